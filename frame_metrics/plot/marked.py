@@ -56,18 +56,15 @@ def with_values(tidy: Tidy, given: Any, called: str, chosen: Names) -> Tidy:
     each = [_for_each(tidy, given, "values", (name,), pl.col(name)).alias(name) for name in names]
     told = tidy.table.select(*tidy.series, *each).unique(maintain_order=True)
     texts = [f"{called} {_number(value)}{_between(ends)}" for value, *ends in told.select(names).iter_rows()]
-    if tidy.color is None:
+    if (key := tidy.color) is None:
         return tidy.said(*texts)
     best = told.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
-    tidy = lighted(tidy, lambda: best, chosen)
-    short = {name: name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in tidy.color.values}
+    short = {name: name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in key.values}
     short = short if len({*short.values()}) == len(short) else {name: name for name in short}
     said = {name: f"{short[name]}: {text}" for name, text in zip(told["color"], texts, strict=True)}
-    key = replace(
-        tidy.color,
-        values=[*map(said.get, tidy.color.values)],
-        lit=tidy.color.lit and tuple(map(said.get, tidy.color.lit)),
-    )
+    tidy = lighted(tidy, lambda: best, chosen)
+    lit = tidy.color.lit if tidy.color else None
+    key = replace(key, values=[said[name] for name in key.values], lit=lit and tuple(said[name] for name in lit))
     return replace(tidy.with_columns(pl.col("color").replace_strict(said)), color=key)
 
 

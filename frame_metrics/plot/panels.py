@@ -47,8 +47,8 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
         if tidy.color is None:
             part = replace(part.with_columns(color="what"), color=Key(METRIC, group))
         panels.append(build(part, group[0] if len(group) == 1 else "value", meant[group[0]]))
-    wrapped = {"columns": beside(len(panels)), "spacing": 30}
-    wrapped = wrapped if columns is None else {"columns": columns, "spacing": 15, "align": "each"}
+    wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
+    wrapped = {"columns": beside(len(panels)), "spacing": 30} if columns is None else wrapped
     chart = panels[0] if len(panels) == 1 else altair().concat(*panels, **wrapped)
     said = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
     return titled(chart, f"{said}{title}", tidy.notes)

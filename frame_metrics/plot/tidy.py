@@ -151,11 +151,10 @@ def lighted(tidy: Tidy, best: Callable[[], Sequence[str]] | None, chosen: Names)
     return replace(tidy, table=rows, color=replace(key, lit=tuple(lit))).said(note)
 
 
-def n_text(numbers: pl.Series, what: str = "n = ") -> str:
+def n_text(numbers: pl.Series) -> str:
     """Return on how many queries or rows values rest, in brackets for a title; nothing where that is not known."""
-    known = numbers.drop_nulls()
-    ends = [f"{end:,.0f}" for end in dict.fromkeys([known.min(), known.max()]) if end is not None]
-    return f" ({what}{' to '.join(ends)})" if ends else ""
+    known = sorted({*numbers.drop_nulls()})
+    return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
 
 
 def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:

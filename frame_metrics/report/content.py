@@ -409,10 +409,10 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
 def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
     """The queries on which two systems of the frame differ most, as each has them."""
     found = []
-    for pair in content.moved() if content.system else []:
+    for pair in content.moved():
         keys = [name for name in (*content.by, *content.query) if name in pair.columns]
         for row in pair.iter_rows(named=True):
-            sides = ((row[content.system], row["value"]), (row["baseline"], row["baseline_value"]))
+            sides = ((row.get(str(content.system)), row["value"]), (row["baseline"], row["baseline_value"]))
             if row["baseline"] in content.places:
                 ours, theirs = (Ranked(one, "moved", {name: row[name] for name in keys}, value) for one, value in sides)
                 found.append((ours, theirs))

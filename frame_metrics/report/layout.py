@@ -307,8 +307,8 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     counted += ["test"] if len(tests) > 1 else []
     wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
     pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
-    only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "value"]
-    only += ["baseline_value", "difference", "p_adjusted", *wins, "n", *counted]
+    only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
+    only += ["p_adjusted", "value", "baseline_value", *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"

@@ -53,8 +53,8 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     ):
         yield "confusion", "Predicted and true classes", [plot.confusion(content.in_words(content.confusion))]
     if pairs := content.foremost_pairs():
-        options = {"means": content.comparison, "query": [*content.query]}
-        charts = [plot.differences(pair, **options) for pair in pairs]
+        means, query = content.comparison, [*content.query]
+        charts = [plot.differences(pair, means=means, query=query) for pair in pairs]
         yield "differences", f"Differences of {content.first} query by query", charts
     if content.values is not None:
         # Over all segments, as the table beside it.
