@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 ROW = 22  # height of a row, in pixels
 PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
+BAR = COLORS[-1]  # which is seen on light and on dark
 NARROW = 300  # width of a panel of lines beside others
 LETTER = 6.5  # width of a letter
 NEAREST = 0.1  # of a metric's scale, that an axis shows at least
@@ -171,7 +172,8 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     layers = [alt.Chart().mark_point(filled=True, size=35, opacity=1).encode(x=x, **shared)]
     if ends is not None:
         low = alt.X(f"{ends[0]}:Q", title=title, scale=scale, axis=axis)
-        bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.35)
+        bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6)
+        shared["color"] = alt.ColorValue(BAR)
         layers.insert(0, bar.encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared))
     part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]

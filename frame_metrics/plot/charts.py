@@ -53,7 +53,9 @@ THEME: dict[str, Any] = {
     "view": {"stroke": INK, "strokeOpacity": 0.2},
 }
 LIGHT, DARK = "#1f2328", "#e6edf3"  # the text of a picture that stands alone
-ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
+# Fonts as wide as the one that texts are measured with.
+FONT = 'svg text{font-family:Arial,"Liberation Sans",Helvetica,"DejaVu Sans Condensed",sans-serif}'
+ALONE = f"<style>{FONT}svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
 
 
 def altair() -> Any:
