@@ -468,7 +468,7 @@ def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> A
     judged = plan.judged
     names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
-    theirs |= {} if judged is None else {name: name for name in judged.by}
+    theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
     types = {} if content.values is None else {name: content.values.schema[name] for name in names}
     keys = pl.DataFrame([one.keys for one in chosen], schema=types)
 

@@ -531,3 +531,17 @@ def test_a_comparison_has_few_columns_and_opens_the_rest() -> None:
     assert "| metric | run | difference | p, corrected | value | of the baseline | wins | losses | n |" in table
     assert "<summary>All columns of this table</summary>" in rest
     assert "mde: the smallest difference" in rest.partition("</details>")[0]
+
+
+def test_queries_of_segments_stand_side_by_side_too() -> None:
+    """Where judgments beside the frame have the segment, and the comparison is over all segments."""
+    runs = frame(
+        "query device system doc score",
+        *[(q, d, s, doc, 1.0) for q, d in (("lamp", "phone"), ("desk", "web")) for s, doc in (("a", "x"), ("b", "y"))],
+    )
+    qrels = frame("query device doc grade", ("lamp", "phone", "x", 1), ("desk", "web", "y", 1))
+    text = runs.irm(system="system", by="device").judge(qrels).report(metrics=["rr"], baseline="a", format="md")
+    part = text.partition("### rr: queries on which b and a differ most")[2].partition("\n## ")[0]
+    assert "<summary>+1.000 desk: 1.000 against 0.000</summary>" in part
+    assert "<summary>-1.000 lamp: 0.000 against 1.000</summary>" in part
+    assert "| 1 | y | not judged | x | 1 |" in part
