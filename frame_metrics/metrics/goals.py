@@ -57,13 +57,13 @@ ADVICE = tuple(
         ),
         "ruling in: a positive must be right": (
             ("precision", "the share of positives that are right", "what was missed; it moves with the prevalence"),
-            ("fbeta(beta=0.5)", "precision and recall, precision twice as important", "why twice: costs say it more plainly"),
+            ("fbeta(beta=0.5)", "precision and recall, precision twice as important", "why twice: see cost"),
             ("specificity", "the share of negatives left alone", "how rare positives are: few of many are many"),
             ("lr_positive", "the factor by which a positive raises the odds", "the odds themselves"),
         ),
         "ruling out: none may be missed": (
             ("recall", "the share of the relevant that is found", "how many others came with them"),
-            ("fbeta(beta=2)", "precision and recall, recall twice as important", "why twice: costs say it more plainly"),
+            ("fbeta(beta=2)", "precision and recall, recall twice as important", "why twice: see cost"),
             ("npv", "the share of those left out that are rightly so", "it is high for any rare class"),
             ("lr_negative", "the factor by which a negative lowers the odds", "the odds themselves"),
         ),

@@ -63,26 +63,21 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
     tidy = tidy.said(*([] if len(parts) > 1 else labels[0].split("\n")))
     tidy = tidy.said(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
-    y = alt.Y("difference:Q", title="Difference to the baseline")
-    color = alt.Color("side:N", scale=paint, sort=list(SIDES), title=None)
+    sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
     few = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
+    axis, scale = alt.Axis(format=",d", **few), alt.Scale(nice=False, zero=True)
+    x = alt.X("low:Q", title="Queries, the greatest difference first", scale=scale, axis=axis)
     # The outline closes the gaps that would else be seen between bars as stripes.
     bars = alt.Chart().mark_bar(binSpacing=0, aria=False, strokeWidth=0.75).encode(
-        x=alt.X(
-            "low:Q",
-            title="Queries, the greatest difference first",
-            scale=alt.Scale(nice=False, zero=True),
-            axis=alt.Axis(format=",d", **few),
-        ),
+        x=x,
         x2=alt.X2("high:Q"),
-        y=y,
+        y=alt.Y("difference:Q", title="Difference to the baseline"),
         y2=alt.Y2("zero:Q"),
-        color=color,
-        stroke=alt.Stroke("side:N", scale=paint, sort=list(SIDES), title=None),
+        color=alt.Color("side:N", **sided),
+        stroke=alt.Stroke("side:N", **sided),
         tooltip=tooltip(tidy, {"metric": "metric", "difference": "difference"}),
     )  # fmt: skip
-    names = [*dict.fromkeys(tidy.table["metric"])]
-    title = f"{', '.join(names)}: differences{n_text(pl.Series(map(len, parts)))}"
+    title = f"{', '.join(dict.fromkeys(tidy.table['metric']))}: differences{n_text(pl.Series(map(len, parts)))}"
     return composed(tidy, [bars, *_mean_lines(tidy)], title)
 
 
@@ -91,15 +86,12 @@ def _with_means(tidy: Tidy, means: Any) -> Tidy:
     ends = ("mean", "mean_low", "mean_high")
     if means is None:
         return tidy.with_columns(*(pl.lit(None, pl.Float64).alias(name) for name in ends))
-    there = border_of(means).names()
     facet = [] if tidy.facet is None else tidy.facet.columns
     needs = ("baseline", "metric", "difference", "ci_low", "ci_high")
-    others = [name for name in there if name not in (*needs, *facet)]
-    said = "means= is what compare() returns"
-    read = read_tidy(means, said, needs, color=[], facet=facet, ignored=others)
+    others = [name for name in border_of(means).names() if name not in (*needs, *facet)]
+    read = read_tidy(means, "means= is what compare() returns", needs, color=[], facet=facet, ignored=others)
     own = read.table.rename(dict(zip(needs[2:], ends, strict=True)))
-    keys = ["metric", "baseline", *(["facet"] if facet else [])]
-    return replace(tidy, table=tidy.table.join(own, on=keys, how="left", maintain_order="left"))
+    return replace(tidy, table=tidy.table.join(own, on=_multiples(tidy), how="left", maintain_order="left"))
 
 
 def _mean_lines(tidy: Tidy) -> list[Any]:
@@ -115,8 +107,12 @@ def _mean_lines(tidy: Tidy) -> list[Any]:
 
 def _each(tidy: Tidy) -> list[pl.DataFrame]:
     """The rows of each small multiple."""
-    keys = ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
-    return tidy.table.partition_by(keys, maintain_order=True)
+    return tidy.table.partition_by(_multiples(tidy), maintain_order=True)
+
+
+def _multiples(tidy: Tidy) -> list[str]:
+    """The columns that tell small multiples apart."""
+    return ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
 
 
 def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pictures of curves: precision and recall, ROC, gain, calibration."""
+"""Pictures of curves: precision and recall, ROC, gain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from frame_metrics.plot.charts import (
 )
 from frame_metrics.plot.charts import values as values_of
 from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
-from frame_metrics.plot.tidy import Names, Tidy, lighted, n_text, read_tidy, thinned
+from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, read_tidy, thinned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,7 +45,6 @@ TITLES = {  # each a line, or two
 }
 DASHED = {"strokeDash": [4, 4], "strokeWidth": 1}
 DECIDED = ("fallout", "recall")
-TINY = 10  # rows of a bin whose share says little
 FEW = 3  # marks whose texts do not stand in the way of each other
 NOTHING = "nothing is predicted"  # at the first point of a curve
 BESIDE = 60  # pixels at the right of a picture for the values of lines
@@ -119,7 +118,7 @@ def roc(
     else:
         tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet, positive)
         tidy = with_values(tidy, values, "AUC", chosen)
-    layers = [_diagonal(x, y)]
+    layers = [diagonal(x, y)]
     if costs is not None:
         each = _costs(costs, prevalence)
         tidy = _with_cheapest(tidy, *each, together=decided)
@@ -158,69 +157,13 @@ def gain(
     if prevalence is not None:
         tidy = _with_ideal(tidy, prevalence).said("grey: the ideal; dashed: chance")
         ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(color=NEITHER, strokeWidth=1.5)
-        x_of, y_of = _axis("X", "share", positive, "ideal_x"), _axis("Y", "gain", positive, "ideal_y")
+        x_of, y_of = axis_of("X", "share", positive, "ideal_x"), axis_of("Y", "gain", positive, "ideal_y")
         detail = altair().Detail("ideal:N")
         layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), detail=detail))
-    layers += [_diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
-    n = pl.Series([None]) if prevalence is None or is_number(prevalence) else _counted(prevalence)
+    layers += [diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
+    tables = None if prevalence is None or is_number(prevalence) else prevalence
+    n = pl.Series([None]) if tables is None else pl.DataFrame([column_of(tables, c) for c in TABLE]).sum_horizontal()
     return composed(tidy, layers, f"Cumulated gain{n_text(n)}", width=HEIGHT)
-
-
-def calibration(
-    frame: Any, *, chosen: Names = None, color: Names = None, facet: Names = None, positive: str = RELEVANT
-) -> alt.Chart:
-    """Draw the share of relevant rows against the mean score, which are equal where scores are probabilities.
-
-    Bins of fewer than 10 rows are hollow, and shares have Wilson's intervals unless rows are weighted.
-
-    Parameters
-    ----------
-    frame : what ``curve("calibration")`` returned, of any kind.
-    chosen, color, facet, positive : as in ``pr``.
-    """
-    alt = altair()
-    said = "calibration draws what curve('calibration') returns"
-    tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
-    tidy = lighted(tidy, None, chosen)
-    n = tidy.table["n"]
-    tidy = tidy.said("on the dashed line, scores are the shares that came true")
-    tidy = _with_intervals(tidy, _column(frame, "n"))
-    tidy = tidy.said(
-        "larger points have more rows; hollow: fewer than 10" if (n < TINY).any() else "larger points have more rows"
-    )
-    x, y = _axis("X", "predicted", positive), _axis("Y", "observed", positive)
-    size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
-    shown = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
-    channels, point = (
-        {"x": x, "y": y} | colored(tidy.color, dashes=True),
-        {"x": x, "y": y, "size": size, "tooltip": shown},
-    )
-    layers, color = [_diagonal(x, y), line_mark(tidy.color, opacity=0.6).encode(**channels)], channels["color"]
-    if tidy.table["low"].count():
-        low, high = _axis("Y", "observed", positive, "low"), alt.Y2("high:Q")
-        layers.append(alt.Chart().mark_rule(opacity=0.5, strokeWidth=2).encode(x=x, y=low, y2=high, color=color))
-    for tiny in (False, True):
-        some = alt.Chart().transform_filter(f"datum.n {'<' if tiny else '>='} {TINY}")
-        layers.append(some.mark_point(filled=not tiny, opacity=0.9).encode(**point, color=color))
-    per_line = tidy.table.group_by(tidy.series).agg(pl.col("n").sum())["n"] if tidy.series else pl.Series([n.sum()])
-    return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)
-
-
-def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
-    """Add Wilson's 95 % interval of each share, of counted rows and few lines; of weighted ones there is none.
-
-    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
-    Statistical Association 22, 1927.
-    """
-    n, p, z = pl.col("n"), pl.col("observed"), 1.959963984540054
-    centre, half = (
-        (p + z**2 / (2 * n)) / (1 + z**2 / n),
-        z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2).sqrt(),
-    )
-    counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
-    tidy = tidy.said("lines: 95% intervals" if counted else "")
-    ends = {"low": (centre - half).clip(0, 1), "high": (centre + half).clip(0, 1)}
-    return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})
 
 
 def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
@@ -228,7 +171,7 @@ def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
     said = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
     tidy = pairs_of(said, frame, DECIDED, color)
     tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
-    return tidy, _axis("X", "fpr", positive), _axis("Y", "tpr", positive)
+    return tidy, axis_of("X", "fpr", positive), axis_of("Y", "tpr", positive)
 
 
 def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
@@ -242,16 +185,7 @@ def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 def _n_of(values: Any) -> str:
     """On how many rows the values beside lines rest."""
-    return "" if values is None or "n" not in border_of(values).names() else n_text(_column(values, "n"))
-
-
-def _counted(tables: Any) -> pl.Series:
-    """How many rows 2x2 tables have."""
-    return pl.DataFrame([_column(tables, name) for name in TABLE]).sum_horizontal()
-
-
-def _column(frame: Any, name: str) -> pl.Series:
-    return border_of(frame).in_memory([name]).read([name])[name]
+    return "" if values is None or "n" not in border_of(values).names() else n_text(column_of(values, "n"))
 
 
 def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
@@ -286,7 +220,7 @@ def _read(
         pl.Series("at", texts or None, pl.String),
         pl.Series("label", labels or None, pl.String),
     )
-    return tidy, _axis("X", columns[0], positive), _axis("Y", columns[1], positive)
+    return tidy, axis_of("X", columns[0], positive), axis_of("Y", columns[1], positive)
 
 
 def _with_marks(tidy: Tidy) -> Tidy:
@@ -308,7 +242,7 @@ def _label(chosen: float | None, at: str) -> str:
     return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
-def _axis(channel: str, column: str, positive: str, field: str | None = None) -> Any:
+def axis_of(channel: str, column: str, positive: str, field: str | None = None) -> Any:
     """A share from 0 to 1 as an axis."""
     alt = altair()
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -325,7 +259,7 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
     return line.encode(x=x, y=y, order=altair().Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
 
 
-def _diagonal(x: Any, y: Any) -> Any:
+def diagonal(x: Any, y: Any) -> Any:
     """The line on which both axes have the same value: that of chance, or of what came true as often as expected."""
     ends = pl.DataFrame({_field(x): [0.0, 1.0], _field(y): [0.0, 1.0]})
     return altair().Chart(values_of(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)

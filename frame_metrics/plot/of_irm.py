@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError
-from frame_metrics.plot import averages, by_query, curves, decisions, surfaces
+from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, surfaces
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -124,7 +124,7 @@ class Pictures:
     pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
     roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95))
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
-    calibration = Drawing(curves.calibration, "curve", ("calibration",), further=_word)
+    calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)

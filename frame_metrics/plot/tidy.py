@@ -124,6 +124,11 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
     return {"color": own_color, "facet": own_facet}
 
 
+def column_of(frame: Any, name: str) -> pl.Series:
+    """Return a column of a frame of any kind."""
+    return border_of(frame).in_memory([name]).read([name])[name]
+
+
 def lighted(tidy: Tidy, best: Callable[[], Sequence[str]] | None, chosen: Names) -> Tidy:
     """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
 
