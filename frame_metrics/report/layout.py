@@ -252,7 +252,8 @@ def _undefined(content: Content) -> Iterator[Block]:
         yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
     elif len(undefined):
         only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        yield table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED)
+        table = table_of(undefined.head(ROWS), caption="Where metrics are undefined", only=only, called=CALLED)
+        yield replace(table, notes=[_left_out(len(undefined))] if len(undefined) > ROWS else [])
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
