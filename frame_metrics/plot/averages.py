@@ -167,13 +167,12 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     check_drawable(part.color)
     title, axis = metric_title(name, metric), alt.Axis(tickCount=4)
     scale = metric_scale(metric) if whole else _near(part.table.select("value", *(ends or ())), metric)
-    shared = {"y": y, "color": alt.ColorValue(COLORS[0]), "tooltip": _tooltip(part, name, ends)}
+    shared = {"y": y, "tooltip": _tooltip(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
-    layers = [alt.Chart().mark_point(filled=True, size=35, opacity=1).encode(x=x, **shared)]
+    layers = [alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)]
     if ends is not None:
         low = alt.X(f"{ends[0]}:Q", title=title, scale=scale, axis=axis)
-        bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6)
-        shared["color"] = alt.ColorValue(BAR)
+        bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6, color=BAR)
         layers.insert(0, bar.encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared))
     part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]

@@ -84,7 +84,8 @@ def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, s
     if len(shown) == len(frame):
         return frame, ""
     n = frame[str(content.system)].n_unique()
-    return shown, f", the best {MOST} of {n:,} systems by {content.first}, and the baseline"
+    baseline = ", and the baseline" if content.named else ""
+    return shown, f", the best {MOST} of {n:,} systems by {content.first}{baseline}"
 
 
 def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:
