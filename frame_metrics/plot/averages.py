@@ -233,7 +233,7 @@ def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names, width: int) 
     alt = altair()
     last = part.table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last")
     last = last.sort(pl.col("value") * (metric.sign or 1), descending=True)
-    part = lighted(part, last["color"].to_list, chosen)
+    part = lighted(part, last["color"].to_list(), chosen)
     ks = part.table["k"].to_list()
     far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
@@ -249,16 +249,9 @@ def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names, width: int) 
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
+    last = last.filter(pl.col("color").is_in([*(part.color.lit or part.color.values)]))
     if several and part.facet is None and len(last):
-        layers.append(
-            _names_at_ends(
-                last.filter(pl.col("color").is_in([*(part.color.lit or last["color"])])),
-                x,
-                y,
-                metric,
-                channels["color"],
-            )
-        )
+        layers.append(_names_at_ends(last, x, y, metric, channels["color"]))
     return multiplied(part, layers, width=width, height=HEIGHT)
 
 

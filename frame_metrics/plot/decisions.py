@@ -63,11 +63,8 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
         raise BadValueError(f"{said}; this frame has none")
     tidy = read_tidy(frame, said, ("threshold", *asked), COUNTS, facet=facet, colors=0)
     tidy = with_threshold(replace(tidy, table=tidy.table.filter(pl.col("threshold").is_finite())), threshold)
-    n = (
-        n_text(tidy.table.select(pl.sum_horizontal(COUNTS[1:]).alias("n"))["n"])
-        if {*COUNTS} <= {*tidy.table.columns}
-        else ""
-    )
+    counted = {*COUNTS} <= {*tidy.table.columns}
+    n = n_text(tidy.table.select(pl.sum_horizontal(COUNTS[1:])).to_series()) if counted else ""
     tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
     tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
     tidy = _molten(tidy, asked)

@@ -62,7 +62,7 @@ def with_values(tidy: Tidy, given: Any, called: str, chosen: Names) -> Tidy:
     short = {name: name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in key.values}
     short = short if len({*short.values()}) == len(short) else {name: name for name in short}
     said = {name: f"{short[name]}: {text}" for name, text in zip(told["color"], texts, strict=True)}
-    tidy = lighted(tidy, lambda: best, chosen)
+    tidy = lighted(tidy, best, chosen)
     lit = tidy.color.lit if tidy.color else None
     key = replace(key, values=[said[name] for name in key.values], lit=lit and tuple(said[name] for name in lit))
     return replace(tidy.with_columns(pl.col("color").replace_strict(said)), color=key)

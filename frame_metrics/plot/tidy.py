@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,14 +129,14 @@ def column_of(frame: Any, name: str) -> pl.Series:
     return border_of(frame).in_memory([name]).read([name])[name]
 
 
-def lighted(tidy: Tidy, best: Callable[[], Sequence[str]] | None, chosen: Names) -> Tidy:
+def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
     """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
 
     Their rows come last, so that they are drawn over the others.
 
     Parameters
     ----------
-    best : gives the lines, the best first; None where nothing says which are: then the first stand for them.
+    best : the lines, the best first; None where nothing says which are: then the first stand for them.
     """
     key = tidy.color
     named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
@@ -146,14 +146,11 @@ def lighted(tidy: Tidy, best: Callable[[], Sequence[str]] | None, chosen: Names)
             raise BadValueError(f"chosen={one!r} is none of the lines; there are {listed(there)}{closest(one, there)}")
     if key is None or (len(key.values) <= MANY and not named):
         return tidy
-    order = [*(best or key.values.copy)()]
-    lit = [*dict.fromkeys([*(order[:1] if best else []), *named] if named else order[:LIT])]
+    first = [*(best or [])][:1]
+    lit = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:LIT]))
     rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
-    said = " and ".join(
-        [*(["the chosen"] if named else []), *(["the best"] if best else [] if named else ["the first"])]
-    )
-    note = f"in colour: {said} of {len(key.values):,}"
-    return replace(tidy, table=rows, color=replace(key, lit=tuple(lit))).said(note)
+    said = f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'}"
+    return replace(tidy, table=rows, color=replace(key, lit=lit)).said(f"in colour: {said} of {len(key.values):,}")
 
 
 def n_text(numbers: pl.Series) -> str:
