@@ -30,7 +30,7 @@ from frame_metrics.plot.charts import (
     tooltip,
     values,
 )
-from frame_metrics.plot.panels import METRIC, in_panels, named
+from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
 from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, n_text, read_tidy
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def cutoffs(
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
     tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
     width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
-    return in_panels(tidy, partial(_lines, chosen=chosen, width=width), f" by cutoff{n_text(_rests_on(tidy))}")
+    tidy = _lit_by_the_first(tidy, chosen)
+    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(_rests_on(tidy))}")
 
 
 def _stem(name: str, k: float) -> str:
@@ -228,12 +229,24 @@ def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
     return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
 
 
-def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names, width: int) -> Any:
+def _at_ends(table: pl.DataFrame) -> pl.DataFrame:
+    """The last point of each line."""
+    return table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last", maintain_order=True)
+
+
+def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
+    """The same lines in colour in all panels: the best at the last cutoff, by the first metric."""
+    if tidy.color is None or tidy.facet is not None:
+        return lighted(tidy, None, chosen)
+    last = _at_ends(tidy.table.filter(pl.col("what") == tidy.table["what"][0]))
+    sign = metric_under(tidy.table, tidy.table["what"][0]).sign or 1
+    return lighted(tidy, last.sort(pl.col("value") * sign, descending=True)["color"].to_list(), chosen)
+
+
+def _lines(part: Tidy, name: str, metric: Metric, *, width: int) -> Any:
     """A panel with a line for each series against the cutoff, its name at its end."""
     alt = altair()
-    last = part.table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last")
-    last = last.sort(pl.col("value") * (metric.sign or 1), descending=True)
-    part = lighted(part, last["color"].to_list(), chosen)
+    last = _at_ends(part.table)
     ks = part.table["k"].to_list()
     far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
@@ -242,7 +255,7 @@ def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names, width: int) 
     assert part.color is not None
     several, in_colour = len(part.color.values) > 1, part.color.lit is None
     channels = colored(part.color, dashes=True, legend=several and part.facet is not None)
-    line = line_mark(part.color, point=alt.OverlayMarkDef(size=25) if in_colour else False)
+    line = line_mark(part.color, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
     y = alt.Y("value:Q", title=title, scale=scale)
     layers = [line.encode(x=x, y=y, **channels, tooltip=_tooltip(part, name, None))]
     if "ci_low" in part.table.columns and in_colour:

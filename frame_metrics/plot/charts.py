@@ -108,13 +108,13 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     return channels
 
 
-def line_mark(key: Key | None, **options: Any) -> Any:
-    """Return a chart of lines; where some are grey, the one that is pointed at is thick."""
+def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
+    """Return a chart of lines, of one of several panels; where some are grey, the one that is pointed at is thick."""
     alt = altair()
     chart = alt.Chart().mark_line(**options)
     if key is None or key.lit is None:
         return chart
-    pointed = alt.selection_point("pointed", on="pointerover", fields=["color"], empty=False)
+    pointed = alt.selection_point(re.sub(r"\W", "_", f"pointed{of}"), on="pointerover", fields=["color"], empty=False)
     return chart.add_params(pointed).encode(strokeWidth=alt.condition(pointed, alt.value(5), alt.value(1.5)))
 
 

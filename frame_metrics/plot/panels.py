@@ -36,7 +36,7 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     columns : how many panels stand side by side, each as wide as it needs; None for as many as leave few places empty.
     """
     names = tidy.table["what"].unique(maintain_order=True).to_list()
-    meant = {name: _meant(tidy.table, name) for name in names}
+    meant = {name: metric_under(tidy.table, name) for name in names}
     groups: dict[Any, list[str]] = {}
     for name, metric in meant.items():
         apart = tidy.color is not None or not has_ends(metric)
@@ -54,7 +54,7 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     return titled(chart, f"{said}{title}", tidy.notes)
 
 
-def _meant(table: pl.DataFrame, what: str) -> Metric:
-    """The metric that is drawn under a name; a cutoff k is any."""
+def metric_under(table: pl.DataFrame, what: str) -> Metric:
+    """Return the metric that is drawn under a name; a cutoff k is any."""
     name = table.filter(pl.col("what") == what)["metric"][0]
     return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name)

@@ -512,7 +512,10 @@ def test_of_many_lines_the_best_and_those_chosen_are_in_colour() -> None:
         {"run": names * 2, "k": [1] * 20 + [2] * 20, "metric": "rr", "value": [i / 20 for i in range(20)] * 2}
     )
     chart = plot.cutoffs(ends, chosen="r03")
-    assert rows(chart, "color", "height") == [[("r19", 0.95), ("r03", 0.15)]]
+    assert sorted(rows(chart, "color", "height")[0]) == [("r03", 0.15), ("r19", 0.95)]
+    other = ends.with_columns(metric=pl.lit("ap"), value=1 - pl.col("value"))
+    two = marks(plot.cutoffs(pl.concat([ends, other])), "line")
+    assert two[0]["encoding"]["color"] == two[1]["encoding"]["color"]
     heights = [height for (height,) in rows(plot.cutoffs(ends.with_columns(value=0.5)), "height")[0]]
     assert np.diff(sorted(heights)).min() == pytest.approx(13 / 320)
     assert np.mean(heights) == pytest.approx(0.5)
