@@ -35,8 +35,6 @@ CALLED = {
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
     "baseline_n": "n of the baseline",
-    "n_units": "units",
-    "baseline_n_units": "units of the baseline",
 }
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."
@@ -301,8 +299,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
-    clustered = "n_units" in frame.columns and (frame["n_units"] != frame["n"]).any()
-    rare = ("n_unpaired", "n_undefined", "baseline_n", *(("n_units", "baseline_n_units") if clustered else ()))
+    rare = ("n_unpaired", "n_undefined", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
