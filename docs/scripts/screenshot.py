@@ -19,7 +19,7 @@ def main(page: Path) -> None:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            tab = browser.new_page(viewport={"width": 820, "height": 760}, color_scheme=scheme)
+            tab = browser.new_page(viewport={"width": 820, "height": 1150}, color_scheme=scheme)
             tab.goto(page.resolve().as_uri())
             tab.screenshot(path=PICTURES / f"report_{scheme}.png")
         browser.close()

@@ -46,6 +46,10 @@ ADVICE = tuple(
             ("judged@10", "the share of the first ten with a judgment", "whether the ranking is good"),
             ("rbp_residual(p=0.8)", "how much the unjudged could add", "how likely that is"),
         ),
+        "one judged answer a query, the rest unjudged": (
+            ("rr@10", "how far down the judged answer stands", "unjudged results above it, which may be as good"),
+            ("recall@100", "whether it is there for a reranker to find", "where it stands"),
+        ),
         "rare positives": (
             ("average_precision", "precision over all thresholds", "the negatives that are told apart with ease"),
             ("mcc", "how decision and truth go together, all four cells counted", "what a mistake costs"),
@@ -53,11 +57,13 @@ ADVICE = tuple(
         ),
         "ruling in: a positive must be right": (
             ("precision", "the share of positives that are right", "what was missed; it moves with the prevalence"),
+            ("fbeta(beta=0.5)", "precision and recall, precision twice as important", "why twice: see cost"),
             ("specificity", "the share of negatives left alone", "how rare positives are: few of many are many"),
             ("lr_positive", "the factor by which a positive raises the odds", "the odds themselves"),
         ),
         "ruling out: none may be missed": (
             ("recall", "the share of the relevant that is found", "how many others came with them"),
+            ("fbeta(beta=2)", "precision and recall, recall twice as important", "why twice: see cost"),
             ("npv", "the share of those left out that are rightly so", "it is high for any rare class"),
             ("lr_negative", "the factor by which a negative lowers the odds", "the odds themselves"),
         ),
@@ -119,7 +125,7 @@ ADVICE = tuple(
         ),
         "several classes": (
             ("accuracy", "the share of rows that are right", "rare classes"),
-            ("f1", "precision and recall of each class, then their mean", "with macro, how large each class is"),
+            ("f1", "precision and recall of each class", "macro: how large each class is; micro: rare classes"),
             ("kappa", "agreement beyond chance", "which classes are mixed up: see confusion()"),
         ),
         "clusters without names": (

@@ -7,8 +7,9 @@ Each function takes a tidy frame of any kind and returns a chart of Altair, whic
 from frame_metrics.plot.averages import bounds, cutoffs, metrics
 from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
-from frame_metrics.plot.curves import calibration, gain, pr, roc
+from frame_metrics.plot.curves import gain, pr, roc
 from frame_metrics.plot.decisions import confusion, scores, thresholds
+from frame_metrics.plot.probabilities import calibration
 from frame_metrics.plot.surfaces import f_beta, f_surface
 
 __all__ = [

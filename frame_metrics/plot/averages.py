@@ -2,59 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.errors import check_level
+from frame_metrics.errors import check_bool, check_level
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
     HEIGHT,
     LIMIT,
+    LINE,
     WIDTH,
     altair,
+    check_drawable,
     colored,
+    has_ends,
+    line_mark,
     metric_scale,
     metric_title,
     multiplied,
+    spread,
     tooltip,
+    values,
 )
-from frame_metrics.plot.panels import METRIC, in_panels, named
-from frame_metrics.plot.tidy import Names, Tidy, read_tidy
+from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
+from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, n_text, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
 
 ROW = 22  # height of a row, in pixels
-PANEL = 260  # width of a metric's panel
+PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
+BAR = COLORS[-1]  # which is seen on light and on dark
+NARROW = 300  # width of a panel of lines beside others
+LETTER = 6.5  # width of a letter
+NEAREST = 0.1  # of a metric's scale, that an axis shows at least
 FAR = 100  # cutoffs that are further apart stand on an axis of powers
-BESIDE = ("k", "average", "total_over", "n", "n_undefined", "support")
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 
 
-def metrics(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
+def metrics(
+    frame: Any, *, ci: float | None = None, whole: bool = False, color: Names = None, facet: Names = None
+) -> alt.Chart:
     """Draw metrics with their intervals, a row for each system or segment, the best on top and its number in bold.
 
-    Each metric has a panel, as wide as the metric's range. Without systems and segments a row is a metric, and metrics
-    of one range share a panel.
+    Each metric has a panel, whose axis is where the values are. Without systems and segments a row is a metric, and
+    metrics of one range share a panel.
 
     Parameters
     ----------
     frame : what ``evaluate`` or ``per_class`` returned in the long layout, of any kind; its ``ci=`` gives intervals.
     ci : the level of those intervals, which the frame does not say and the subtitle then does.
-    color : the key columns that have a row, and a colour, for each value; by default the first one.
+    whole : whether axes show all values that the metric can have.
+    color : the key columns that have a row for each value; by default the first one.
     facet : the key columns of small multiples; by default all others.
     """
     said = "metrics draws what evaluate() and per_class() return in the long layout"
-    also = (*BESIDE, "ci_low", "ci_high")
+    also = (*OF_EVALUATE, "ci_low", "ci_high")
+    check_bool("whole", whole)
     if ci is not None:
         check_level(ci)
     tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
     ends = ("ci_low", "ci_high") if "ci_low" in tidy.table.columns else None
     level = "" if ci is None else f"{100 * ci:g}% "
-    return _in_rows(tidy.said("" if ends is None else f"lines are {level}intervals"), "Metrics", ends)
+    said = "" if ends is None else f"bars: {level}intervals"
+    return _in_rows(
+        tidy.said(said, "" if whole else "axes show the part of the scale in which values lie"), ends, whole
+    )
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -66,23 +85,27 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
     color, facet : as in ``metrics``.
     """
     needs = ("metric", "value", "lower", "upper")
-    also = (*BESIDE, "tied", "judged")
+    also = (*OF_EVALUATE, "tied", "judged")
     tidy = named(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
-    return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), "Bounds", ("lower", "upper"), thick=9)
+    return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
 
 
-def cutoffs(frame: Any, *, metric: str = "value", color: Names = None, facet: Names = None) -> alt.Chart:
+def cutoffs(
+    frame: Any, *, metric: str = "value", chosen: Names = None, color: Names = None, facet: Names = None
+) -> alt.Chart:
     """Draw metrics against the cutoff, a line for each system or segment, with their intervals as bands.
 
     Parameters
     ----------
     frame : what ``curve("ndcg@k")``, or ``evaluate`` of metrics at several cutoffs, returned, of any kind.
     metric : the name of the metric, where the frame has no column ``metric``.
+    chosen : lines that have a colour beside the best one; all others are grey. By default, of more than 12 lines the
+        best 6 at the last cutoff have one, and of fewer all.
     color : the key columns whose lines have a colour each; by default the first one, and without keys the metrics.
     facet : the key columns of small multiples; by default all others.
     """
-    also = ("metric", *BESIDE, "ci_low", "ci_high")
+    also = ("metric", *OF_EVALUATE, "ci_low", "ci_high")
     said = "cutoffs draws what curve('ndcg@k') returns"
     tidy = read_tidy(frame, said, ("k", "value"), also, color=color, facet=facet)
     table = tidy.table if "metric" in tidy.table.columns else tidy.table.with_columns(metric=pl.lit(metric))
@@ -91,7 +114,9 @@ def cutoffs(frame: Any, *, metric: str = "value", color: Names = None, facet: Na
     stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
     tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
-    return in_panels(tidy, _lines, "Metrics by cutoff")
+    width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
+    tidy = _lit_by_the_first(tidy, chosen)
+    return in_panels(tidy, partial(_lines, width=width), f" by cutoff{n_text(_rests_on(tidy))}")
 
 
 def _stem(name: str, k: float) -> str:
@@ -100,16 +125,23 @@ def _stem(name: str, k: float) -> str:
     return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
 
 
-def _in_rows(tidy: Tidy, title: str, ends: Ends, *, thick: int = 2) -> Any:
-    """A picture with a row for each value, in one order for all panels, and a line between two ends."""
-    order: list[str] = []
+def _rests_on(tidy: Tidy) -> pl.Series:
+    return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
+
+
+def _in_rows(tidy: Tidy, ends: Ends, whole: bool) -> Any:
+    """A picture with a row for each value, in one order for all panels, named once, and a bar between two ends."""
+    order, places = list[str](), count()
+    longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
+    columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
 
     def panel(part: Tidy, name: str, metric: Metric) -> Any:
         if not order or tidy.color is None:
             order[:] = _best_first(part, metric)
-        return _row_panel(part, name, metric, order, ends, thick)
+        first = tidy.color is None or next(places) % columns == 0
+        return _row_panel(part, name, metric, order, ends, whole=whole, first=first)
 
-    return in_panels(tidy, panel, title)
+    return in_panels(tidy, panel, n_text(_rests_on(tidy)), columns)
 
 
 def _best_first(part: Tidy, metric: Metric) -> list[str]:
@@ -121,30 +153,44 @@ def _best_first(part: Tidy, metric: Metric) -> list[str]:
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
 
 
-def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, thick: int) -> Any:
-    """A panel with a row for each value, its number beside it."""
+def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, *, whole: bool, first: bool) -> Any:
+    """A panel with a row for each value, its number beside it; the rows have their names in the first of a line."""
     alt = altair()
     part = replace(part, table=_with_numbers(part, metric))
     assert part.color is not None
     of_metrics = part.color.columns == METRIC
     y = alt.Y(
         "color:N",
-        title=None if of_metrics else part.color.title,
+        title=part.color.title if first and not of_metrics else None,
         sort=order,
-        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20),
+        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20, labels=first, ticks=first),
     )
-    title, scale = metric_title(name, metric), metric_scale(metric)
-    color = alt.ColorValue(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
-    shared = {"y": y, "color": color, "tooltip": _tooltip(part, name, ends)}
-    x = alt.X("value:Q", title=title, scale=scale)
-    layers = [alt.Chart().mark_point(filled=True, size=70, opacity=1).encode(x=x, **shared)]
+    check_drawable(part.color)
+    title, axis = metric_title(name, metric), alt.Axis(tickCount=4)
+    scale = metric_scale(metric) if whole else _near(part.table.select("value", *(ends or ())), metric)
+    shared = {"y": y, "tooltip": _tooltip(part, name, ends)}
+    x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    layers = [alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)]
     if ends is not None:
-        low = alt.X(f"{ends[0]}:Q", title=title, scale=scale)
-        layers.insert(
-            0, alt.Chart().mark_rule(strokeWidth=thick, opacity=0.5).encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared)
-        )
+        low = alt.X(f"{ends[0]}:Q", title=title, scale=scale, axis=axis)
+        bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6, color=BAR)
+        layers.insert(0, bar.encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared))
+    part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
     return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
+
+
+def _near(drawn: pl.DataFrame, metric: Metric) -> Any:
+    """The scale of an axis that reaches as far as what is drawn, but not so near that small differences look large."""
+    numbers = pl.concat([drawn[name] for name in drawn.columns]).drop_nulls()
+    least, most = numbers.min(), numbers.max()
+    if least is None or most is None or not math.isfinite(least) or not math.isfinite(most):  # type: ignore[arg-type]
+        return metric_scale(metric)
+    low, high = (float(end) for end in (least, most))  # type: ignore[arg-type]
+    span = metric.range[1] - metric.range[0] if has_ends(metric) else max(abs(low), abs(high))
+    room = max(0.05 * (high - low), (NEAREST * span - (high - low)) / 2)
+    ends = max(low - room, metric.range[0]), min(high + room, metric.range[1])
+    return altair().Scale(domain=ends, nice=False, zero=False) if ends[0] < ends[1] else metric_scale(metric)
 
 
 def _numbers(y: Any, text: str, weight: Any) -> Any:
@@ -183,21 +229,52 @@ def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
     return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
 
 
-def _lines(part: Tidy, name: str, metric: Metric) -> Any:
-    """A panel with a line for each series against the cutoff."""
+def _at_ends(table: pl.DataFrame) -> pl.DataFrame:
+    """The last point of each line."""
+    return table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last", maintain_order=True)
+
+
+def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
+    """The same lines in colour in all panels: the best at the last cutoff, by the first metric."""
+    if tidy.color is None or tidy.facet is not None:
+        return lighted(tidy, None, chosen)
+    last = _at_ends(tidy.table.filter(pl.col("what") == tidy.table["what"][0]))
+    sign = metric_under(tidy.table, tidy.table["what"][0]).sign or 1
+    return lighted(tidy, last.sort(pl.col("value") * sign, descending=True)["color"].to_list(), chosen)
+
+
+def _lines(part: Tidy, name: str, metric: Metric, *, width: int) -> Any:
+    """A panel with a line for each series against the cutoff, its name at its end."""
     alt = altair()
+    last = _at_ends(part.table)
     ks = part.table["k"].to_list()
     far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
     x = alt.X("k:Q", title="Cutoff k", scale=x_scale, axis=alt.Axis(format="d", tickMinStep=1))
     title, scale = metric_title(name, metric), metric_scale(metric)
     assert part.color is not None
-    channels = colored(part.color, dashes=True, legend=len(part.color.values) > 1)
-    line = alt.Chart().mark_line(point=alt.OverlayMarkDef(size=25))
+    several, in_colour = len(part.color.values) > 1, part.color.lit is None
+    channels = colored(part.color, dashes=True, legend=several and part.facet is not None)
+    line = line_mark(part.color, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
     y = alt.Y("value:Q", title=title, scale=scale)
     layers = [line.encode(x=x, y=y, **channels, tooltip=_tooltip(part, name, None))]
-    if "ci_low" in part.table.columns:
+    if "ci_low" in part.table.columns and in_colour:
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
-    return multiplied(part, layers, width=WIDTH, height=HEIGHT)
+    last = last.filter(pl.col("color").is_in([*(part.color.lit or part.color.values)]))
+    if several and part.facet is None and len(last):
+        layers.append(_names_at_ends(last, x, y, metric, channels["color"]))
+    return multiplied(part, layers, width=width, height=HEIGHT)
+
+
+def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:
+    """Names right of the last points of lines, so far apart that each is read."""
+    alt = altair()
+    heights = last["value"].to_list()
+    span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
+    ends = last.select("color", k=pl.col("k").max(), height=pl.Series(spread(heights, span * LINE / HEIGHT)))
+    text = alt.Chart(values(ends)).mark_text(align="left", dx=8, limit=LIMIT)
+    height = y.copy()
+    height.shorthand = "height:Q"
+    return text.encode(x=x, y=height, text=alt.Text("color:N"), color=color)

@@ -27,7 +27,7 @@ from frame_metrics.plot.charts import (
     tooltip,
 )
 from frame_metrics.plot.panels import METRIC, in_panels, named
-from frame_metrics.plot.tidy import POINTS, Key, Names, Tidy, named_keys, read_tidy
+from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,45 +35,84 @@ if TYPE_CHECKING:
 SIDES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
 ROW_HEIGHT = 70  # of a distribution, in pixels
+BARS = 1000  # of a picture of differences
+LONG = 34  # letters of a line over a small multiple
 IN_ROWS = 3  # distributions that stand one below the other
 
 
-def differences(frame: Any, *, query: Names = None) -> alt.Chart:
-    """Draw the differences between two systems query by query, the greatest first, and count them.
+def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Chart:
+    """Draw the differences between two systems query by query, the greatest first, with their mean, and count them.
 
     Parameters
     ----------
     frame : what ``compare(..., per_query=True)`` returned, of any kind. Each metric, system, baseline and segment has a
         small multiple.
+    means : what ``compare`` returned of the same data: its differences and their intervals are drawn, and said.
     query : the columns of the query; by default ``query``, or the key column with the most values.
     """
     alt = altair()
     said = "differences draws what compare(per_query=True) returns"
     needs = ("baseline", "metric", "difference")
     tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
-    parts = [_ranked(part) for part in _each(tidy)]
+    one_metric = tidy.table["metric"].n_unique() == 1
+    parts = [_ranked(part, one_metric=one_metric) for part in _each(_with_means(tidy, means))]
     labels = [part["facet"][0] for part in parts]
     thin = [_spaced(part) for part in parts]
-    left_out = sum(map(len, parts)) - sum(map(len, thin))
+    drawn, n = sum(map(len, thin)), sum(map(len, parts))
     tidy = replace(tidy, table=pl.concat(thin), facet=Key(("",), labels) if len(parts) > 1 else None)
-    tidy = tidy.said("" if len(parts) > 1 else labels[0].replace("\n", ": "))
-    tidy = tidy.said(f"{left_out:,} queries between those shown are not drawn" if left_out else "")
+    tidy = tidy.said(*([] if len(parts) > 1 else labels[0].split("\n")))
+    tidy = tidy.said(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
-    bars = alt.Chart().mark_bar(binSpacing=0, aria=False).encode(
-        x=alt.X("low:Q", title="Queries, the greatest difference first", scale=alt.Scale(nice=False, zero=True)),
+    sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
+    few = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
+    axis, scale = alt.Axis(format=",d", **few), alt.Scale(nice=False, zero=True)
+    x = alt.X("low:Q", title="Queries, the greatest difference first", scale=scale, axis=axis)
+    # The outline closes the gaps that would else be seen between bars as stripes.
+    bars = alt.Chart().mark_bar(binSpacing=0, aria=False, strokeWidth=0.75).encode(
+        x=x,
         x2=alt.X2("high:Q"),
         y=alt.Y("difference:Q", title="Difference to the baseline"),
         y2=alt.Y2("zero:Q"),
-        color=alt.Color("side:N", scale=paint, sort=list(SIDES), title=None),
+        color=alt.Color("side:N", **sided),
+        stroke=alt.Stroke("side:N", **sided),
         tooltip=tooltip(tidy, {"metric": "metric", "difference": "difference"}),
     )  # fmt: skip
-    return composed(tidy, [bars], "Differences by query")
+    title = f"{', '.join(dict.fromkeys(tidy.table['metric']))}: differences{n_text(pl.Series(map(len, parts)))}"
+    return composed(tidy, [bars, *_mean_lines(tidy)], title)
+
+
+def _with_means(tidy: Tidy, means: Any) -> Tidy:
+    """Add the mean difference of each small multiple and its interval, null where they are not known."""
+    ends = ("mean", "mean_low", "mean_high")
+    if means is None:
+        return tidy.with_columns(*(pl.lit(None, pl.Float64).alias(name) for name in ends))
+    facet = [] if tidy.facet is None else tidy.facet.columns
+    needs = ("baseline", "metric", "difference", "ci_low", "ci_high")
+    others = [name for name in border_of(means).names() if name not in (*needs, *facet)]
+    read = read_tidy(means, "means= is what compare() returns", needs, color=[], facet=facet, ignored=others)
+    own = read.table.rename(dict(zip(needs[2:], ends, strict=True)))
+    return replace(tidy, table=tidy.table.join(own, on=_multiples(tidy), how="left", maintain_order="left"))
+
+
+def _mean_lines(tidy: Tidy) -> list[Any]:
+    """A line at the mean difference, and a band as wide as its interval."""
+    if tidy.table["mean"].is_null().all():
+        return []
+    alt = altair()
+    low, mean = (alt.Y(f"mean({name}):Q", title="") for name in ("mean_low", "mean"))
+    band = alt.Chart().mark_rect(color=NEITHER, opacity=0.35, aria=False)
+    line = alt.Chart().mark_rule(strokeDash=[5, 3], strokeWidth=1.5)
+    return [band.encode(y=low, y2=alt.Y2("mean(mean_high):Q")), line.encode(y=mean)]
 
 
 def _each(tidy: Tidy) -> list[pl.DataFrame]:
     """The rows of each small multiple."""
-    keys = ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
-    return tidy.table.partition_by(keys, maintain_order=True)
+    return tidy.table.partition_by(_multiples(tidy), maintain_order=True)
+
+
+def _multiples(tidy: Tidy) -> list[str]:
+    """The columns that tell small multiples apart."""
+    return ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
 
 
 def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
@@ -90,7 +129,7 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
     return [max(keys, key=lambda name: table[name].n_unique())]
 
 
-def _ranked(part: pl.DataFrame) -> pl.DataFrame:
+def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
     """The rows of a small multiple, the greatest difference first, with their places, sides and label."""
     metric = metric_of(part["metric"][0])
     part = part.filter(pl.col("difference").is_not_null()).sort("difference", descending=True, maintain_order=True)
@@ -100,22 +139,27 @@ def _ranked(part: pl.DataFrame) -> pl.DataFrame:
     counts = ", ".join(f"{int((part['side'] == side).sum()):,} {side}" for side in SIDES)
     system = f"{part['facet'][0]} " if "facet" in part.columns and len(part) else ""
     name, baseline = (part["metric"][0], part["baseline"][0]) if len(part) else ("", "")
-    return part.with_columns(facet=pl.lit(f"{name}, {system}against {baseline}\n{counts}"))
+    several = "" if one_metric else f"{name}, "
+    lines = [f"{several}{system}against {baseline}", counts]
+    lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > LONG else lines
+    mean, low, high = part.select("mean", "mean_low", "mean_high").row(0) if len(part) else (None,) * 3
+    said = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' ({low:+.3f} to {high:+.3f})'}"
+    return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, said)))))
 
 
 def _spaced(part: pl.DataFrame) -> pl.DataFrame:
     """As many rows as can be seen, at equal distances, the ends among them; each reaches as far as the next one."""
     n = len(part)
-    if n <= POINTS:
+    if n <= BARS:
         return part
-    kept = part[np.unique(np.linspace(0, n - 1, POINTS).round().astype(np.int64))]
+    kept = part[np.unique(np.linspace(0, n - 1, BARS).round().astype(np.int64))]
     return kept.with_columns(high=pl.col("low").shift(-1, fill_value=n))
 
 
 def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = None) -> alt.Chart:
-    """Draw how the values of a metric are distributed over queries, for each system or segment.
+    """Draw how the values of a metric are distributed over queries, for each system or segment, and their mean.
 
-    Few stand in rows; more than 3 of one metric stand side by side as well.
+    The best mean stands first. Few stand in rows; more than 3 of one metric stand side by side as well.
 
     Parameters
     ----------
@@ -131,9 +175,11 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     undefined = tidy.table["value"].null_count()
     tidy = replace(tidy, color=tidy.facet, facet=None)
     tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")
+    tidy = tidy.said("line: the mean of the values shown, each query counted once")
     source = pl.col("what" if tidy.color is None else "facet")
+    each = tidy.table.group_by("what", *(["facet"] if tidy.color else [])).agg(pl.col("value").count())["value"]
     build = partial(_histogram, bins=bins, alone=tidy.color is None or tidy.table["what"].n_unique() == 1)
-    return in_panels(tidy.with_columns(color=source), build, "Values of queries")
+    return in_panels(tidy.with_columns(color=source), build, f" over queries{n_text(each)}")
 
 
 def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
@@ -146,15 +192,22 @@ def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int, alone: bool)
     at = np.clip(np.searchsorted(edges, defined["value"].to_numpy(), side="right") - 1, 0, bins - 1)
     rows = defined.select("color", bin=pl.Series(at)).group_by("color", "bin", maintain_order=True).len("n")
     low, high = (pl.Series(ends).gather(rows["bin"]) for ends in (edges[:-1], edges[1:]))
-    rows = rows.with_columns(low=low, high=high, zero=0.0)
+    means = defined.group_by("color", maintain_order=True).agg(mean=pl.col("value").mean())
+    rows = rows.with_columns(low=low, high=high, zero=0.0).join(means, on="color", maintain_order="left")
     assert part.color is not None
     several = part.color.columns != METRIC or len(part.color.values) > 1
-    key = Key(("",) if part.color.columns == METRIC else part.color.columns, part.color.values)
+    best = means.sort(pl.col("mean") * metric.sign, descending=True, maintain_order=True)["color"].to_list()
+    order = part.color.values if part.color.columns == METRIC else [*dict.fromkeys([*best, *part.color.values])]
+    key = Key(("",) if part.color.columns == METRIC else part.color.columns, order)
     drawn = Tidy(rows.rename({"color": "facet"}), None, key if several else None)
     x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
     bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)
-    shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries"})
-    y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3))
+    shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries", "mean": "mean"})
+    y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3, tickMinStep=1))
     bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=shown)
+    at = alt.X("mean(mean):Q", title="")
+    number = alt.Chart().mark_text(align="left", dx=4, dy=6, baseline="top")
+    number = number.encode(x=at, y=alt.YValue(0), text=alt.Text("mean(mean):Q", format=".3f"))
+    line = alt.Chart().mark_rule(strokeWidth=1.5).encode(x=at)
     in_rows = not alone or len(key.values) <= IN_ROWS
-    return multiplied(drawn, [bar], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)
+    return multiplied(drawn, [bar, line, number], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)

@@ -6,23 +6,23 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, check_bool, needed, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
-if TYPE_CHECKING:
-    pass
-
 # Okabe and Ito's colours, those that are readable on white and on black first; yellow and black are not among them.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # where there are more lines than colours
 GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
+FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # of labels, in pixels
 WIDTH, HEIGHT = 420, 320
+LINE = 13  # height of a line of text
 SMALL, COLUMNS = 220, 3  # of small multiples
 LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
 MOST = 1000  # systems or segments of a picture; from about 1,500 on Vega's stack overflows
@@ -53,7 +53,9 @@ THEME: dict[str, Any] = {
     "view": {"stroke": INK, "strokeOpacity": 0.2},
 }
 LIGHT, DARK = "#1f2328", "#e6edf3"  # the text of a picture that stands alone
-ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
+# Fonts as wide as the one that texts are measured with.
+FONT = 'svg text{font-family:Arial,"Liberation Sans",Helvetica,"DejaVu Sans Condensed",sans-serif}'
+ALONE = f"<style>{FONT}svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
 
 
 def altair() -> Any:
@@ -92,15 +94,42 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
         return {"color": alt.ColorValue(COLORS[0])}
     n, m = len(key.values), len(COLORS)
     symbol: Any = "stroke" if dashes else "circle"
-    lines = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
-    listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(n / IN_COLUMN), **lines)
+    lines: dict[str, Any] = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
+    lit = [*(key.values if key.lit is None else key.lit)]
+    lines |= {} if key.lit is None else {"values": lit}
+    listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(len(lit) / IN_COLUMN), **lines)
     shared: dict[str, Any] = {"title": key.title, "sort": None, "legend": listed if legend else None}
-    paint = alt.Scale(domain=key.values, range=[COLORS[i % m] for i in range(n)])
+    colors = {one: COLORS[at % m] for at, one in enumerate(lit)}
+    paint = alt.Scale(domain=key.values, range=[colors.get(one, FAINT) for one in key.values])
     channels = {"color": alt.Color("color:N", scale=paint, **shared)}
-    if dashes and n > m:
+    if dashes and n > m and key.lit is None:
         dash = alt.Scale(domain=key.values, range=[DASHES[i // m % len(DASHES)] for i in range(n)])
         channels["strokeDash"] = alt.StrokeDash("color:N", scale=dash, **shared)
     return channels
+
+
+def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
+    """Return a chart of lines, of one of several panels; where some are grey, the one that is pointed at is thick."""
+    alt = altair()
+    chart = alt.Chart().mark_line(**options)
+    if key is None or key.lit is None:
+        return chart
+    pointed = alt.selection_point(re.sub(r"\W", "_", f"pointed{of}"), on="pointerover", fields=["color"], empty=False)
+    return chart.add_params(pointed).encode(strokeWidth=alt.condition(pointed, alt.value(5), alt.value(1.5)))
+
+
+def spread(heights: Sequence[float], least: float) -> list[float]:
+    """Return heights of texts that are at least so far apart, as near to those given as that allows."""
+    order = np.argsort(heights, kind="stable")
+    runs: list[list[float]] = []
+    for at, i in enumerate(order):
+        runs.append([heights[i] - least * at])
+        while len(runs) > 1 and np.mean(runs[-2]) > np.mean(runs[-1]):
+            runs[-2:] = [runs[-2] + runs[-1]]
+    level = np.concatenate([np.full(len(run), np.mean(run)) for run in runs] or [np.empty(0)])
+    found = np.empty(len(order))
+    found[order] = level + least * np.arange(len(order))
+    return [float(one) for one in found]
 
 
 def tooltip(tidy: Tidy, columns: Mapping[str, str]) -> list[Any]:

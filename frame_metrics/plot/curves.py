@@ -1,4 +1,4 @@
-"""Pictures of curves: precision and recall, ROC, gain, calibration."""
+"""Pictures of curves: precision and recall, ROC, gain."""
 
 from __future__ import annotations
 
@@ -9,11 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, check_choice, shown
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.charts import HEIGHT, NEITHER, altair, colored, composed, tooltip, values
-from frame_metrics.plot.marked import with_prevalence, with_threshold
-from frame_metrics.plot.tidy import Names, Tidy, read_tidy, thinned
+from frame_metrics.plot.charts import (
+    GOOD,
+    HEIGHT,
+    LIMIT,
+    LINE,
+    NEITHER,
+    altair,
+    colored,
+    composed,
+    line_mark,
+    spread,
+    tooltip,
+)
+from frame_metrics.plot.charts import values as values_of
+from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
+from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, read_tidy, thinned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,6 +44,7 @@ TITLES = {  # each a line, or two
     "observed": ["Share of relevant rows"],
 }
 DASHED = {"strokeDash": [4, 4], "strokeWidth": 1}
+DECIDED = ("fallout", "recall")
 FEW = 3  # marks whose texts do not stand in the way of each other
 NOTHING = "nothing is predicted"  # at the first point of a curve
 BESIDE = 60  # pixels at the right of a picture for the values of lines
@@ -43,11 +58,13 @@ def pr(
     f: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
     beta: float = 1,
     threshold: Any = None,
+    values: Any = None,
+    chosen: Names = None,
     color: Names = None,
     facet: Names = None,
     positive: str = RELEVANT,
 ) -> alt.Chart:
-    """Draw precision against recall, with lines of equal F.
+    """Draw precision against recall, with lines of equal F, and that of the share of relevant rows.
 
     Parameters
     ----------
@@ -58,13 +75,19 @@ def pr(
     threshold : a number, or what ``best_threshold`` returned: the point of each curve at which scores of at least so
         much are found, that of the least such score of the frame, is marked. Where that score is another number, the
         label names both, as "0.82 (score 0.9)": of a frame that was thinned (``points=``) the point itself may lack.
+    values : what ``evaluate("average_precision")`` returned of the same data: it stands beside the names of the lines.
+    chosen : lines that have a colour beside the best one; all others are grey. By default, of more than 12 lines the
+        best 6 have one, by ``values`` or else the first, and of fewer all.
     color : the key columns that are told apart by colour; by default the first one.
     facet : the key columns of small multiples; by default all others.
     positive : a word for what is to be found.
     """
     tidy, x, y = _read("pr", ("recall", "precision"), frame, threshold, color, facet, positive)
+    tidy, n = with_values(tidy, values, "AP", chosen), _n_of(values)
+    tidy, whole = _with_shares(tidy, positive)
     layers = [_curve(tidy, x, y, interpolate="step-before" if interpolated else "linear"), *_marks(tidy, x, y)]
-    return composed(tidy, [*equal_f(f, beta, x, y), *layers], "Precision and recall", width=HEIGHT)
+    layers = [*equal_f(f, beta, x, y), *whole, *layers]
+    return composed(tidy, layers, f"Precision and recall{n}", width=HEIGHT)
 
 
 def roc(
@@ -73,6 +96,8 @@ def roc(
     costs: Mapping[str, float] | None = None,
     prevalence: float | None = None,
     threshold: Any = None,
+    values: Any = None,
+    chosen: Names = None,
     color: Names = None,
     facet: Names = None,
     positive: str = RELEVANT,
@@ -81,21 +106,30 @@ def roc(
 
     Parameters
     ----------
-    frame : what ``curve("roc")`` returned, of any kind.
+    frame : what ``curve("roc")`` returned, of any kind; of models without scores what ``evaluate("fallout", "recall")``
+        returned in the long layout: each is a point with its name.
     costs : of a mistake, as ``{"fp": 1, "fn": 5}``: lines of equal cost are drawn, and the cheapest point is marked.
     prevalence : the share of relevant rows, which the cost depends on.
-    threshold, color, facet, positive : as in ``pr``.
+    values : what ``evaluate("roc_auc", ci=0.95)`` returned of the same data: it stands beside the names of the lines.
+    threshold, chosen, color, facet, positive : as in ``pr``.
     """
-    tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet, positive)
-    layers = [_diagonal(x, y)]
+    if decided := "metric" in border_of(frame).names():
+        tidy, x, y = _decided(frame, color, positive)
+    else:
+        tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet, positive)
+        tidy = with_values(tidy, values, "AUC", chosen)
+    layers = [diagonal(x, y)]
     if costs is not None:
         each = _costs(costs, prevalence)
-        tidy = _with_cheapest(tidy, *each)
+        tidy = _with_cheapest(tidy, *each, together=decided)
         layers += _equal_costs(*each, x, y)
         layers.append(_ring(x, y, "cheapest"))
-        said = ", ".join(f"{name}={float(value):g}" for name, value in costs.items())
-        tidy = tidy.said(f"dotted: equal cost of a row, for {said}, prevalence {prevalence:g}; ring: the least")
-    return composed(tidy, [*layers, _curve(tidy, x, y), *_marks(tidy, x, y)], "ROC curve", width=HEIGHT)
+        share = f"{100 * float(prevalence or 0):.3g} % {positive}"
+        said = f"false alarm {float(costs['fp']):g}, miss {float(costs['fn']):g}, {share}"
+        ring = "decision" if decided else "threshold"
+        tidy = tidy.said(f"dotted: points of equal cost ({said})", f"ring: the cheapest {ring}")
+    layers += _points(tidy, x, y) if decided else [_curve(tidy, x, y), *_marks(tidy, x, y)]
+    return composed(tidy, layers, "ROC points" if decided else f"ROC curve{_n_of(values)}", width=HEIGHT)
 
 
 def gain(
@@ -103,6 +137,7 @@ def gain(
     *,
     prevalence: Any = None,
     threshold: Any = None,
+    chosen: Names = None,
     color: Names = None,
     facet: Names = None,
     positive: str = RELEVANT,
@@ -114,40 +149,56 @@ def gain(
     frame : what ``curve("gain")`` returned, of any kind.
     prevalence : the share of relevant rows, a number or a frame with tp, fp, fn and tn of each line, as
         ``best_threshold`` returns: the ideal is drawn, in which all relevant rows stand first.
-    threshold, color, facet, positive : as in ``pr``.
+    threshold, chosen, color, facet, positive : as in ``pr``.
     """
     tidy, x, y = _read("gain", ("share", "gain"), frame, threshold, color, facet, positive)
-    layers = [_diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
+    tidy = with_values(tidy, None, "", chosen)
+    layers = []
     if prevalence is not None:
-        tidy = _with_ideal(tidy, prevalence).said("dashed: the ideal, and chance")
-        ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(**DASHED)
-        x_of, y_of = _axis("X", "share", positive, "ideal_x"), _axis("Y", "gain", positive, "ideal_y")
-        layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), color=_channels(tidy)["color"]))
-    return composed(tidy, layers, "Cumulated gain", width=HEIGHT)
+        tidy = _with_ideal(tidy, prevalence).said("grey: the ideal; dashed: chance")
+        ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(color=NEITHER, strokeWidth=1.5)
+        x_of, y_of = axis_of("X", "share", positive, "ideal_x"), axis_of("Y", "gain", positive, "ideal_y")
+        detail = altair().Detail("ideal:N")
+        layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), detail=detail))
+    layers += [diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
+    tables = None if prevalence is None or is_number(prevalence) else prevalence
+    n = pl.Series([None]) if tables is None else pl.DataFrame([column_of(tables, c) for c in TABLE]).sum_horizontal()
+    return composed(tidy, layers, f"Cumulated gain{n_text(n)}", width=HEIGHT)
 
 
-def calibration(frame: Any, *, color: Names = None, facet: Names = None, positive: str = RELEVANT) -> alt.Chart:
-    """Draw the share of relevant rows against the mean score, which are equal where scores are probabilities.
+def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
+    """A point for each model that decides, and its axes."""
+    said = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
+    tidy = pairs_of(said, frame, DECIDED, color)
+    tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
+    return tidy, axis_of("X", "fpr", positive), axis_of("Y", "tpr", positive)
 
-    Parameters
-    ----------
-    frame : what ``curve("calibration")`` returned, of any kind.
-    color, facet, positive : as in ``pr``.
-    """
+
+def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
+    """The points of models that decide, with their names."""
     alt = altair()
-    said = "calibration draws what curve('calibration') returns"
-    tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
-    tidy = tidy.said("on the dashed line, scores are the shares that came true", "larger points have more rows")
-    x, y = _axis("X", "predicted", positive), _axis("Y", "observed", positive)
-    size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
-    shown = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
-    channels = {"x": x, "y": y} | colored(tidy.color, dashes=True)
-    layers = [
-        _diagonal(x, y),
-        alt.Chart().mark_line(strokeWidth=1.5, opacity=0.6).encode(**channels),
-        alt.Chart().mark_circle(opacity=0.9).encode(x=x, y=y, color=channels["color"], size=size, tooltip=shown),
+    point = alt.Chart().mark_point(filled=True, size=70, opacity=1, color=GOOD)
+    name = alt.Chart().mark_text(align="left", dx=8, limit=LIMIT)
+    layers = [point.encode(x=x, y=y, tooltip=tooltip(tidy, {"fpr": "fpr", "tpr": "tpr"}))]
+    return layers if tidy.color is None else [*layers, name.encode(x=x, y=y, text=alt.Text("color:N"))]
+
+
+def _n_of(values: Any) -> str:
+    """On how many rows the values beside lines rest."""
+    return "" if values is None or "n" not in border_of(values).names() else n_text(column_of(values, "n"))
+
+
+def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
+    """Lines at the share of relevant rows, which is the precision where all are found; one where it is the same."""
+    ends = [part.filter(pl.col("recall") == 1).select(*tidy.series, "precision").tail(1) for part in tidy.parts()]
+    shares = pl.concat(ends)
+    if shares["precision"].round(3).n_unique() != 1 or len(shares) < len(ends):
+        return tidy, []
+    share = shares["precision"].round(3)[0]
+    rule = altair().Chart(values_of(pl.DataFrame({"precision": [share]}))).mark_rule(color=NEITHER, strokeWidth=1.5)
+    return tidy.said(f"grey line: by chance, the share of {positive} rows, {share:g}"), [
+        rule.encode(y=altair().Y("precision:Q", title=None))
     ]
-    return composed(tidy, layers, "Calibration", width=HEIGHT)
 
 
 def _read(
@@ -169,7 +220,7 @@ def _read(
         pl.Series("at", texts or None, pl.String),
         pl.Series("label", labels or None, pl.String),
     )
-    return tidy, _axis("X", columns[0], positive), _axis("Y", columns[1], positive)
+    return tidy, axis_of("X", columns[0], positive), axis_of("Y", columns[1], positive)
 
 
 def _with_marks(tidy: Tidy) -> Tidy:
@@ -191,7 +242,7 @@ def _label(chosen: float | None, at: str) -> str:
     return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
-def _axis(channel: str, column: str, positive: str, field: str | None = None) -> Any:
+def axis_of(channel: str, column: str, positive: str, field: str | None = None) -> Any:
     """A share from 0 to 1 as an axis."""
     alt = altair()
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -204,14 +255,14 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
     names = {"at": "k" if "k" in tidy.table.columns else "threshold"}
     names |= {field: field for field in (_field(x), _field(y))}
     there = " && ".join(f"datum.{_field(channel)} != null" for channel in (x, y))
-    line = altair().Chart().transform_filter(there).mark_line(interpolate=interpolate, clip=True)
+    line = line_mark(tidy.color, interpolate=interpolate, clip=True).transform_filter(there)
     return line.encode(x=x, y=y, order=altair().Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
 
 
-def _diagonal(x: Any, y: Any) -> Any:
+def diagonal(x: Any, y: Any) -> Any:
     """The line on which both axes have the same value: that of chance, or of what came true as often as expected."""
     ends = pl.DataFrame({_field(x): [0.0, 1.0], _field(y): [0.0, 1.0]})
-    return altair().Chart(values(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
+    return altair().Chart(values_of(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
 
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
@@ -231,9 +282,15 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     chosen = alt.Chart().transform_filter("datum.marked")
     channels = {"x": x, "y": y, "color": _channels(tidy)["color"]}
     point = chosen.mark_point(filled=True, size=90, opacity=1, shape="diamond").encode(**channels)
-    text = chosen.mark_text(align="left", dx=8, dy=8).encode(x=x, y=y, text=alt.Text("label:N"))
-    few = tidy.color is None or len(tidy.color.values) <= FEW
-    return [point, text] if few else [point]
+    marked = tidy.table.filter("marked")
+    if len(marked) > FEW or tidy.facet is not None:
+        return [point]
+    heights = spread(marked[_field(y)].to_list(), LINE / HEIGHT)
+    texts = marked.select(
+        pl.col(_field(x)), pl.Series(_field(y), heights), pl.format("threshold {}", "label").alias("label")
+    )
+    text = alt.Chart(values_of(texts)).mark_text(align="left", dx=9).encode(x=x, y=y, text=alt.Text("label:N"))
+    return [point, text]
 
 
 def _ring(x: Any, y: Any, field: str) -> Any:
@@ -257,8 +314,8 @@ def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
     if not tables:
         return []
     table = pl.concat(tables)
-    line = alt.Chart(values(table)).mark_line(**DASHED, color=NEITHER, clip=True)
-    ends = alt.Chart(values(table.group_by("f", maintain_order=True).last()))
+    line = alt.Chart(values_of(table)).mark_line(**DASHED, color=NEITHER, clip=True)
+    ends = alt.Chart(values_of(table.group_by("f", maintain_order=True).last()))
     label = ends.mark_text(align="left", dx=4, fontSize=9)
     return [line.encode(x=x, y=y, detail=alt.Detail("f:N")), label.encode(x=x, y=y, text=alt.Text("f:N"))]
 
@@ -278,10 +335,11 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
     return costs["fp"] * (1 - prevalence), costs["fn"] * prevalence
 
 
-def _with_cheapest(tidy: Tidy, fp: float, fn: float) -> Tidy:
-    """Mark the point of each line that costs least, of equal ones the first."""
+def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, together: bool) -> Tidy:
+    """Mark the point of each line, or of all together, that costs least, of equal ones the first."""
     cost = fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))
-    return tidy.in_lines(cheapest=(pl.int_range(pl.len()) == cost.arg_min()).fill_null(False))
+    least = (pl.int_range(pl.len()) == cost.arg_min()).fill_null(False)
+    return tidy.with_columns(cheapest=least) if together else tidy.in_lines(cheapest=least)
 
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
@@ -290,19 +348,19 @@ def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
     start = pl.DataFrame({"fpr": 0.0, "tpr": LINES, "cost": [f"{fn * (1 - at):.3g}" for at in LINES]})
     right = pl.min_horizontal(1.0, (1 - pl.col("tpr")) * fn / fp)
     end = start.with_columns(fpr=right, tpr=pl.col("tpr") + right * fp / fn)
-    line = alt.Chart(values(pl.concat([start, end]))).mark_line(strokeDash=[1, 3], strokeWidth=1, color=NEITHER)
-    label = alt.Chart(values(end)).mark_text(align="left", dx=3, dy=-5, fontSize=9)
+    line = alt.Chart(values_of(pl.concat([start, end]))).mark_line(strokeDash=[1, 3], strokeWidth=1, color=NEITHER)
+    label = alt.Chart(values_of(end)).mark_text(align="left", dx=3, dy=-5, fontSize=9)
     return [line.encode(x=x, y=y, detail=alt.Detail("cost:N")), label.encode(x=x, y=y, text=alt.Text("cost:N"))]
 
 
 def _with_ideal(tidy: Tidy, prevalence: Any) -> Tidy:
-    """Add three points for each line: all relevant rows first, then the others."""
+    """Add three points for each share of relevant rows in a small multiple: these rows first, then the others."""
     tidy = with_prevalence(tidy, prevalence)
+    each = pl.col("prevalence").round(3).alias("ideal")
+    facet = [] if tidy.facet is None else ["facet"]
     added = []
-    for part in tidy.parts():
-        share = part["prevalence"][0]
-        if share:
+    for keys in tidy.table.select(*facet, each, "prevalence").unique(["ideal", *facet], maintain_order=True).to_dicts():
+        if share := keys.pop("prevalence"):
             ends = {"ideal_x": [0.0, share, 1.0], "ideal_y": [0.0, 1.0, 1.0], "order": [0, 1, 2]}
-            keys = part.select(tidy.series).head(1)
-            added.append(pl.DataFrame(ends).join(keys, how="cross") if tidy.series else pl.DataFrame(ends))
+            added.append(pl.DataFrame(ends).with_columns(**{name: pl.lit(one) for name, one in keys.items()}))
     return replace(tidy, table=pl.concat([tidy.table, *added], how="diagonal"))

@@ -27,7 +27,8 @@ from frame_metrics.plot.charts import (
     values,
 )
 from frame_metrics.plot.marked import with_threshold
-from frame_metrics.plot.tidy import Key, Names, Tidy, apart, read_tidy, thinned
+from frame_metrics.plot.panels import NAMED
+from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, read_tidy, thinned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,6 +63,8 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
         raise BadValueError(f"{said}; this frame has none")
     tidy = read_tidy(frame, said, ("threshold", *asked), COUNTS, facet=facet, colors=0)
     tidy = with_threshold(replace(tidy, table=tidy.table.filter(pl.col("threshold").is_finite())), threshold)
+    counted = {*COUNTS} <= {*tidy.table.columns}
+    n = n_text(tidy.table.select(pl.sum_horizontal(COUNTS[1:])).to_series()) if counted else ""
     tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
     tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
     tidy = _molten(tidy, asked)
@@ -76,7 +79,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
         text = at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text=alt.Text("crossing:N"))
         layers += [ring, text] if tidy.facet is None else [ring]
         tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
-    return composed(tidy, [*layers, *_rules(tidy)], "Measures by threshold")
+    return composed(tidy, [*layers, *_rules(tidy)], f"{', '.join(asked[:NAMED])} by threshold{n}")
 
 
 def _shared_scale(asked: Sequence[str]) -> Any:
@@ -154,7 +157,13 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
         None: "rows",
     }
     notes = (f"colour: {of[normalize]}; numbers: rows", "blue: right")
-    return titled(chart, "Predicted and true classes", (*tidy.notes, *notes))
+    return titled(chart, f"Predicted and true classes{_each_n(tidy, pl.col('n'))}", (*tidy.notes, *notes))
+
+
+def _each_n(tidy: Tidy, rows: pl.Expr) -> str:
+    """On how many rows each small multiple rests, for a title."""
+    parts = tidy.table.partition_by("facet") if tidy.facet is not None else [tidy.table]
+    return n_text(pl.Series([part.select(rows.sum()).item() for part in parts]))
 
 
 def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[str]]:
@@ -187,8 +196,9 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
     alt = altair()
     axis: dict[str, Any] = {"labelLimit": 140, "grid": False, "labelOverlap": False}
     small = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
+    orient = "bottom" if tidy.facet else "top"  # where the names of small multiples stand
     turned = 0 if size == CELL and max(map(len, predicted)) < 9 else -90 if size < ROOM else -45
-    above = alt.Axis(orient="top", labelAngle=turned, **axis, **small)
+    above = alt.Axis(orient=orient, labelAngle=turned, **axis, **small)
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
     y = alt.Y("actual:N", title="True class", scale=alt.Scale(domain=actual), axis=alt.Axis(**axis, **small))
     shown = {"actual": "true class", "predicted": "predicted", "n": "rows", "share": "share"}
@@ -252,4 +262,4 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
         .mark_bar(opacity=0.5, binSpacing=0)
         .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=shown)
     )
-    return composed(tidy, [bars, *_rules(tidy)], "Scores by label")
+    return composed(tidy, [bars, *_rules(tidy)], f"Scores by label{_each_n(tidy, pl.col('n'))}")

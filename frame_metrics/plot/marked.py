@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, listed, shown
+from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.tidy import Tidy, read_tidy
+from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, read_tidy
 
+LONGEST = 30  # letters of a name before a value
 TABLE = ("tp", "fp", "fn", "tn")
+SAID = dict.fromkeys(("threshold", "prevalence"), "a number, or what best_threshold() returns")
+SAID |= {"values": "what evaluate() returns of one metric"}
 
 
 def with_threshold(tidy: Tidy, threshold: Any) -> Tidy:
@@ -35,19 +41,72 @@ def with_prevalence(tidy: Tidy, prevalence: Any) -> Tidy:
     return tidy.with_columns(prevalence=_for_each(tidy, prevalence, "prevalence", TABLE, share))
 
 
+def with_values(tidy: Tidy, given: Any, called: str, chosen: Names) -> Tidy:
+    """Name each line with its value of a metric, and light the best of many.
+
+    Parameters
+    ----------
+    given : what ``evaluate`` returned of the same data, of one metric, or None.
+    called : a short name of the metric.
+    chosen : lines that have a colour beside the best.
+    """
+    if given is None or tidy.facet is not None:
+        return lighted(tidy, None, chosen)
+    names = [name for name in ("value", "ci_low", "ci_high") if name == "value" or name in border_of(given).names()]
+    each = [_for_each(tidy, given, "values", (name,), pl.col(name)).alias(name) for name in names]
+    told = tidy.table.select(*tidy.series, *each).unique(maintain_order=True)
+    texts = [f"{called} {_number(value)}{_between(ends)}" for value, *ends in told.select(names).iter_rows()]
+    if (key := tidy.color) is None:
+        return tidy.said(*texts)
+    best = told.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
+    short = {name: name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in key.values}
+    short = short if len({*short.values()}) == len(short) else {name: name for name in short}
+    said = {name: f"{short[name]}: {text}" for name, text in zip(told["color"], texts, strict=True)}
+    tidy = lighted(tidy, best, chosen)
+    lit = tidy.color.lit if tidy.color else None
+    key = replace(key, values=[said[name] for name in key.values], lit=lit and tuple(said[name] for name in lit))
+    return replace(tidy.with_columns(pl.col("color").replace_strict(said)), color=key)
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def _between(ends: Sequence[float | None]) -> str:
+    """The interval behind a value; nothing where there is none."""
+    return "" if not ends or ends[0] is None else f" ({' to '.join(map(_number, ends))})"
+
+
+def pairs_of(said: str, frame: Any, pair: Sequence[str], color: Names) -> Tidy:
+    """Return two metrics of each system, as columns; ``said`` is what the picture draws."""
+    tidy = read_tidy(frame, said, ("metric", "value"), (*OF_EVALUATE, "ci_low", "ci_high"), color=color, colors=None)
+    names = [metric_of(name).name for name in tidy.table["metric"].to_list()]
+    table = tidy.table.with_columns(what=pl.Series(names, dtype=pl.String))
+    parts = []
+    for name in pair:
+        of = table.filter(what=name).drop_nulls("value").select(*tidy.series, pl.col("value").alias(name))
+        if len(of) != (of.select(tidy.series).n_unique() if tidy.series else 1):
+            raise BadValueError(f"{said}; there is {'more than one' if len(of) else 'no'} {name} of a system")
+        if not len(of):
+            raise BadValueError(f"{said}; there is no {name}")
+        parts.append(of)
+    how: Any = {"on": tidy.series, "maintain_order": "left"} if tidy.series else {"how": "cross"}
+    return replace(tidy, table=parts[0].join(parts[1], **how))
+
+
 def _for_each(tidy: Tidy, given: Any, option: str, needs: tuple[str, ...], value: pl.Expr) -> pl.Series:
     """A number for each row, that of its line."""
-    if given is None or is_number(given):
+    if given is None or (option != "values" and is_number(given)):
         return pl.Series([None if given is None else float(given)] * len(tidy.table), dtype=pl.Float64)
     if isinstance(given, str | bool | list | tuple | dict):
-        raise BadValueError(f"{option}={shown(given)} is not a number, or a frame that best_threshold() returned")
+        raise BadValueError(f"{option}={shown(given)} is not {SAID[option]}")
     color, facet = (() if key is None else key.columns for key in (tidy.color, tidy.facet))
     there = border_of(given).names()
     lacking = [name for name in (*color, *facet) if name not in there]
     if lacking:
         raise ColumnError(f"{option}: the frame has no column {listed(lacking)}, which tells lines apart here")
     others = [name for name in there if name not in (*needs, *color, *facet)]
-    said = f"{option}= is a number, or what best_threshold() returns"
+    said = f"{option}= is {SAID[option]}"
     read = read_tidy(given, said, needs, ignored=others, color=color, facet=facet)
     table = read.table.select(*tidy.series, value.fill_nan(None).alias("own"))
     if not tidy.series and len(table) != 1:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError
-from frame_metrics.plot import averages, by_query, curves, decisions, surfaces
+from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, surfaces
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -78,10 +78,30 @@ def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any])
     return {"positive": said} if isinstance(said, str) else {}
 
 
+def _valued(metric: str, **options: Any) -> Further:
+    """The values of a metric that stand beside the names of lines, of rows without a query, as the lines are."""
+
+    def valued(irm: Any, frame: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = _word(irm, frame, args, given)
+        if irm._plan.played.query or "values" in given:
+            return found
+        sure = options if not irm.roles.get("weight") and not irm.roles.get("cluster") else {}
+        return {**found, "values": irm.evaluate(metric, **sure)}
+
+    return valued
+
+
 def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The columns of the query, where one is named."""
     said = irm.roles.get("query")
     return {} if said is None or "query" in options else {"query": said}
+
+
+def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The differences whose queries are drawn, and the columns of the query."""
+    own = {name: value for name, value in options.items() if name not in ("query", "means", "per_query")}
+    means = {} if "means" in options else {"means": irm.compare(*args, **own)}
+    return {**_queries(irm, frame, args, options), **means}
 
 
 @dataclass(frozen=True)
@@ -101,14 +121,14 @@ class Pictures:
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
-    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _word)
-    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _word)
+    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
+    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95))
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
-    calibration = Drawing(curves.calibration, "curve", ("calibration",), further=_word)
+    calibration = Drawing(probabilities.calibration, "curve", ("calibration",), further=_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
-    differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_queries)
+    differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
     f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))

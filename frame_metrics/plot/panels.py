@@ -13,6 +13,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import altair, beside, has_ends, titled
 from frame_metrics.plot.tidy import Key, Tidy
 
+NAMED = 3  # metrics in a title
 METRIC = ("metric",)  # the key where metrics are the rows, or lines, of a panel
 Build: TypeAlias = Callable[[Tidy, str, Metric], Any]  # from its rows, its name and its metric to a panel
 
@@ -26,10 +27,16 @@ def named(tidy: Tidy) -> Tidy:
     return tidy.with_columns(what=what)
 
 
-def in_panels(tidy: Tidy, build: Build, title: str) -> Any:
-    """Build a panel for each metric; where there is no key, one for metrics of one range, which are then the key."""
+def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) -> Any:
+    """Build a panel for each metric; where there is no key, one for metrics of one range, which are then the key.
+
+    Parameters
+    ----------
+    title : what stands behind the names of the metrics.
+    columns : how many panels stand side by side, each as wide as it needs; None for as many as leave few places empty.
+    """
     names = tidy.table["what"].unique(maintain_order=True).to_list()
-    meant = {name: _meant(tidy.table, name) for name in names}
+    meant = {name: metric_under(tidy.table, name) for name in names}
     groups: dict[Any, list[str]] = {}
     for name, metric in meant.items():
         apart = tidy.color is not None or not has_ends(metric)
@@ -40,11 +47,14 @@ def in_panels(tidy: Tidy, build: Build, title: str) -> Any:
         if tidy.color is None:
             part = replace(part.with_columns(color="what"), color=Key(METRIC, group))
         panels.append(build(part, group[0] if len(group) == 1 else "value", meant[group[0]]))
-    chart = panels[0] if len(panels) == 1 else altair().concat(*panels, columns=beside(len(panels)), spacing=30)
-    return titled(chart, title, tidy.notes)
+    wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
+    wrapped = {"columns": beside(len(panels)), "spacing": 30} if columns is None else wrapped
+    chart = panels[0] if len(panels) == 1 else altair().concat(*panels, **wrapped)
+    said = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
+    return titled(chart, f"{said}{title}", tidy.notes)
 
 
-def _meant(table: pl.DataFrame, what: str) -> Metric:
-    """The metric that is drawn under a name; a cutoff k is any."""
+def metric_under(table: pl.DataFrame, what: str) -> Metric:
+    """Return the metric that is drawn under a name; a cutoff k is any."""
     name = table.filter(pl.col("what") == what)["metric"][0]
     return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name)

@@ -12,13 +12,12 @@ import polars as pl
 from frame_metrics.errors import BadValueError, shown
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.confusion import fbeta
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.averages import BESIDE
 from frame_metrics.plot.charts import COLORS, HEIGHT, altair, colored, composed, titled, tooltip, values
 from frame_metrics.plot.curves import BESIDE as RIGHT
 from frame_metrics.plot.curves import TITLES, equal_f
-from frame_metrics.plot.tidy import Names, Tidy, read_tidy
+from frame_metrics.plot.marked import pairs_of
+from frame_metrics.plot.tidy import Names, Tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,19 +102,6 @@ def f_of(precision: Array, recall: Array, beta: float) -> Array:
 
 
 def _pairs(picture: str, frame: Any, color: Names) -> Tidy:
-    """The precision and the recall of each system, as columns."""
-    said = f"{picture} draws what evaluate('precision', 'recall') returns in the long layout"
-    also = (*BESIDE, "ci_low", "ci_high")
-    tidy = read_tidy(frame, said, ("metric", "value"), also, color=color, colors=None)
-    names = [metric_of(name).name for name in tidy.table["metric"].to_list()]
-    table = tidy.table.with_columns(what=pl.Series(names, dtype=pl.String))
-    parts = []
-    for name in PAIR:
-        of = table.filter(what=name).drop_nulls("value").select(*tidy.series, pl.col("value").alias(name))
-        if len(of) != (of.select(tidy.series).n_unique() if tidy.series else 1):
-            raise BadValueError(f"{said}; there is {'more than one' if len(of) else 'no'} {name} of a system")
-        if not len(of):
-            raise BadValueError(f"{said}; there is no {name}")
-        parts.append(of)
-    how: Any = {"on": tidy.series, "maintain_order": "left"} if tidy.series else {"how": "cross"}
-    return replace(tidy, table=parts[0].join(parts[1], **how))
+    return pairs_of(
+        f"{picture} draws what evaluate('precision', 'recall') returns in the long layout", frame, PAIR, color
+    )

@@ -14,6 +14,8 @@ from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
 POINTS = 500  # of a line that are drawn; a screen shows no more
+MANY, LIT = 12, 6  # lines that can be told apart; those in colour of more
+OF_EVALUATE = ("k", "average", "total_over", "n", "n_undefined", "support")  # its columns that are no keys
 TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
 Names = str | Sequence[str] | None
 
@@ -24,6 +26,7 @@ class Key:
 
     columns: tuple[str, ...]
     values: list[str]
+    lit: tuple[str, ...] | None = None  # those in colour, before the others in grey; None: all
 
     @property
     def title(self) -> str:
@@ -119,6 +122,41 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
     if left:
         raise ColumnError(f"nothing says what tells {listed(left)} apart; name them in color= or facet=")
     return {"color": own_color, "facet": own_facet}
+
+
+def column_of(frame: Any, name: str) -> pl.Series:
+    """Return a column of a frame of any kind."""
+    return border_of(frame).in_memory([name]).read([name])[name]
+
+
+def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
+    """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
+
+    Their rows come last, so that they are drawn over the others.
+
+    Parameters
+    ----------
+    best : the lines, the best first; None where nothing says which are: then the first stand for them.
+    """
+    key = tidy.color
+    named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
+    for one in named:
+        if key is None or one not in key.values:
+            there = key.values if key else []
+            raise BadValueError(f"chosen={one!r} is none of the lines; there are {listed(there)}{closest(one, there)}")
+    if key is None or (len(key.values) <= MANY and not named):
+        return tidy
+    first = [*(best or [])][:1]
+    lit = tuple(dict.fromkeys([*first, *named] if named else (best or key.values)[:LIT]))
+    rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
+    said = f"the chosen{' and the best' if best else ''}" if named else f"the {'best' if best else 'first'}"
+    return replace(tidy, table=rows, color=replace(key, lit=lit)).said(f"in colour: {said} of {len(key.values):,}")
+
+
+def n_text(numbers: pl.Series) -> str:
+    """Return on how many queries or rows values rest, in brackets for a title; nothing where that is not known."""
+    known = sorted({*numbers.drop_nulls()})
+    return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
 
 
 def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:

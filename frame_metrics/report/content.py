@@ -30,7 +30,7 @@ POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
 NAMES = "name"  # the order of systems as verbs return them
-PAIRS = 3  # whose queries are shown that differ most
+PAIRS, MOVED = 3, 5  # whose queries are shown that differ most; how many of them, either way
 # What a convention is where nobody has said anything.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
@@ -85,6 +85,7 @@ class Content:
     classes: pl.DataFrame | None = None  # metrics of each of several
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
+    duels: list[tuple[Ranked, Ranked]] = field(default_factory=list)  # queries on which two systems differ most
     undefined: int = 0  # queries, of each system, without a value of the first metric: neither best nor worst
     absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
 
@@ -121,10 +122,21 @@ class Content:
         compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
 
-    def foremost_pairs(self, pairs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-        """Return the pairs that are drawn and listed: of systems that are compared, those of the foremost ones."""
+    def foremost_pairs(self) -> list[pl.DataFrame]:
+        """Return differences of the pairs that are drawn and listed, those of the foremost systems."""
+        if self.differences is None:
+            return []
+        keys = [name for name in self.groups if name in self.differences.columns]
+        pairs = self.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
         systems = [pair[self.system][0] if self.system in pair.columns else None for pair in pairs]
         return [pairs[at] for at in foremost(systems, self.places, PAIRS)]
+
+    def moved(self) -> list[pl.DataFrame]:
+        """Return the queries on which the systems of each of these pairs differ most, the greatest difference first."""
+        pairs = [pair.filter(pl.col("difference") != 0) for pair in self.foremost_pairs()]
+        pairs = [pair.sort("difference", descending=True, maintain_order=True) for pair in pairs if len(pair)]
+        ends = [(pair.head(MOVED), pair.tail(MOVED)) for pair in pairs]
+        return [pair if len(pair) <= 2 * MOVED else pl.concat(end) for pair, end in zip(pairs, ends, strict=True)]
 
     @property
     def facts(self) -> pl.DataFrame:
@@ -397,7 +409,27 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     chosen = _extremes(content, defined, queries)
     undefined = defined["value"].null_count()
     content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
-    return content if plan is None or not chosen else replace(content, queries=_with_results(content, work, plan))
+    if plan is None or not chosen:
+        return content
+    duels = [side for pair in _duels(content) for side in pair]
+    content = replace(content, queries=_with_results(content, work, plan, chosen))
+    sides = iter(_with_results(content, work, plan, duels))
+    return replace(
+        content, duels=[pair for pair in zip(sides, sides, strict=True) if pair[0].explained and pair[1].explained]
+    )
+
+
+def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
+    """The queries on which two systems of the frame differ most, as each has them."""
+    found = []
+    for pair in content.moved():
+        keys = [name for name in (*content.by, *content.query) if name in pair.columns]
+        for row in pair.iter_rows(named=True):
+            sides = ((row.get(str(content.system)), row["value"]), (row["baseline"], row["baseline_value"]))
+            if row["baseline"] in content.places:
+                ours, theirs = (Ranked(one, "moved", {name: row[name] for name in keys}, value) for one, value in sides)
+                found.append((ours, theirs))
+    return found
 
 
 def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
@@ -417,15 +449,14 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     return found
 
 
-def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
+def _with_results(content: Content, work: Gathering, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
     """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
-    chosen = content.queries
     taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
     columns = plan.played
-    if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
+    if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
-    small = _small(content, work.each(work.irm), plan)
-    return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in content.queries]
+    small = _small(content, work.each(work.irm), plan, chosen)
+    return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
 
 
 def _explained(one: Ranked, content: Content, small: Gathering, names: Sequence[str]) -> Ranked:
@@ -445,14 +476,14 @@ def _explained(one: Ranked, content: Content, small: Gathering, names: Sequence[
     return one
 
 
-def _small(content: Content, irm: Any, plan: Any) -> Any:
+def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> Any:
     """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
     judged = plan.judged
-    names = [*content.by, *content.query]
+    names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
-    theirs |= {} if judged is None else {name: name for name in judged.by}
+    theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
     types = {} if content.values is None else {name: content.values.schema[name] for name in names}
-    keys = pl.DataFrame([one.keys for one in content.queries], schema=types)
+    keys = pl.DataFrame([one.keys for one in chosen], schema=types)
 
     def rows_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
         named = keys.select(pl.col(name).alias(to) for name, to in called.items())

@@ -26,6 +26,7 @@ from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
 from frame_metrics.report.foremost import foremost, sorted_by
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
+NOT_FOUND = 10**9  # places of relevant documents without a rank, after all others
 LONGEST = 160  # letters of a text in a table
 SEVERITIES = ("error", "warning", "info", "fact")
 CALLED = {
@@ -34,8 +35,6 @@ CALLED = {
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
     "baseline_n": "n of the baseline",
-    "n_units": "units",
-    "baseline_n_units": "units of the baseline",
 }
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."
@@ -251,7 +250,8 @@ def _undefined(content: Content) -> Iterator[Block]:
         yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
     elif len(undefined):
         only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        yield table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED)
+        table = table_of(undefined.head(ROWS), caption="Where metrics are undefined", only=only, called=CALLED)
+        yield replace(table, notes=[_left_out(len(undefined))] if len(undefined) > ROWS else [])
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
@@ -299,52 +299,65 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
-    clustered = "n_units" in frame.columns and (frame["n_units"] != frame["n"]).any()
-    rare = ("n_unpaired", "n_undefined", "baseline_n", *(("n_units", "baseline_n_units") if clustered else ()))
+    rare = ("n_unpaired", "n_undefined", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
-    wins = [name for name in ("wins", "ties", "losses") if name in frame.columns and frame[name].count()]
-    only = [*(name for name in content.by if name in frame.columns), "metric", *system, "baseline", "value"]
-    only += ["baseline_value", "difference", "p_adjusted", *wins, "n", *counted, "mde"]
+    wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
+    pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
+    only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
+    only += ["p_adjusted", "value", "baseline_value", *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
-    caption = f"Differences ({tests[0]} test)" if len(tests) == 1 else "Differences"
+    against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
+    caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [
         [*cells[:at], replace(cells[at], beside=_interval(content, row)), *cells[at + 1 :]]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
-    notes = [*made.notes, MDE]
+    notes = [*made.notes]
     notes += [_left_out(len(frame), content if system else None)] if len(frame) > ROWS else []
     beside = f"the {_level(content)} of the difference"
     table = replace(made, rows=rows, notes=notes, beside=beside)
-    section.blocks.extend([table, *_drawn(pictures, "differences"), *_moved(content)])
+    every = table_of(shown, caption="All columns", longest=LONGEST)
+    rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
+    section.blocks.extend([table, rest, *_drawn(pictures, "differences"), *_moved(content)])
     return section
 
 
 def _moved(content: Content) -> list[Block]:
     """The queries on which two systems differ most."""
-    frame = content.differences
-    if frame is None:
-        return []
-    system = [content.system] if content.system in frame.columns else []
-    known = frame.filter(pl.col("difference").is_not_null() & (pl.col("difference") != 0))
     blocks: list[Block] = []
-    pairs = known.partition_by([*system, "baseline"], maintain_order=True)
-    only = [
-        *(name for name in (*content.by, *content.query) if name in frame.columns),
-        "value",
-        "baseline_value",
-        "difference",
-    ]
-    for part in content.foremost_pairs(pairs):
-        rows = part.sort("difference", descending=True, maintain_order=True)
-        most = rows if len(rows) <= 10 else pl.concat([rows.head(5), rows.tail(5)])
-        ours = plain_text(part[system[0]][0], LONGEST) if system else "this frame"
-        caption = f"{content.first}: queries on which {ours} and {plain_text(part['baseline'][0], LONGEST)} differ most"
-        blocks.append(table_of(most, caption=caption, only=only, longest=LONGEST, called=CALLED))
+    for part in content.moved():
+        pair = (part[content.system][0] if content.system else None), part["baseline"][0]
+        ours, theirs = ("this frame" if one is None else plain_text(one, LONGEST) for one in pair)
+        caption = f"{content.first}: queries on which {ours} and {theirs} differ most"
+        duels = [duel for duel in content.duels if (duel[0].system, duel[1].system) == pair]
+        keys = [name for name in (*content.by, *content.query) if name in part.columns]
+        only = [*keys, "value", "baseline_value", "difference"]
+        table = table_of(part, caption=caption, only=only, longest=LONGEST, called=CALLED)
+        blocks.append(Group(caption, [_rank_by_rank(duel) for duel in duels]) if duels else table)
     return blocks
+
+
+def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
+    """The results of two systems for a query side by side; below them what is relevant and was not found."""
+    names, rows = ["rank"], dict[int, list[list[Cell]]]()
+    for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
+        own = [*frame.columns[: frame.columns.index("rank")], "gain"]
+        names += [f"{plain_text(one.system, LONGEST)}: {name}" for name in own]
+        for place, row in enumerate(frame.iter_rows(named=True)):
+            cells = [cell_of(name, row[name], longest=LONGEST) for name in own]
+            blank = [[Cell(NOTHING)] * len(own)] * 2
+            told = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
+            told[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
+    ranks = {rank: cell_of("rank", rank) if rank < NOT_FOUND else Cell("not found") for rank in sorted(rows)}
+    text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())
+    values = " against ".join(number_text(one.value) for one in pair)
+    numbers = [name == "rank" or name.endswith(": gain") for name in names]
+    table = Table(names, [[cell, *rows[rank][0], *rows[rank][1]] for rank, cell in ranks.items()], numbers, text)
+    return Fold(Cell(f"{text}: {values}", beside=f"{pair[0].value - pair[1].value:+.3f}"), [table])
 
 
 def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:

@@ -9,13 +9,12 @@ from typing import Any
 import polars as pl
 
 from frame_metrics import plot
-from frame_metrics.report.cells import library
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import of_the_best
 from frame_metrics.report.layout import Picture
 
+AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # whose values stand beside lines
 MOST = 30  # systems, or segments, of a picture; more cannot be told apart
-SAME = ("metrics", "curve cutoffs")  # places whose charts would all have the title of the place
 
 
 def drawn(content: Content) -> dict[str, Picture]:
@@ -27,7 +26,7 @@ def drawn(content: Content) -> dict[str, Picture]:
     """
     found = {}
     for name, title, charts in _charts(content):
-        svgs = [_svg(chart, f"{name}-{i}", titled=name not in SAME) for i, chart in enumerate(charts)]
+        svgs = [_svg(chart, f"{name}-{i}") for i, chart in enumerate(charts)]
         if svgs:
             beside = "" if name == "curve scores" else " The numbers are in the table."
             found[name] = Picture(title, f"Picture: {title}.{beside}", svgs)
@@ -39,8 +38,9 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     level = f" with {content.ci:.0%} intervals" if content.ci else ""
     results, of = _of_the_best(content, content.results)
     if content.system and _few(content, results):  # of one system they would show what the table says
-        parts = (part for part in _by_metric(results) if part["value"].n_unique() > 1)
-        yield "metrics", f"Metrics{level}{of}", (plot.metrics(part, ci=content.ci) for part in parts)
+        parts = [part for part in _by_metric(results) if part["value"].n_unique() > 1]
+        charts = [plot.metrics(pl.concat(parts), ci=content.ci)] if parts else []
+        yield "metrics", f"Metrics{level}{of}", charts
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(content, curve):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
@@ -52,10 +52,9 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         and _few(content, content.confusion.with_columns(value="n"), content.groups)
     ):
         yield "confusion", "Predicted and true classes", [plot.confusion(content.in_words(content.confusion))]
-    if content.differences is not None:
-        keys = [name for name in content.groups if name in content.differences.columns]
-        pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
-        charts = (plot.differences(pair, query=[*content.query]) for pair in content.foremost_pairs(pairs))
+    if pairs := content.foremost_pairs():
+        means, query = content.comparison, [*content.query]
+        charts = [plot.differences(pair, means=means, query=query) for pair in pairs]
         yield "differences", f"Differences of {content.first} query by query", charts
     if content.values is not None:
         # Over all segments, as the table beside it.
@@ -71,7 +70,9 @@ def _of_scores(content: Content) -> Iterator[Any]:
         if kind == "distribution":
             yield plot.scores(curve, threshold=chosen, positive=content.positive)
         elif kind != "cutoffs":
-            yield getattr(plot, kind)(curve, positive=content.positive)
+            values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
+            options = {"values": values} if len(values) else {}
+            yield getattr(plot, kind)(curve, positive=content.positive, **options)
         if kind == "pr":
             keys = [name for name in content.groups if name in curve.columns]
             yield plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)
@@ -83,7 +84,8 @@ def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, s
     if len(shown) == len(frame):
         return frame, ""
     n = frame[str(content.system)].n_unique()
-    return shown, f", the best {MOST} of {n:,} systems by {content.first}, and the baseline"
+    baseline = ", and the baseline" if content.named else ""
+    return shown, f", the best {MOST} of {n:,} systems by {content.first}{baseline}"
 
 
 def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:
@@ -97,10 +99,8 @@ def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:
     return [part for part in parts if part["value"].count()]
 
 
-def _svg(chart: Any, name: str, *, titled: bool) -> str:
-    """SVG of a chart, with its title or without, and with ids that are its own in a page of several."""
-    if not titled:
-        chart["title"] = library("altair").Undefined
+def _svg(chart: Any, name: str) -> str:
+    """SVG of a chart, with ids that are its own in a page of several."""
     own = re.sub(r"\W", "-", name)
 
     def in_tag(found: re.Match[str]) -> str:

@@ -173,7 +173,7 @@ def _block(block: Block) -> str:
     if isinstance(block, Group):
         return f"### {markdown_text(block.title)}\n\n{inner}"
     assert isinstance(block, Fold)
-    summary = html.escape(f"{block.summary.beside} {block.summary.text}")
+    summary = html.escape(f"{block.summary.beside} {block.summary.text}".strip())
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 

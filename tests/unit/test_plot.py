@@ -77,12 +77,16 @@ def titles(chart: Any) -> set[str]:
 
 
 def test_metrics_have_a_row_for_each_system() -> None:
-    """Values stand beside the systems, the best on top, on an axis as long as the metric's range."""
+    """Values stand beside the systems, the best on top, on an axis where they are, or as long as the metric's range."""
     chart = runs.plot.metrics("rr", ci=0.95)
     (points,) = marks(chart, "point")
-    assert fields(points) | {"tooltip": ""} == {"x": "value", "y": "color", "color": "color", "tooltip": ""}
+    assert fields(points) == {"x": "value", "y": "color"}
     assert points["encoding"]["y"]["sort"] == ["a", "b"]
-    assert points["encoding"]["x"]["scale"]["domain"] == [0, 1]
+    near = marks(runs.plot.metrics("rr"), "point")[0]["encoding"]["x"]["scale"]["domain"]
+    assert near == pytest.approx([0.4875, 0.7625])
+    whole = runs.plot.metrics("rr", whole=True)
+    assert marks(whole, "point")[0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
+    assert "subtitle" not in specification(whole)["title"]
     assert points["encoding"]["x"]["title"] == "rr (higher is better)"
     assert rows(chart, "color", "value") == [[("a", 0.75), ("b", 0.5)]]
     (lines,) = marks(chart, "rule")
@@ -180,9 +184,13 @@ def test_chosen_thresholds_are_marked() -> None:
     best = irm.best_threshold("f1")
     for picture in (irm.plot.pr, irm.plot.roc, irm.plot.gain):
         found = [row for row in rows(picture(threshold=best), "marked", "color", "threshold")[0] if row[0]]
-        assert [row[1:] for row in found] == best.select("m", "threshold").rows()
+        names = [(row[1].partition(":")[0], row[2]) for row in found]
+        assert names == best.select("m", "threshold").rows()
     number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at", "label")[0]
-    assert [row[1:] for row in number if row[0]] == [("a", "0.6", "0.55 (score 0.6)"), ("b", "0.9", "0.55 (score 0.9)")]
+    assert [row[2:] for row in number if row[0]] == [("0.6", "0.55 (score 0.6)"), ("0.9", "0.55 (score 0.9)")]
+    assert ("threshold 0.55 (score 0.6)",) in [
+        row for data in rows(irm.plot.pr(threshold=0.55), "label") for row in data
+    ]
     assert not marks(irm.plot.pr(), "point")
     assert "'m'" in error(lambda: irm.plot.pr(threshold=best.drop("m")), ColumnError)
     assert "several rows" in error(lambda: irm.plot.pr(threshold=pl.concat([best, best])), BadValueError)
@@ -232,7 +240,11 @@ def test_calibration_has_points_of_the_size_of_their_rows() -> None:
     """The share of relevant rows stands over the mean score, beside the diagonal."""
     chart = cases.plot.calibration(bins=2)
     assert rows(chart, "predicted", "observed", "n")[0] == [(0.3, 0.5, 2.0), (0.75, 0.5, 2.0)]
-    assert fields(marks(chart, "circle")[0])["size"] == "n"
+    assert [fields(mark)["size"] for mark in marks(chart, "point")] == ["n", "n"]
+    ((low, high), _) = rows(chart, "low", "high")[0]
+    assert (low, high) == pytest.approx((0.0945, 0.9055), abs=1e-4)  # Wilson's of 1 in 2
+    weighted = CASES.with_columns(w=0.5).irm(weight="w").plot.calibration(bins=2)
+    assert {row for data in rows(weighted, "low") for row in data} == {(None,)}
 
 
 def test_measures_stand_over_the_threshold_with_their_crossing() -> None:
@@ -273,7 +285,8 @@ def test_subtitles_say_what_is_drawn_in_plain_words() -> None:
     """The level of intervals where it is known; what colours and numbers are; what the dashed line means."""
     levels = [plot.metrics(runs.evaluate("rr", ci=0.9)), runs.plot.metrics("rr", ci=0.9), runs.plot.metrics("rr")]
     found = [specification(chart)["title"].get("subtitle") for chart in levels]
-    assert found == [["lines are intervals"], ["lines are 90% intervals"], None]
+    axes = "axes show the part of the scale in which values lie"
+    assert found == [["bars: intervals", axes], ["bars: 90% intervals", axes], [axes]]
     assert "ci=95 is not a level" in error(lambda: plot.metrics(runs.evaluate("rr", ci=0.9), ci=95), BadValueError)
     irm = pl.DataFrame({"label": [*"aabc"], "predicted": [*"abbc"]}).irm()
     assert "colour: share of the true class; numbers: rows" in specification(irm.plot.confusion())["title"]["subtitle"]
@@ -349,12 +362,15 @@ def test_differences_are_sorted_and_counted() -> None:
     assert rows(chart, "color", "difference", "side", "low", "high") == [
         [("2", 0.25, "worse", 0, 1), ("0", 0.0, "equal", 1, 2), ("1", -0.5, "better", 2, 3)]
     ]
-    assert specification(chart)["title"]["subtitle"] == ["fdr, b against a: 1 better, 1 equal, 1 worse"]
+    assert specification(chart)["title"]["subtitle"] == ["b against a", "1 better, 1 equal, 1 worse"]
     of_irm = runs.plot.differences("rr", "recall@1", baseline="a")
     assert {row[0] for row in rows(of_irm, "facet")[0]} == {
-        "rr, b against a\n0 better, 1 equal, 1 worse",
-        "recall@1, b against a\n0 better, 1 equal, 1 worse",
+        "rr, b against a\n0 better, 1 equal, 1 worse\nmean -0.250 (-0.500 to +0.000)",
+        "recall@1, b against a\n0 better, 1 equal, 1 worse\nmean -0.500 (-1.000 to +0.000)",
     }
+    means = runs.compare("rr", "recall@1", baseline="a").select("difference", "ci_low", "ci_high").rows()
+    assert {*rows(of_irm, "mean", "mean_low", "mean_high")[0]} == {*means}
+    assert not marks(plot.differences(compared), "rule")
     assert "query='q'" in error(lambda: plot.differences(compared, query="q"), ColumnError)
 
 
@@ -363,7 +379,13 @@ def test_values_of_queries_are_counted_in_bins() -> None:
     found = frame("query metric k value", *[(i, "rr", None, v) for i, v in enumerate([0.0, 0.5, 0.5, 1.0, None])])
     chart = plot.queries(found, bins=4)
     assert sorted(rows(chart, "low", "high", "n")[0]) == [(0.0, 0.25, 1), (0.5, 0.75, 2), (0.75, 1.0, 1)]
-    assert specification(chart)["title"]["subtitle"] == ["1 undefined values are not drawn"]
+    assert specification(chart)["title"]["subtitle"] == [
+        "1 undefined values are not drawn",
+        "line: the mean of the values shown, each query counted once",
+    ]
+    assert {row[0] for row in rows(chart, "mean")[0]} == {0.5}
+    best = specification(plot.queries(runs.per_query("rr").reverse()))
+    assert best["facet"]["row"]["sort"] == ["a", "b"]
     assert {row[0] for row in rows(runs.plot.queries("rr"), "facet")[0]} == {"a", "b"}
 
 
@@ -464,6 +486,111 @@ def test_more_lines_than_colours_have_dashes() -> None:
     assert channels["color"]["legend"]["symbolLimit"] == 0
 
 
+def test_of_many_lines_the_best_and_those_chosen_are_in_colour() -> None:
+    """The others are grey and drawn first; the legend, or the names at line ends, have those in colour."""
+    names = [f"r{i:02}" for i in range(20)]
+    points = pl.concat([cases.curve("pr").with_columns(run=pl.lit(name)) for name in names])
+    values = pl.DataFrame({"run": names, "value": [i / 20 for i in range(20)], "n": 4})
+    for options, lit in (
+        ({}, names[:6]),
+        ({"values": values}, [f"{name}: AP 0.{5 * int(name[1:]):02}0" for name in names[:13:-1]]),
+        ({"chosen": ["r03"]}, ["r03"]),
+        ({"values": values, "chosen": "r03"}, ["r19: AP 0.950", "r03: AP 0.150"]),
+    ):
+        chart = plot.pr(points, **options)
+        color = marks(chart, "line")[-1]["encoding"]["color"]
+        paint = dict(zip(color["scale"]["domain"], color["scale"]["range"], strict=True))
+        assert color["legend"]["values"] == lit
+        assert {paint[one] for one in paint.keys() - {*lit}} == {"#88888866"}
+        assert {row[0] for row in rows(chart, "color")[0][-5:]} <= {*lit}
+        assert any(
+            param["name"] == "pointed" for part in parts(specification(chart)) for param in part.get("params", [])
+        )
+    assert "chosen='r3' is none of the lines" in error(lambda: plot.pr(points, chosen="r3"), BadValueError)
+    ends = pl.DataFrame(
+        {"run": names * 2, "k": [1] * 20 + [2] * 20, "metric": "rr", "value": [i / 20 for i in range(20)] * 2}
+    )
+    chart = plot.cutoffs(ends, chosen="r03")
+    assert sorted(rows(chart, "color", "height")[0]) == [("r03", 0.15), ("r19", 0.95)]
+    other = ends.with_columns(metric=pl.lit("ap"), value=1 - pl.col("value"))
+    two = marks(plot.cutoffs(pl.concat([ends, other])), "line")
+    assert two[0]["encoding"]["color"] == two[1]["encoding"]["color"]
+    heights = [height for (height,) in rows(plot.cutoffs(ends.with_columns(value=0.5)), "height")[0]]
+    assert np.diff(sorted(heights)).min() == pytest.approx(13 / 320)
+    assert np.mean(heights) == pytest.approx(0.5)
+
+
+def test_titles_name_the_metrics_and_how_many_queries_or_rows() -> None:
+    """Where the frame says how many there are."""
+    decided = pl.DataFrame({"label": [*"aab"], "predicted": [*"abb"]}).irm(positive="b")
+    found = [
+        runs.plot.metrics("rr", "ap"), runs.plot.differences("rr"), runs.plot.queries("rr"), runs.plot.cutoffs("rr@k"),
+        cases.plot.pr(), cases.plot.roc(), cases.plot.gain(), cases.plot.calibration(), cases.plot.scores(),
+        cases.plot.thresholds("f1"), decided.plot.confusion(), plot.metrics(runs.evaluate("rr", "ap", "p@1", "p@2")),
+    ]  # fmt: skip
+    assert [specification(chart)["title"]["text"] for chart in found] == [
+        "rr, ap (n = 2)",
+        "rr: differences (n = 2)",
+        "rr over queries (n = 2)",
+        "rr@k by cutoff",
+        "Precision and recall (n = 4)",
+        "ROC curve (n = 4)",
+        "Cumulated gain (n = 4)",
+        "Calibration (n = 4)",
+        "Scores by label (n = 4)",
+        "f1 by threshold (n = 4)",
+        "Predicted and true classes (n = 3)",
+        "rr, ap, p@1 and 1 more (n = 2)",
+    ]
+
+
+def test_panels_wrap_and_rows_have_their_names_once() -> None:
+    """As many panels stand side by side as a notebook is wide; the first of each line names the rows."""
+    found = frame(
+        "system metric value",
+        *[(s, m, v) for m in ("rr", "ap", "p@5", "ndcg", "err") for s, v in (("a", 0.5), ("b", 0.6))],
+    )
+    chart = specification(plot.metrics(found))
+    assert chart["columns"] == 3
+    named = [mark["encoding"]["y"]["axis"]["labels"] for mark in marks(plot.metrics(found), "point")]
+    assert named == [True, False, False, True, False]
+    long = plot.metrics(found.with_columns(system=pl.col("system") + "x" * 60))
+    assert specification(long)["columns"] == 1
+
+
+def test_the_line_of_chance_of_precision_is_the_share_of_relevant_rows() -> None:
+    """It stands where all curves end at one share, and nowhere else."""
+    (rule,) = marks(cases.plot.pr(positive="fraud"), "rule")
+    assert fields(rule) == {"y": "precision"}
+    assert "the share of fraud rows, 0.5" in specification(cases.plot.pr(positive="fraud"))["title"]["subtitle"][1]
+    other = pl.concat([CASES.with_columns(m=1), CASES.head(3).with_columns(m=2)]).irm(system="m")
+    assert not marks(other.plot.pr(), "rule")
+
+
+def test_models_without_scores_are_points() -> None:
+    """Each has its name, and the ring is around the one that costs least."""
+    rates = frame(
+        "m metric value",
+        *[
+            (m, n, v)
+            for m, f, r in (("A", 0.28, 0.63), ("B", 0.77, 0.77), ("D", 0.12, 0.76))
+            for n, v in (("fallout", f), ("recall", r))
+        ],
+    )
+    chart = plot.roc(rates, costs={"fp": 1, "fn": 3}, prevalence=0.3)
+    assert rows(chart, "color", "fpr", "tpr", "cheapest")[0] == [
+        ("A", 0.28, 0.63, False),
+        ("B", 0.77, 0.77, False),
+        ("D", 0.12, 0.76, True),
+    ]
+    assert [fields(mark)["text"] for mark in marks(chart, "text")][-1] == "color"
+    assert specification(chart)["title"]["subtitle"] == [
+        "dotted: points of equal cost (false alarm 1, miss 3, 30 % relevant)",
+        "ring: the cheapest decision",
+    ]
+    assert "there is no recall" in error(lambda: plot.roc(rates.filter(metric="fallout")), BadValueError)
+
+
 @pytest.mark.parametrize("picture", ["pr", "roc", "gain"])
 def test_long_lines_are_thinned(picture: str) -> None:
     """Of 20,000 points 500 are drawn, both ends among them, near to all others, and a note says so."""
@@ -490,14 +617,15 @@ def test_many_queries_are_thinned() -> None:
     )
     chart = plot.differences(compared)
     (data,) = rows(chart, "difference")
-    assert len(data) == 500
+    assert len(data) == 1000
     assert (data[0], data[-1]) == ((1.0,), (-1.0,))
     ends = rows(chart, "low", "high")[0]
     assert (ends[0][0], ends[-1][1]) == (0, n)
     assert all(one[1] == other[0] for one, other in pairwise(ends))
     assert specification(chart)["title"]["subtitle"] == [
-        "rr, b against a: 15,000 better, 0 equal, 15,000 worse",
-        "29,500 queries between those shown are not drawn",
+        "b against a",
+        "15,000 better, 0 equal, 15,000 worse",
+        "shape from 1,000 of 30,000 queries",
     ]
 
 

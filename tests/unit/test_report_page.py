@@ -234,7 +234,7 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     best = irm(threshold=None).best_threshold("f1").to_dicts()
     assert found["best_threshold"] == {"rows": best, "left_out": 0}
     assert found["curve_distribution"]["rows"] == irm(threshold=None).curve("distribution", bins=30).to_dicts()
-    for said in ("Measures by threshold", "Scores by label", "not fraud", "share of the fraud that is found"):
+    for said in ("precision, recall by threshold", "Scores by label", "not fraud", "share of the fraud that is found"):
         assert said in text
     definitions = text.partition("Conventions and versions</h2>")[2]
     assert "Probability that a fraud row has a higher score than one that is not" in definitions
@@ -317,8 +317,8 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     assert "| s197 | " not in results
     assert "200 of 250 rows, those of the best run by rr and of the baseline among them" in results
     assert [line for line in text.splitlines() if "differ most" in line][1:] == [
-        "**rr: queries on which s240 and s200 differ most**",
-        "**rr: queries on which s245 and s200 differ most**",
+        "### rr: queries on which s240 and s200 differ most",
+        "### rr: queries on which s245 and s200 differ most",
     ]
     assert "| s240 | s200 |" in comparison
     queries = {one["system"] for one in data(irm, metrics=["rr"], baseline="s200", ci=None)["queries"]}
@@ -501,3 +501,49 @@ def test_a_report_of_nothing_says_so() -> None:
     text = made_log().clear().irm(rank=None).report(format="md")
     assert "nothing to evaluate" in text
     assert as_polars(made_log().clear().irm(rank=None).audit())["severity"][0] == "error"
+
+
+def test_two_systems_stand_side_by_side_rank_by_rank() -> None:
+    """Of the queries on which they differ most, each rank has the document and the gain of both."""
+    log = frame(
+        "query system doc score grade",
+        *[("lamp", "new", "x", 2.0, 3), ("lamp", "new", "y", 1.0, 0)],
+        *[("lamp", "old", "y", 2.0, 0), ("lamp", "old", "z", 1.0, None)],
+        *[(q, s, "x", 1.0, 1) for q in ("desk", "chair") for s in ("new", "old")],
+    )
+    text = log.irm(system="system").report(metrics=["ndcg@10"], baseline="old", format="md")
+    part = text.partition("### ndcg@10: queries on which new and old differ most")[2].partition("\n## ")[0]
+    assert part.count("<summary>") == 1
+    assert "<summary>+1.000 lamp: 1.000 against 0.000</summary>" in part
+    assert [line for line in part.splitlines() if line.startswith("|")] == [
+        "| rank | new: doc | new: gain | old: doc | old: gain |",
+        "| --: | :-- | --: | :-- | --: |",
+        "| 1 | x | 3 | y | 0 |",
+        "| 2 | y | 0 | z | not judged |",
+        "| not found | \u2013 | \u2013 | x | 3 |",
+    ]
+
+
+def test_a_comparison_has_few_columns_and_opens_the_rest() -> None:
+    """One baseline stands in the caption; columns that few read are in the fold below, with what they mean."""
+    text = many().irm(system="run", doc=None).report(metrics=["rr"], baseline="s200", queries=0, format="md")
+    part = text.partition("## Comparison")[2].partition("\n## ")[0]
+    table, _, rest = part.partition("<details>")
+    assert "Differences to s200 (randomization test)" in table
+    assert "| metric | run | difference | p, corrected | value | of the baseline | wins | losses | n |" in table
+    assert "<summary>All columns of this table</summary>" in rest
+    assert "mde: the smallest difference" in rest.partition("</details>")[0]
+
+
+def test_queries_of_segments_stand_side_by_side_too() -> None:
+    """Where judgments beside the frame have the segment, and the comparison is over all segments."""
+    runs = frame(
+        "query device system doc score",
+        *[(q, d, s, doc, 1.0) for q, d in (("lamp", "phone"), ("desk", "web")) for s, doc in (("a", "x"), ("b", "y"))],
+    )
+    qrels = frame("query device doc grade", ("lamp", "phone", "x", 1), ("desk", "web", "y", 1))
+    text = runs.irm(system="system", by="device").judge(qrels).report(metrics=["rr"], baseline="a", format="md")
+    part = text.partition("### rr: queries on which b and a differ most")[2].partition("\n## ")[0]
+    assert "<summary>+1.000 desk: 1.000 against 0.000</summary>" in part
+    assert "<summary>-1.000 lamp: 0.000 against 1.000</summary>" in part
+    assert "| 1 | y | not judged | x | 1 |" in part

@@ -1,0 +1,73 @@
+"""Picture of calibration: the shares that came true against the scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.plot.charts import HEIGHT, altair, colored, composed, line_mark, tooltip
+from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
+from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, n_text, read_tidy
+
+if TYPE_CHECKING:
+    import altair as alt
+
+TINY = 10  # rows of a bin whose share says little
+
+
+def calibration(
+    frame: Any, *, chosen: Names = None, color: Names = None, facet: Names = None, positive: str = RELEVANT
+) -> alt.Chart:
+    """Draw the share of relevant rows against the mean score, which are equal where scores are probabilities.
+
+    Bins of fewer than 10 rows are hollow, and shares have Wilson's intervals unless rows are weighted.
+
+    Parameters
+    ----------
+    frame : what ``curve("calibration")`` returned, of any kind.
+    chosen, color, facet, positive : as in ``pr``.
+    """
+    alt = altair()
+    said = "calibration draws what curve('calibration') returns"
+    tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
+    tidy = lighted(tidy, None, chosen)
+    n = tidy.table["n"]
+    tidy = tidy.said("on the dashed line, scores are the shares that came true")
+    tidy = _with_intervals(tidy, column_of(frame, "n"))
+    tidy = tidy.said(
+        "larger points have more rows; hollow: fewer than 10" if (n < TINY).any() else "larger points have more rows"
+    )
+    x, y = axis_of("X", "predicted", positive), axis_of("Y", "observed", positive)
+    size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
+    shown = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
+    channels, point = (
+        {"x": x, "y": y} | colored(tidy.color, dashes=True),
+        {"x": x, "y": y, "size": size, "tooltip": shown},
+    )
+    layers, color = [diagonal(x, y), line_mark(tidy.color, opacity=0.6).encode(**channels)], channels["color"]
+    if tidy.table["low"].count():
+        low, high = axis_of("Y", "observed", positive, "low"), alt.Y2("high:Q")
+        layers.append(alt.Chart().mark_rule(opacity=0.5, strokeWidth=2).encode(x=x, y=low, y2=high, color=color))
+    for tiny in (False, True):
+        some = alt.Chart().transform_filter(f"datum.n {'<' if tiny else '>='} {TINY}")
+        layers.append(some.mark_point(filled=not tiny, opacity=0.9).encode(**point, color=color))
+    per_line = tidy.table.group_by(tidy.series).agg(pl.col("n").sum())["n"] if tidy.series else pl.Series([n.sum()])
+    return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)
+
+
+def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
+    """Add Wilson's 95 % interval of each share, of counted rows and few lines; of weighted ones there is none.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
+    Statistical Association 22, 1927.
+    """
+    n, p, z = pl.col("n"), pl.col("observed"), 1.959963984540054
+    centre, half = (
+        (p + z**2 / (2 * n)) / (1 + z**2 / n),
+        z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2).sqrt(),
+    )
+    counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
+    tidy = tidy.said("lines: 95% intervals" if counted else "")
+    ends = {"low": (centre - half).clip(0, 1), "high": (centre + half).clip(0, 1)}
+    return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})
