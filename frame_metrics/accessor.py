@@ -353,7 +353,7 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))
-        other._plan.asking(Needs(query=True))
+        other._plan.asking(Needs(query=True, weighs=True))
         return other
 
     @verb

@@ -67,11 +67,15 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
     for average in averages:
         check_average(average, f"average={average!r}", plan.columns)
+    for average in averages:
+        _check_mean(average, plan)
     for name, metric in asked:
         check_parameters(name, metric)
+        _check_mean(metric.average, plan)
+        _check_weighted(name, metric, plan, {*averages, metric.average} - {None} or {"macro"})
         _check_reads(name, metric, plan)
         check_average(metric.average, name, plan.columns)
-        if "micro" in averages and metric.input is not Confusion and not (metric.summed or metric.average):
+        if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
@@ -91,6 +95,38 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
     why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
     if columns.weight and why:
         raise ColumnError(f"{named} {why}; say weight=None")
+
+
+def _check_mean(average: str | None, plan: Plan) -> None:
+    """Raise for an average that is biased where results are weighted by their propensities."""
+    if plan.conventions.propensity is not None and average not in (None, "macro", "weighted", "micro"):
+        raise NotComputableError(
+            f"average={average!r} of values weighted by propensity= is biased: only their mean comes near to that of "
+            "what users would have clicked; say average='macro', or propensity=None"
+        )
+
+
+def _check_weighted(name: str, metric: Metric, plan: Plan, averages: set[str | None]) -> None:
+    """Raise for a metric that weights do not correct, or that needs some and has none."""
+    conventions, decided = plan.conventions, plan.columns.predicted or plan.conventions.threshold is not None
+    if metric.off_policy and conventions.target_propensity is None:
+        raise ColumnError(
+            f"{name} is of another policy than the one that was logged: name propensity= and target_propensity=, the "
+            "chances with which each of them places a result"
+        )
+    if metric.off_policy and "micro" in averages and metric.k is None:
+        raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {metric.name}@10")
+    if conventions.propensity is None:
+        return
+    adds = metric.adds and not (metric.input is Confusion and metric.k is None and decided)
+    if not adds and not (metric.micro is not None and averages == {"micro"}):
+        way = "say average='micro'" if metric.micro else "ask for one that does, as dcg@10, cg or precision@10"
+        raise NotComputableError(
+            f"{name} does not add up over the results of a ranking, so that weights of 1 / propensity do not correct "
+            f"it; {way}, or say propensity=None"
+        )
+    if conventions.variant(metric)[1]:
+        raise NotComputableError(f"{name}: condensed lists have other ranks than were shown; say unjudged=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:

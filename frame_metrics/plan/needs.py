@@ -24,6 +24,7 @@ class Needs:
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
     judgment: bool = True  # whether a label or a grade is read
+    weighs: bool = False  # whether results may be weighted by their propensities
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -32,7 +33,7 @@ class Needs:
 
 
 OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
-NONE, RANKED = Needs(), Needs(query=True, order=True)
+NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
 
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
@@ -118,7 +119,8 @@ def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
     threshold = roles.get("threshold") is not None
     score = columns.score is not None
     extra = tuple(name for name, _ in columns.extra) if columns.query else ()
-    return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold, extra=extra)
+    predicted = columns.predicted is not None and not threshold
+    return Needs(score=threshold or score, predicted=predicted, extra=extra, weighs=True)
 
 
 def read_by(

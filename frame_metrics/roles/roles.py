@@ -47,6 +47,12 @@ def _is_extra(value: Any) -> bool:
     return named and all(map(_is_name, value.values()))
 
 
+def are_chances(by_rank: Mapping[Any, Any]) -> bool:
+    """Return True for a mapping from ranks to chances."""
+    ranks = all(is_number(rank) and rank >= 1 and rank == int(rank) for rank in by_rank)
+    return ranks and bool(by_rank) and all(is_number(chance) and 0 < chance <= 1 for chance in by_rank.values())
+
+
 def _are_classes(value: Any) -> bool:
     if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
         return False
@@ -100,6 +106,14 @@ Positive: TypeAlias = Annotated[
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
+Propensity: TypeAlias = Annotated[
+    str | int | Mapping[int, float] | Any | None,
+    "the name of a column, or the frame that propensities() returns",
+    lambda value: _is_name(value) or hasattr(value, "columns") or hasattr(value, "column_names"),
+    "a mapping from ranks to chances above 0, at most 1",
+    are_chances,
+]
+Clip: TypeAlias = Annotated[float | None, "a weight above 0", lambda value: is_number(value) and value > 0]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
 Folder: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
@@ -138,6 +152,9 @@ class Roles(TypedDict, total=False):
     positive: Positive
     classes: Classes
     threshold: Threshold
+    propensity: Propensity
+    target_propensity: Propensity
+    clip: Clip
     abstain: Classes
     match: Match | None
     memory: Memory

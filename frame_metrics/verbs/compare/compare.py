@@ -21,6 +21,7 @@ from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.needs import WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
@@ -86,7 +87,7 @@ def _planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]
         plan = values.plan_of(irm)
         return plan, values.asked_of(metrics, plan.columns)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked))
+    plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     if plan.columns.query:
         check_asked(asked, plan)
     return plan, asked
