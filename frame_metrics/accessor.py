@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
+    from frame_metrics.verbs.propensities import Method
 
 Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -410,6 +411,63 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.judgments import judgments
 
         return judgments(self._plan, model, of=of, smoothing=smoothing, min_impressions=min_impressions)
+
+    @verb
+    def propensities(
+        self,
+        method: Method = "pivot",
+        *,
+        of: str | Sequence[str] | None = None,
+        k: int | None = None,
+        ci: float = 0.95,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Estimate from a click log how often users examine each rank, by intervention harvesting.
+
+        A document that stood at two ranks for the same query is as relevant at one as at the other, so that its
+        click-through rates there differ by how often these ranks are examined. ``query`` is the impression, as for
+        ``judgments``. Rankings of several systems, of which ``system`` may say which, are what moves documents.
+
+        Parameters
+        ----------
+        method : c(k, l) is the sum of the click-through rates at rank k of the documents that stood at ranks k and l.
+            "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up to k.
+            "all_pairs": those that make the clicks at all pairs of ranks likeliest, the rate at rank k being the
+            propensity times a relevance that both ranks of a pair share.
+        of : the columns of what was searched, the same in all rows of an impression. By default ``query`` itself.
+        k : the deepest rank; by default the deepest at which a result stood.
+        ci : level of the intervals.
+        resamples : how often what was searched is drawn for them, all of its impressions together.
+        seed : of the draws.
+
+        Returns
+        -------
+        A frame of the caller's kind, which ``propensity=`` takes: by..., rank, propensity, n, ci_low, ci_high. They
+        are relative to rank 1, whose propensity is 1, so that noise may lift others above it; n counts the documents
+        of queries that they rest on. Ends are null where one thing was searched.
+
+        Raises
+        ------
+        FrameMetricsError
+            Too little overlap: no document stood at ranks that are compared, with clicks at both. Clicks are missing,
+            or of what has no rank; a column of ``of`` has two values in an impression.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"search": [1, 1, 2, 2], "text": ["tea"] * 4, "doc": ["x", "y", "y", "x"]}
+        >>> log = pl.DataFrame(rows | {"rank": [1, 2, 1, 2], "clicked": [1, 0, 1, 1]})
+        >>> clicks = log.irm(query="search", rank="rank", label="clicked")
+        >>> clicks.propensities(of="text").select("rank", "propensity", "n").rows()
+        [(1, 1.0, 2), (2, 0.5, 2)]
+
+        Source: A. Agarwal et al., Estimating position bias without intrusive interventions, WSDM 2019 (arXiv
+        1812.05161).
+        """
+        from frame_metrics.verbs.propensities import PropensityOptions, propensities
+
+        return propensities(self._plan, of, _given(PropensityOptions, locals()))
 
     @verb
     def evaluate(

@@ -39,7 +39,9 @@ def by_rank(role: str, said: Any, by: tuple[str, ...]) -> Any:
     table = border.in_memory(names).read(names)
     table = table.with_columns(_checked(role, table[CHANCE]), rank_column(table[RANK], RANK).cast(pl.Float64))
     if table.select(keys + [RANK]).is_duplicated().any():
-        raise BadValueError(f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one of each")
+        raise BadValueError(
+            f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one of each"
+        )
     return table
 
 
@@ -78,7 +80,10 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     kinds: Any = {name: pl.String if kind in TEXTS else kind for name, kind in own.schema.items()}
     both = own.cast(kinds).join(
         table.cast({name: kinds[name] for name in keys}, strict=False),
-        on=keys, how="left", nulls_equal=True, maintain_order="left",
+        on=keys,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
     )
     what = f"stand at a rank of which {role}= says nothing" + (" in their segment" if len(keys) > 1 else "")
     refuse(str(columns.rank), both[CHANCE].is_null() & shown, what, "leave deeper results out, or give these ranks one")

@@ -155,7 +155,8 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     long |= labels(each.asked, np.asarray(each.of)[at])
     long |= {"average": _at(each.averages, pl.String, at)}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
-    long |= {"n_effective": number(size.T.ravel()) for size in sizes}
+    if sizes:
+        long["n_effective"] = number(sizes[0].T.ravel())
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)

@@ -101,7 +101,9 @@ def mean_click_position(run: Ranking) -> Array:
     return ratio(run.total(run.rank), run.hits())
 
 
-@metric(best=None, undefined=None, unjudged="rises", adds=True, also=("ctr_of_a_position", "click_through_rate_by_position"))
+@metric(
+    best=None, undefined=None, unjudged="rises", adds=True, also=("ctr_of_a_position", "click_through_rate_by_position")
+)
 def position_ctr(run: Ranking, k: int | None = None) -> Array:
     """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
 

@@ -31,6 +31,7 @@ Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
+CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # what a metric reads of users' clicks
 Interval = Literal["delong", "bootstrap"]
 
 
@@ -67,12 +68,9 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
     for average in averages:
         check_average(average, f"average={average!r}", plan.columns)
-    for average in averages:
-        _check_mean(average, plan)
     for name, metric in asked:
         check_parameters(name, metric)
-        _check_mean(metric.average, plan)
-        _check_weighted(name, metric, plan, {*averages, metric.average} - {None} or {"macro"})
+        _check_weighted(name, metric, plan, [metric.average] if metric.average else averages)
         _check_reads(name, metric, plan)
         check_average(metric.average, name, plan.columns)
         if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
@@ -97,17 +95,8 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
         raise ColumnError(f"{named} {why}; say weight=None")
 
 
-def _check_mean(average: str | None, plan: Plan) -> None:
-    """Raise for an average that is biased where results are weighted by their propensities."""
-    if plan.conventions.propensity is not None and average not in (None, "macro", "weighted", "micro"):
-        raise NotComputableError(
-            f"average={average!r} of values weighted by propensity= is biased: only their mean comes near to that of "
-            "what users would have clicked; say average='macro', or propensity=None"
-        )
-
-
-def _check_weighted(name: str, metric: Metric, plan: Plan, averages: set[str | None]) -> None:
-    """Raise for a metric that weights do not correct, or that needs some and has none."""
+def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
+    """Raise for a metric or a mean that weights do not correct, and for a metric that needs some and has none."""
     conventions, decided = plan.conventions, plan.columns.predicted or plan.conventions.threshold is not None
     if metric.off_policy and conventions.target_propensity is None:
         raise ColumnError(
@@ -116,11 +105,19 @@ def _check_weighted(name: str, metric: Metric, plan: Plan, averages: set[str | N
         )
     if metric.off_policy and "micro" in averages and metric.k is None:
         raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {metric.name}@10")
-    if conventions.propensity is None:
+    if conventions.propensity is None or not metric.reads & CLICKS:
         return
+    biased = next((average for average in averages if average not in (None, "macro", "weighted", "micro")), None)
+    if biased:
+        raise NotComputableError(
+            f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
+            "what users would click if they saw all; say average='macro', or propensity=None"
+        )
     adds = metric.adds and not (metric.input is Confusion and metric.k is None and decided)
-    if not adds and not (metric.micro is not None and averages == {"micro"}):
-        way = "say average='micro'" if metric.micro else "ask for one that does, as dcg@10, cg or precision@10"
+    if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
+        way = (
+            "say average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"
+        )
         raise NotComputableError(
             f"{name} does not add up over the results of a ranking, so that weights of 1 / propensity do not correct "
             f"it; {way}, or say propensity=None"

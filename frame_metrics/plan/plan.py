@@ -59,7 +59,9 @@ class Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
         judgments = None if self.judgments is None else (None, self.judgments[1])
         roles = {**self.roles, "propensity": None, "target_propensity": None}  # which the conventions have
-        return self.but(frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds)
+        return self.but(
+            frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds
+        )
 
     @property
     def holds(self) -> bool:

@@ -151,7 +151,9 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
 def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
     """Faults of what is said of propensities where there are none, or no rank to read them at."""
     if roles.get("propensity") is None:
-        yield from (f"{name}= says nothing without propensity=" for name in _given(roles, ("target_propensity", "clip")))
+        yield from (
+            f"{name}= says nothing without propensity=" for name in _given(roles, ("target_propensity", "clip"))
+        )
     for name in _given(roles, ("propensity", "target_propensity")):
         if isinstance(roles[name], str) or not columns.query:
             continue

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import check_level, undecided_shares
-from frame_metrics.errors import (
-    BadValueError,
-    ColumnError,
-    bad_rows,
-    check_apart,
-    check_choice,
-    check_parts,
-    check_whole,
-    shown,
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
+from frame_metrics.measuring.impressions import (
+    ARM,
+    CHANCE,
+    CLICKED,
+    EXAMINED,
+    LAST,
+    RANK,
+    ROW,
+    impressions_of,
+    impressions_plan,
 )
-from frame_metrics.inputs import Array
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plan.needs import RANKED
+from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.roles.resolve import absent
-from frame_metrics.roles.roles import names_as_text
 
+EXPOSED = "\0exposed"  # what clicks are counted against
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank
-# (0: not shown), the click, whether the user looked so far, the lowest click, and what clicks are counted against.
-INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0last", "\0exposed")
-ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, EXPOSED = INSIDE
 
 
 def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothing: float, min_impressions: int) -> Any:
@@ -44,25 +37,20 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     check_whole("min_impressions", min_impressions, 1)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
-    plan = irm.asking(RANKED)
-    _check_roles(plan)
-    named = _named(of)
-    plan = plan.but(columns=replace(plan.columns, of=named))
-    columns = plan.columns
-    queries, doc = named or columns.query, str(columns.doc)
-    keys = (*columns.by, *queries, doc)
-    check_parts([*(("by", name) for name in columns.by), *(("of", name) for name in named), ("doc", doc)])
-    check_apart(keys, RESULT)
+    plan = impressions_plan(irm.asking(RANKED | WEIGHS), "judgments", of, RESULT)
+    columns, weighed = plan.columns, plan.conventions
+    if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
+        raise ColumnError(
+            f"judgments({model!r}): propensity= alone, and model='ctr', count clicks against the chances that results "
+            "were looked at; say propensity=None, target_propensity=None and clip=None for the rest"
+        )
+    queries = columns.of or columns.query
+    keys = (*columns.by, *queries, str(columns.doc))
 
     def compute(source: Source) -> Answer:
-        log = source.log(arms=True)
-        rows, table = _impressions(log), source.table.select(keys)
-        table = table[log.rows(np.arange(len(rows)))] if log.origin else table.head(len(rows))  # without bare queries
-        table = table.hstack(rows)
-        if named:
-            _check_constant(log, table, named)
-        each = _graded(table.filter(pl.col(RANK) > 0), model, keys, columns.by, smoothing)
-        if named in ((), columns.query) and each["impressions"].max() == 1:
+        log, rows = impressions_of(source)
+        each = _graded(rows, model, keys, columns.by, smoothing)
+        if columns.of in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
                 "counted; if each value is one impression, name the column of what was searched with of="
@@ -77,91 +65,10 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT)
 
 
-def _named(of: Any) -> tuple[str, ...]:
-    """Return the columns of ``of=``; raise for what is no name."""
-    named = names_as_text(of)
-    several = () if named is None else tuple(named) if isinstance(named, list | tuple) else (named,)
-    for name in several:
-        if not isinstance(name, str):
-            raise BadValueError(f"judgments: of={shown(of)} is not the name of a column, nor a list of some")
-    return several
-
-
-def _check_roles(plan: Plan) -> None:
-    """Raise where the log has no clicks, documents or positions of its own."""
-    if plan.has_judgments:
-        raise ColumnError(
-            "judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
-            "say relevant=None"
-        )
-    if plan.columns.per_system:
-        raise ColumnError(
-            f"rank={list(plan.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
-            "name that"
-        )
-    for role in ("doc", "rank"):
-        if getattr(plan.columns, role) is None:
-            raise ColumnError(f"judgments() reads what was shown where: {absent((role,), plan.roles, plan.available)}")
-
-
-def _impressions(log: Log) -> pl.DataFrame:
-    """Return of each row of the log its segment, rank (0: not shown), click, and what is seen of its impression.
-
-    What is examined are the rows down to the lowest click of their impression, or all where there is none.
-    """
-    kinds = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
-    out = {name: np.zeros(len(log.table), kind) for name, kind in kinds.items()}
-    unknown = np.zeros(len(log.table), bool)
-
-    def work(block: Block) -> None:
-        run, grid = block.ranking(), log.grid
-        every = np.arange(len(run.grade))
-        of, at = run.query_of(every), block.rows.frame_rows(grid.rankings, every)
-        place = every - run.starts[of]
-        rank = np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, 0)
-        lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
-        values = [grid.segment[block.at][of], grid.rankings.first_row[block.at][of], rank, run.good]
-        values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest)]
-        for name, value in zip(kinds, values, strict=True):
-            out[name][at] = value
-        unknown[at] = (rank > 0) & ~run.judged
-
-    log.each_block(work)
-    _check_clicks(log, unknown, out[CLICKED] & (out[RANK] == 0))
-    return pl.DataFrame(out).with_row_index(ROW)
-
-
-def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
-    """Raise for clicks that are missing, or of what was not shown, or no clicks at all."""
-    name, total = log.judgment_name, len(log.table)
-    with log.rows_of_the_frame():
-        if unknown.any():
-            what = f"have a {log.columns.rank} and are null"
-            raise bad_rows(name, np.flatnonzero(unknown), total, what, "say 0 where nobody clicked")
-        if nowhere.any():
-            what = f"have a click and no {log.columns.rank}"
-            raise bad_rows(name, np.flatnonzero(nowhere), total, what, "give each the position at which it was shown")
-        if "grade" in log.table.columns and (negative := (log.table["grade"] < 0).fill_null(False)).any():
-            rows = negative.arg_true().to_numpy()
-            raise bad_rows(name, rows, total, "are negative", "a click is 0 or 1, or a count from 0")
-    check_level(undecided_shares(log), name)
-
-
-def _check_constant(log: Log, table: pl.DataFrame, named: Sequence[str]) -> None:
-    """Raise for a column of ``of=`` that has two values in one impression."""
-    for name in named:
-        differs = table[name].ne_missing(table[name].gather(table[FIRST]))
-        if differs.any():
-            query, rows = ", ".join(log.columns.query), differs.arg_true().to_numpy()
-            with log.rows_of_the_frame():
-                what = f"have another value than the first row of their {query}"
-                raise bad_rows(name, rows, len(table), what, "of= names what is the same in an impression")
-
-
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:
     """Return a row for each query and document of a segment, with its grade, impressions, clicks and first row."""
     exposed = {
-        "ctr": pl.lit(1.0),
+        "ctr": pl.col(CHANCE) if CHANCE in rows.columns else pl.lit(1.0),
         "coec": pl.col(CLICKED).mean().over(ARM, RANK),
         "sdbn": pl.col(EXAMINED).cast(pl.Float64),
     }[model]

@@ -31,6 +31,7 @@ from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, OF_ARMS, OF_PAIRS, Pair, Row, places, schema_of, tabled
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared
 
+WINS = ("wins", "ties", "losses")
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
 
@@ -102,6 +103,8 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
+    if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
+        rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
