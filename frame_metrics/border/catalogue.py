@@ -77,9 +77,12 @@ def list_goals(*, library: str = "polars") -> Any:
 def _beside(metric: Metric) -> list[str]:
     """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
     try:
-        return [need for fact, need in READS.items() if fact in metric.reads] + [
-            f"extra {one}" for one in metric.columns
-        ]
+        chances = ["propensity", "target_propensity"] * metric.off_policy
+        return (
+            chances
+            + [need for fact, need in READS.items() if fact in metric.reads]
+            + [f"extra {one}" for one in metric.columns]
+        )
     except FrameMetricsError:
         return []
 

@@ -389,7 +389,9 @@ def _restored(table: pl.DataFrame, work: Measuring) -> Measured:
     }
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
-    return Measured(log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster, weights)
+    return Measured(
+        log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster, weights=weights
+    )
 
 
 def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:

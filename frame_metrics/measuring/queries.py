@@ -34,9 +34,9 @@ class Measured:
     evaluated: Array  # which rankings have a judged document, shape (rankings,)
     weight: Array | None  # of each ranking's query; None where not named
     cluster: Array | None  # of each ranking's query; None where not named
+    absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
     # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
-    absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:

@@ -64,7 +64,6 @@ def first_click_position(run: Ranking) -> Array:
 @metric(
     range=(0, np.inf),
     best=None,
-    monotone=True,
     expected=True,
     unjudged="rises",
     adds=True,
