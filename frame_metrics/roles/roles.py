@@ -47,8 +47,7 @@ def _is_extra(value: Any) -> bool:
     return named and all(map(_is_name, value.values()))
 
 
-def are_chances(by_rank: Mapping[Any, Any]) -> bool:
-    """Return True for a mapping from ranks to chances."""
+def _are_chances(by_rank: Mapping[Any, Any]) -> bool:
     ranks = all(is_number(rank) and rank >= 1 and rank == int(rank) for rank in by_rank)
     return ranks and bool(by_rank) and all(is_number(chance) and 0 < chance <= 1 for chance in by_rank.values())
 
@@ -107,11 +106,11 @@ Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
 Propensity: TypeAlias = Annotated[
-    str | int | Mapping[int, float] | Any | None,
+    str | Mapping[int, float] | Any | None,
     "the name of a column, or the frame that propensities() returns",
-    lambda value: _is_name(value) or hasattr(value, "columns") or hasattr(value, "column_names"),
+    lambda value: isinstance(value, str) or any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__")),
     "a mapping from ranks to chances above 0, at most 1",
-    are_chances,
+    _are_chances,
 ]
 Clip: TypeAlias = Annotated[float | None, "a weight above 0", lambda value: is_number(value) and value > 0]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]

@@ -127,11 +127,12 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
     reached = np.linalg.matrix_power(linked.astype(float), depth)[0] > 0
     if not reached.all():
         rank = int(np.argmin(reached)) + 1
+        fewer = f"k={rank - 1} for fewer ranks, or " if rank > 2 else ""
         other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(method, "a rank above that leads to rank 1")
         raise NotComputableError(
             f"propensities({method!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
-            f"stood at rank {rank} and at {other}, with clicks at both; say {f'k={rank - 1} for fewer ranks, or ' * (rank > 2)}"
-            f"another method than {method!r}; if each query is one impression, name what was searched with of="
+            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; if each query "
+            "is one impression, name what was searched with of="
         )
 
 

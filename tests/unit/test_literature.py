@@ -670,8 +670,8 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
     assert values(irm, name) == pytest.approx([worked.values[name]], abs=1e-12)
 
 
-# Rewards of three lists, and for each result the chance that the logging policy placed it there, given what stood above,
-# and that of the target policy. The first three values are those of Open Bandit Pipeline 0.4.1.
+# Rewards of three lists, and for each result the chance that the logging policy placed it there, given what stood
+# above, and that of the target policy. The first three values are those of Open Bandit Pipeline 0.4.1.
 REWARDS = [[1, 0, 1], [0, 0, 1], [0, 1, 0]]
 LOGGED = [[0.5, 0.4, 1], [0.6, 0.5, 1], [0.5, 0.5, 1]]
 TARGET = [[0.8, 0.5, 1], [0.3, 0.5, 1], [0.5, 0.5, 1]]
