@@ -419,7 +419,7 @@ class IRM(Generic[Frame]):
         *,
         of: str | Sequence[str] | None = None,
         k: int | None = None,
-        ci: float = 0.95,
+        ci: float | None = 0.95,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
@@ -437,7 +437,7 @@ class IRM(Generic[Frame]):
             propensity times a relevance that both ranks of a pair share.
         of : the columns of what was searched, the same in all rows of an impression. By default ``query`` itself.
         k : the deepest rank; by default the deepest at which a result stood.
-        ci : level of the intervals.
+        ci : level of the intervals; None for none, whose ends are null.
         resamples : how often what was searched is drawn for them, all of its impressions together.
         seed : of the draws.
 
@@ -465,9 +465,10 @@ class IRM(Generic[Frame]):
         Source: A. Agarwal et al., Estimating position bias without intrusive interventions, WSDM 2019 (arXiv
         1812.05161).
         """
-        from frame_metrics.verbs.propensities import PropensityOptions, propensities
+        from frame_metrics.measuring.results import IntervalOptions
+        from frame_metrics.verbs.propensities import propensities
 
-        return propensities(self._plan, of, _given(PropensityOptions, locals()))
+        return propensities(self._plan, method, of=of, k=k, options=_given(IntervalOptions, locals()))
 
     @verb
     def evaluate(

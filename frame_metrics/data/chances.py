@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, listed
-from frame_metrics.roles.columns import ROLES, Columns
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, rank_column, refuse, refuse_null
+from frame_metrics.roles.series import TEXTS, chance_column, rank_column, refuse, refuse_null
 
+CHANCES = ("propensity", "target_propensity")
 RANK, CHANCE = "rank", "propensity"  # columns of a frame of chances by rank, as propensities() returns it
 
 
-def by_rank(role: str, said: Any, by: tuple[str, ...]) -> Any:
+def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
     """Return the chances of ranks that a role was given as a table, by columns of the segments; a column's name as is.
 
     Raises
@@ -29,26 +31,19 @@ def by_rank(role: str, said: Any, by: tuple[str, ...]) -> Any:
     if isinstance(said, Mapping):
         said = pl.DataFrame({RANK: [*said], CHANCE: [*said.values()]}, schema={RANK: pl.Float64, CHANCE: pl.Float64})
     border = border_of(said)
-    if not {RANK, CHANCE} <= {*border.names()}:
+    if {RANK, CHANCE} - {*border.names()}:
         raise ColumnError(
             f"{role}=: the frame has {listed(border.names())}, and the chance of each rank is read from columns "
             f"{RANK!r} and {CHANCE!r}, as propensities() returns them"
         )
-    keys = [name for name in by if name in border.names()]
-    names = [*keys, RANK, CHANCE]
-    table = border.in_memory(names).read(names)
-    table = table.with_columns(_checked(role, table[CHANCE]), rank_column(table[RANK], RANK).cast(pl.Float64))
-    if table.select(keys + [RANK]).is_duplicated().any():
-        raise BadValueError(
-            f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one of each"
-        )
+    names = [*(name for name in by if name in border.names()), RANK]
+    table = border.in_memory([*names, CHANCE]).read([*names, CHANCE])
+    refuse_null(CHANCE, table[CHANCE], "are missing", "give every rank one")
+    chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # relative to that of rank 1
+    table = table.with_columns(chance, rank_column(table[RANK], RANK).cast(pl.Float64))
+    if table.select(names).is_duplicated().any():
+        raise BadValueError(f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one row")
     return table
-
-
-def _checked(role: str, chance: pl.Series) -> pl.Series:
-    refuse_null(CHANCE, chance, "are missing", "give every rank one")
-    check = ROLES[role].check
-    return chance if check is None else check(chance, CHANCE)
 
 
 def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
@@ -62,10 +57,10 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     if conventions.propensity is None:
         return log
     shown = log["rank" if "rank" in log.columns else "score"].is_not_null()
-    said = {"propensity": conventions.propensity, "target_propensity": conventions.target_propensity}
-    each = {role: _of_rows(role, chance, log, columns, shown) for role, chance in said.items() if chance is not None}
-    ratio = each.get("target_propensity", pl.Series([1.0])) / each["propensity"]
-    return log.drop(each, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
+    said = [(role, getattr(conventions, role)) for role in CHANCES]
+    logged, *target = [_of_rows(role, one, log, columns, shown) for role, one in said if one is not None]
+    ratio = (target[0] if target else pl.Series([1.0])) / logged
+    return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 
 
 def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
@@ -73,18 +68,12 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     if isinstance(said, str):
         refuse(said, log[role].is_null() & shown, f"were shown and have no {role}", "give every result one")
         return log[role]
-    inside = dict(zip(columns.by, columns.key_names[1], strict=True))
-    table = said.rename({name: inside[name] for name in said.columns if name in inside})
+    table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
-    own = log.select(pl.col(RANK).cast(pl.Float64), *(name for name in keys if name != RANK))
-    kinds: Any = {name: pl.String if kind in TEXTS else kind for name, kind in own.schema.items()}
-    both = own.cast(kinds).join(
-        table.cast({name: kinds[name] for name in keys}, strict=False),
-        on=keys,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    what = f"stand at a rank of which {role}= says nothing" + (" in their segment" if len(keys) > 1 else "")
-    refuse(str(columns.rank), both[CHANCE].is_null() & shown, what, "leave deeper results out, or give these ranks one")
-    return both[CHANCE]
+    kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
+    kinds[RANK] = pl.Float64
+    own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
+    found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
+    what = f"stand at a rank of which {role}= says nothing" + " in their segment" * (len(keys) > 1)
+    refuse(str(columns.rank), found.is_null() & shown, what, "leave deeper results out, or give these ranks one")
+    return found

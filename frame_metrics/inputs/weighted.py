@@ -36,9 +36,19 @@ class Weighted(Ranking):
     def hits(self, k: int | None = None) -> Array:
         return self.relevant.total_within(k, self.relevant.value)
 
-    def weights_of(self, *, graded: bool) -> Rows:
-        """Return the results with a gain, or else the relevant ones, with their weights."""
-        return self.rows(self._positive[0], np.ones(len(self._positive[0]))) if graded else self.relevant
+    def effective(self, k: int | None, *, off_policy: bool) -> Array:
+        """Return the sums of weights and of their squares up to rank ``k``, of which is made an effective sample size.
+
+        Over queries, the square of the first sum over the second is it: that of relevant results, or off policy of
+        lists, of which each result is a share.
+
+        Returns
+        -------
+        Shape (2, queries).
+        """
+        seen = self.every if off_policy else self.relevant
+        sums = np.stack([seen.total_within(k, seen.value), seen.total_within(k, seen.value**2)])
+        return sums / np.maximum(seen.reached(k), 1) if off_policy else sums
 
     @kept
     def every(self) -> Rows:
@@ -60,19 +70,3 @@ def cumulated(run: Ranking) -> Array:
 def of_the_list(run: Ranking) -> Array:
     """Return the product of the weights of all results of a row's list, shape (rows,)."""
     return np.repeat(cumulated(run)[np.cumsum(run.lengths)[run.lengths > 0] - 1], run.lengths[run.lengths > 0])
-
-
-def effective(seen: Rows, k: int | None, *, of_lists: bool) -> Array:
-    """Return the sums of weights and of their squares up to rank ``k``, of which is made an effective sample size.
-
-    Parameters
-    ----------
-    seen : the results whose weights count, with these.
-    of_lists : whether lists are counted, so that each result is a share of one.
-
-    Returns
-    -------
-    Shape (2, queries). Over queries, the square of the first sum over the second is the effective sample size.
-    """
-    sums = np.stack([seen.total_within(k, seen.value**power) for power in (1, 2)])
-    return sums / np.maximum(seen.reached(k), 1) if of_lists else sums

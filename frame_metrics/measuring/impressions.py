@@ -25,7 +25,7 @@ INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0l
 ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 
-def impressions_plan(plan: Plan, verb: str, of: Any, result: Sequence[str], *, doc: bool = True) -> Plan:
+def plan_of(plan: Plan, verb: str, of: Any, result: Sequence[str], *, doc: bool = True) -> Plan:
     """Return the plan that reads what was searched too; raise for a log without clicks and positions of its own.
 
     Parameters
@@ -43,7 +43,7 @@ def impressions_plan(plan: Plan, verb: str, of: Any, result: Sequence[str], *, d
     return plan.but(columns=columns)
 
 
-def impressions_of(source: Source) -> tuple[Log, pl.DataFrame]:
+def rows_of(source: Source) -> tuple[Log, pl.DataFrame]:
     """Return the log, and of each row that was shown its keys and what ``INSIDE`` names."""
     columns = source.plan.columns
     keys = (*columns.by, *(columns.of or columns.query), str(columns.doc))

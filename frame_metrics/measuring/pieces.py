@@ -377,21 +377,18 @@ def _restored(table: pl.DataFrame, work: Measuring) -> Measured:
     """The values of all pieces, as if measured at once."""
     log, table = restored(table, work)
     values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
-    counts = {
-        i: table.select(f"{COUNT}{i}:{j}" for j in range(metric.pooled_sums)).to_numpy().T
-        for i, (_, metric) in enumerate(work.asked)
-        if f"{COUNT}{i}:0" in table
-    }
-    weights = {
-        i: table.select(f"{WEIGHTS}{i}:{j}" for j in range(2)).to_numpy().T
-        for i in range(len(work.asked))
-        if f"{WEIGHTS}{i}:0" in table
-    }
+    counts, weights = (_of_metrics(table, name, len(work.asked)) for name in (COUNT, WEIGHTS))
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
     return Measured(
         log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster, weights=weights
     )
+
+
+def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:
+    """Return the columns that each metric has under a name, shape (columns, rankings), of those that have any."""
+    names = {i: [column for column in table.columns if column.startswith(f"{name}{i}:")] for i in range(metrics)}
+    return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
 
 
 def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:

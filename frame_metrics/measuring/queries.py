@@ -14,7 +14,6 @@ from frame_metrics.data.misread import check_level, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
-from frame_metrics.inputs.weighted import effective
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -174,7 +173,7 @@ def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Bloc
         metric = measured.asked[i][1]
         if i in measured.weights:
             expected = run = metric.weighted(whole)
-            measured.weights[i][:, at] = effective(metric.seen(run), metric.k, of_lists=metric.off_policy)
+            measured.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
         measured.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
         if i in measured.counts:
             measured.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)

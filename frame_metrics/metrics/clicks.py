@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, ratio
 from frame_metrics.metrics.ranking import success
 from frame_metrics.metrics.registry import metric
+
+# What adds up over clicks.
+_clicks = partial(metric, best=None, unjudged="rises", adds=True)
 
 
 @metric(completes="success", monotone=True, expected=True, unjudged="turns", also=("abandonment_rate", "no_click_rate"))
@@ -20,15 +25,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
     return 1 - success(run, k)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    adds=True,
-    also=("clicks_per_search", "clicks_per_impression"),
-)
+@_clicks(range=(0, np.inf), monotone=True, expected=True, also=("clicks_per_search", "clicks_per_impression"))
 def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
     """Clicked results at ranks up to k: the mean is the clicks of a search.
 
@@ -61,14 +58,7 @@ def first_click_position(run: Ranking) -> Array:
     return ratio(run.relevant.reduce(np.minimum, run.rank), np.minimum(run.hits(), 1))
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    expected=True,
-    unjudged="rises",
-    adds=True,
-    also=("sum_of_click_positions", "sum_of_click_ranks"),
-)
+@_clicks(range=(0, np.inf), expected=True, also=("sum_of_click_positions", "sum_of_click_ranks"))
 def click_position_sum(run: Ranking) -> Array:
     """Sum of the positions of the clicks of a search.
 
@@ -79,15 +69,11 @@ def click_position_sum(run: Ranking) -> Array:
     return run.total(run.rank)
 
 
-def _ranks_and_clicks(run: Ranking) -> tuple[Array, Array]:
-    return run.total(run.rank)[None], run.hits()[None]
-
-
 @metric(
     range=(1, np.inf),
     best=None,
     undefined=None,
-    micro=_ranks_and_clicks,
+    micro=lambda run: (run.total(run.rank)[None], run.hits()[None]),
     also=("average_click_position", "mean_click_rank"),
 )
 def mean_click_position(run: Ranking) -> Array:
@@ -100,9 +86,7 @@ def mean_click_position(run: Ranking) -> Array:
     return ratio(run.total(run.rank), run.hits())
 
 
-@metric(
-    best=None, undefined=None, unjudged="rises", adds=True, also=("ctr_of_a_position", "click_through_rate_by_position")
-)
+@_clicks(undefined=None, also=("ctr_of_a_position", "click_through_rate_by_position"))
 def position_ctr(run: Ranking, k: int | None = None) -> Array:
     """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
 

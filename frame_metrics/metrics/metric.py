@@ -22,7 +22,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Rows, Scores, Weighted, name_of
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, Weighted, name_of
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
@@ -259,10 +259,6 @@ class Metric:
         """Return a ranking with the weights that the metric gives its results."""
         weigh = self.adds if callable(self.adds) else own
         return run.once(weigh, lambda: Weighted(run, weigh(run)))
-
-    def seen(self, run: Weighted) -> Rows:
-        """Return the results whose weights count: those with a gain, or off policy all."""
-        return run.every if self.off_policy else run.weights_of(graded=self.graded)
 
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Limits
-from frame_metrics.data.chances import by_rank
+from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.errors import ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
@@ -58,7 +58,7 @@ class Plan:
     def without_frames(self) -> Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
         judgments = None if self.judgments is None else (None, self.judgments[1])
-        roles = {**self.roles, "propensity": None, "target_propensity": None}  # which the conventions have
+        roles = {**self.roles, **dict.fromkeys(CHANCES)}  # which the conventions have
         return self.but(
             frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds
         )
@@ -154,9 +154,9 @@ class Plan:
 
     def reading(self) -> Plan:
         """Return this plan with what its conventions say by rank read from frames."""
-        conventions, by = self.conventions, self.columns.by
-        read = {role: by_rank(role, getattr(conventions, role), by) for role in ("propensity", "target_propensity")}
-        return self if conventions.propensity is None else self.but(conventions=replace(conventions, **read))
+        by = [name for name in self.columns.by if name not in self.columns.from_judgments]
+        read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
+        return self if self.conventions.propensity is None else self.but(conventions=replace(self.conventions, **read))
 
     @property
     def keys_beside(self) -> dict[str, str]:

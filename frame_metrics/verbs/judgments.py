@@ -10,17 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
-from frame_metrics.measuring.impressions import (
-    ARM,
-    CHANCE,
-    CLICKED,
-    EXAMINED,
-    LAST,
-    RANK,
-    ROW,
-    impressions_of,
-    impressions_plan,
-)
+from frame_metrics.measuring.impressions import ARM, CHANCE, CLICKED, EXAMINED, LAST, RANK, ROW, plan_of, rows_of
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
@@ -37,7 +27,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     check_whole("min_impressions", min_impressions, 1)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
-    plan = impressions_plan(irm.asking(RANKED | WEIGHS), "judgments", of, RESULT)
+    plan = plan_of(irm.asking(RANKED | WEIGHS), "judgments", of, RESULT)
     columns, weighed = plan.columns, plan.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
@@ -48,7 +38,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     keys = (*columns.by, *queries, str(columns.doc))
 
     def compute(source: Source) -> Answer:
-        log, rows = impressions_of(source)
+        log, rows = rows_of(source)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.of in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(

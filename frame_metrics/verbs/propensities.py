@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import drawing_places
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, check_whole
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, impressions_of, impressions_plan
+from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, plan_of, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.needs import RANKED
 from frame_metrics.plan.plan import Plan
@@ -22,36 +21,17 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
 
 Method = Literal["pivot", "adjacent", "all_pairs"]
-RESULT = {
-    "rank": pl.Int64,
-    "propensity": pl.Float64,
-    "n": pl.Int64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-}
+RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
 STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
 
 
-@dataclass(frozen=True, kw_only=True)
-class PropensityOptions(IntervalOptions):
-    """Options of propensities; the verb has the parameters."""
-
-    always: ClassVar[bool] = True
-    method: str
-    k: int | None
-
-    def __post_init__(self) -> None:
-        """Raise for what none of them can be; nothing is read."""
-        check_choice("method", self.method, get_args(Method))
-        if self.k is not None:
-            check_whole("k", self.k, 1)
-        super().__post_init__()
-
-
-def propensities(irm: Plan, of: Any, options: PropensityOptions) -> Any:
+def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
     """Answer ``irm.propensities``, which has the parameters."""
-    plan = impressions_plan(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
+    check_choice("method", method, get_args(Method))
+    if k is not None:
+        check_whole("k", k, 1)
+    plan = plan_of(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
     by, queries = plan.columns.by, plan.columns.of or plan.columns.query
     for role in ("cluster", "weight"):
         if column := getattr(plan.columns, role):
@@ -61,17 +41,20 @@ def propensities(irm: Plan, of: Any, options: PropensityOptions) -> Any:
             )
 
     def compute(source: Source) -> Answer:
-        log, rows = impressions_of(source)
-        rows = rows if options.k is None else rows.filter(pl.col(RANK) <= options.k)
+        log, rows = rows_of(source)
+        rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
         keys = [*by, *queries, str(plan.columns.doc)]
-        each = rows.group_by(*keys, RANK).agg(pl.mean(CLICKED).alias(RATE))
+        each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
         other = each.rename({RANK: BELOW, RATE: OTHER})
-        pairs = each.join(other, on=keys, nulls_equal=True).filter(_compared(options.method)).sort(RANK, BELOW)
-        segments = rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).sort(*by, ROW)
+        pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right").filter(_compared(method))
+        pairs = pairs.sort(RANK, BELOW, maintain_order=True)
+        segments = (
+            rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).sort(*by, ROW, nulls_last=True)
+        )
         tables = [pl.DataFrame(schema=RESULT)]
         for i in range(len(segments)):
             mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
-            tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), options))
+            tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), method, options))
         at = np.repeat(log.rows(segments[ROW].to_numpy().astype(np.int64)), [len(one) for one in tables[1:]])
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
@@ -86,7 +69,7 @@ def _compared(method: str) -> pl.Expr:
 
 
 def _of_segment(
-    pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, options: PropensityOptions
+    pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, method: str, options: IntervalOptions
 ) -> pl.DataFrame:
     """Return the propensities of the ranks of one segment.
 
@@ -106,12 +89,12 @@ def _of_segment(
     cell = edge * n_units + np.argsort(order)[unit]
     each = np.stack([np.bincount(cell, rate, len(edges) * n_units) for rate in rates]).reshape(-1, n_units)
     sums = each.sum(axis=1).reshape(3, -1, 1)
-    _check_overlap(sums[:2, :, 0], compared, depth, options.method, ", ".join(map(str, values)))
-    value, ends = _solved(sums, compared, depth, options.method)[:, 0], np.full((depth, 2), np.nan)
-    if n_units > 1:
+    _check_overlap(sums[:2, :, 0], compared, depth, method, ", ".join(map(str, values)))
+    value, ends = _solved(sums, compared, depth, method)[:, 0], np.full((depth, 2), np.nan)
+    if n_units > 1 and options.ci is not None:
         drawn = resampled(each, options.resamples, options.seed).reshape(3, len(edges), -1)
-        draws = _solved(drawn, compared, depth, options.method)
-        ends = np.array([percentiles(one, float(options.ci or 0)) for one in draws])
+        draws = _solved(drawn, compared, depth, method)
+        ends = np.array([percentiles(one, options.ci) for one in draws])
     both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
     n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
     columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
@@ -131,8 +114,8 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
         other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(method, "a rank above that leads to rank 1")
         raise NotComputableError(
             f"propensities({method!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
-            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; if each query "
-            "is one impression, name what was searched with of="
+            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; "
+            "if each query is one impression, name what was searched with of="
         )
 
 

@@ -185,7 +185,7 @@ def test_what_is_refused(roles: dict[str, Any], call: Callable[[Any], Any], caus
     ("chance", "says"),
     [
         ([1.0, 0.0, 1.0, 0.5], "chance: 1 of 4 rows is not above 0 (row 1)"),
-        ([1.0, 0.5, 1.0, 1.5], "chance: 1 of 4 rows is above 1 (row 3)"),
+        ([1.0, 0.5, 1.0, 1.5], "chance: 1 of 4 rows is not from 0 to 1 (row 3)"),
         ([1.0, None, 1.0, None], "chance: 2 of 4 rows were shown and have no propensity (rows 1, 3)"),
         ([1.0, float("nan"), 1.0, 1.0], "chance: 1 of 4 rows is NaN (row 1)"),
         ([1, -1, 1, 1], "not above 0"),
