@@ -181,6 +181,14 @@ class IRM(Generic[Frame]):
     classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
     threshold : a row is predicted positive when its score is at least this: a number, or a column with that of each
         row, as the one of its segment.
+    propensity : the chance that each result was looked at, above 0 and at most 1: a column, or, read at the rank that
+        was shown, a mapping from ranks or the frame that ``propensities`` returns. Metrics that add over results
+        (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weigh each by 1 / propensity, and
+        ``n_effective`` says how many results with equal weights would say as much; other metrics are an error. With
+        ``target_propensity`` it is the chance with which the logging policy placed the result there.
+    target_propensity : the chance with which another policy would place it there, given the same way: weights are
+        then target_propensity / propensity, which ``sips``, ``iips`` and ``rips`` make the value of that policy of.
+    clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
@@ -445,7 +453,7 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind, which ``propensity=`` takes: by..., rank, propensity, n, ci_low, ci_high. They
         are relative to rank 1, whose propensity is 1, so that noise may lift others above it; n counts the documents
-        of queries that they rest on. Ends are null where one thing was searched.
+        of queries that they rest on. Ends are null where one thing was searched, or some draws have too little overlap.
 
         Raises
         ------
@@ -495,6 +503,8 @@ class IRM(Generic[Frame]):
             else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
             "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
             have none. A list of averages gives all of them.
+            Of ``mean_click_position`` "micro" is the mean over the clicks of all queries; "micro" of ``sips``, ``iips``
+            and ``rips`` at a cutoff is self-normalised, as ``sn_sips@10`` is.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -511,7 +521,9 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined (, ci_low,
         ci_high). ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of
         queries, classes or segments where the metric is undefined. ``total_over`` names the columns that a total is
-        over, with ", " between them, and is null in other rows.
+        over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` behind
+        ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
+        up to k; off policy those of all results, each a share of its list.
 
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric

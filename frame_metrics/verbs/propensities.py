@@ -95,6 +95,7 @@ def _of_segment(
         drawn = resampled(each, options.resamples, options.seed).reshape(3, len(edges), -1)
         draws = _solved(drawn, compared, depth, method)
         ends = np.array([percentiles(one, options.ci) for one in draws])
+        ends[np.isnan(draws).any(axis=1)] = np.nan  # some draws lack documents that stood at both ranks
     both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
     n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
     columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
