@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
-    from frame_metrics.verbs.propensities import Method
+    from frame_metrics.verbs.propensities import Harvesting
 
 Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -423,7 +423,7 @@ class IRM(Generic[Frame]):
     @verb
     def propensities(
         self,
-        method: Method = "pivot",
+        method: Harvesting = "pivot",
         *,
         of: str | Sequence[str] | None = None,
         k: int | None = None,

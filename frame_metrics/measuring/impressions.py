@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0l
 ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 
-def plan_of(plan: Plan, verb: str, of: Any, result: Sequence[str], *, doc: bool = True) -> Plan:
+def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: bool = True) -> Plan:
     """Return the plan that reads what was searched too; raise for a log without clicks and positions of its own.
 
     Parameters

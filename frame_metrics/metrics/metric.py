@@ -290,7 +290,7 @@ class Metric:
 
     def pools(self, run: Ranking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
-        return run.confusion(self.k).counts if self.micro is None else np.vstack(self.micro(run, **self._options))
+        return np.vstack(run.confusion(self.k).counts if self.micro is None else self.micro(run, **self._options))
 
     def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""

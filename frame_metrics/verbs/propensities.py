@@ -20,7 +20,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
 
-Method = Literal["pivot", "adjacent", "all_pairs"]
+Harvesting = Literal["pivot", "adjacent", "all_pairs"]
 RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
 STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
@@ -28,7 +28,7 @@ STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
 
 def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
     """Answer ``irm.propensities``, which has the parameters."""
-    check_choice("method", method, get_args(Method))
+    check_choice("method", method, get_args(Harvesting))
     if k is not None:
         check_whole("k", k, 1)
     plan = plan_of(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
@@ -106,8 +106,8 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
     """Raise where some rank is not linked to the first one by documents that stood at both, with clicks at both."""
     linked = np.eye(depth, dtype=bool)
     some = (clicks > 0).all(axis=0)
-    for one, other in (compared, compared[::-1]):
-        linked[one[some], other[some]] = True
+    for one, another in (compared, compared[::-1]):
+        linked[one[some], another[some]] = True
     reached = np.linalg.matrix_power(linked.astype(float), depth)[0] > 0
     if not reached.all():
         rank = int(np.argmin(reached)) + 1
