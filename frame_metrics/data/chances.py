@@ -66,7 +66,7 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
 def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
     """The chance of each row, null where nothing was shown."""
     if isinstance(said, str):
-        refuse(said, log[role].is_null() & shown, f"were shown and have no {role}", "give every result one")
+        refuse(said, log[role].is_null() & shown, "have no propensity", "give every result that was shown one")
         return log[role]
     table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
@@ -74,6 +74,6 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     kinds[RANK] = pl.Float64
     own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
     found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
-    what = f"stand at a rank of which {role}= says nothing" + " in their segment" * (len(keys) > 1)
-    refuse(str(columns.rank), found.is_null() & shown, what, "leave deeper results out, or give these ranks one")
+    remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
+    refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
     return found

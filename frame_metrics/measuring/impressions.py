@@ -87,7 +87,7 @@ def _impressions(log: Log) -> pl.DataFrame:
 
     What is examined are the rows down to the lowest click of their impression, or all where there is none.
     """
-    kinds = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
+    kinds: dict[str, Any] = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
     kinds |= {CHANCE: float} if log.conventions.propensity is not None else {}
     out = {name: np.zeros(len(log.table), kind) for name, kind in kinds.items()}
     unknown = np.zeros(len(log.table), bool)

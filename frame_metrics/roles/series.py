@@ -292,7 +292,7 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
     if role == "propensity":
         refuse(column, (values <= 0).fill_null(False), "are not above 0", "what had no chance says nothing: drop it")
     outside = ((values < 0) | (values > most)).fill_null(False)
-    refuse(column, outside, f"are not from 0 to {most:g}", "a chance is from 0 to 1; a weight is 1 over it")
+    refuse(column, outside, "are not between 0 and 1", "a chance is from 0 to 1; a weight is 1 over it")
     return values.cast(pl.Float64)
 
 

@@ -169,7 +169,12 @@ def test_a_comparison_of_weighted_values_has_no_wins() -> None:
         ({"propensity": None, "clip": 2}, lambda irm: irm.evaluate("dcg"), ColumnError, "clip= says nothing"),
         ({"clip": 0}, lambda irm: irm.evaluate("dcg"), BadValueError, "a weight above 0"),
         ({"propensity": {1: 0, 2: 1}}, lambda irm: irm.evaluate("dcg"), BadValueError, "chances above 0, at most 1"),
-        ({"propensity": {1: 1}}, lambda irm: irm.evaluate("dcg"), BadRowsError, "2 of 4 rows stand at a rank of which"),
+        (
+            {"propensity": {1: 1}},
+            lambda irm: irm.evaluate("dcg"),
+            BadRowsError,
+            "rank: 2 of 4 rows have no propensity (rows 1, 3); propensity= says nothing of their rank",
+        ),
         ({"propensity": SLATE}, lambda irm: irm.evaluate("dcg"), ColumnError, "'rank' and 'propensity'"),
         ({"propensity": 0.5}, lambda irm: irm.evaluate("dcg"), BadValueError, "the name of a column, or the frame"),
         ({"rank": None, "score": "chance", "propensity": {1: 1, 2: 1}}, lambda irm: irm.evaluate("dcg"), ColumnError,
@@ -185,8 +190,8 @@ def test_what_is_refused(roles: dict[str, Any], call: Callable[[Any], Any], caus
     ("chance", "says"),
     [
         ([1.0, 0.0, 1.0, 0.5], "chance: 1 of 4 rows is not above 0 (row 1)"),
-        ([1.0, 0.5, 1.0, 1.5], "chance: 1 of 4 rows is not from 0 to 1 (row 3)"),
-        ([1.0, None, 1.0, None], "chance: 2 of 4 rows were shown and have no propensity (rows 1, 3)"),
+        ([1.0, 0.5, 1.0, 1.5], "chance: 1 of 4 rows is not between 0 and 1 (row 3)"),
+        ([1.0, None, 1.0, None], "chance: 2 of 4 rows have no propensity (rows 1, 3)"),
         ([1.0, float("nan"), 1.0, 1.0], "chance: 1 of 4 rows is NaN (row 1)"),
         ([1, -1, 1, 1], "not above 0"),
         ([True, True, True, False], "a propensity is a number, and this column is Boolean"),
@@ -194,9 +199,12 @@ def test_what_is_refused(roles: dict[str, Any], call: Callable[[Any], Any], caus
     ],
 )
 def test_bad_chances_are_errors(chance: list[Any], says: str) -> None:
-    """They name the column, count the rows, and say where they are; what was not shown needs none."""
+    """They name the column, count the rows, and say where they are; an audit tells the same of numbers."""
     log = SLATE.with_columns(chance=pl.Series(chance))
     assert says in error(lambda: log.irm(**WEIGHED).evaluate("dcg"), BadValueError)
+    if "of 4 rows" in says:
+        (message,) = log.irm(**WEIGHED).audit().filter(pl.col("check").str.contains("propensit"))["message"]
+        assert says.split("(")[0] in message
 
 
 def test_what_was_not_shown_needs_no_chance() -> None:
