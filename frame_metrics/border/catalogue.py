@@ -13,6 +13,7 @@ from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import Metric, metrics_of
 
 FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
+CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade"}
 
 
@@ -77,12 +78,9 @@ def list_goals(*, library: str = "polars") -> Any:
 def _beside(metric: Metric) -> list[str]:
     """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
     try:
-        chances = ["propensity", "target_propensity"] * metric.off_policy
-        return (
-            chances
-            + [need for fact, need in READS.items() if fact in metric.reads]
-            + [f"extra {one}" for one in metric.columns]
-        )
+        return [need for fact, need in READS.items() if fact in metric.reads] + [
+            f"extra {one}" for one in metric.columns
+        ]
     except FrameMetricsError:
         return []
 
@@ -98,7 +96,7 @@ def _row(metric: Metric, family: str) -> dict[str, Any]:
         "better": None if metric.higher is None else "higher" if metric.higher else "lower",
         "undefined": metric.undefined,
         "parameters": ", ".join(name for name in metric.options if name != metric.at),
-        "needs": ", ".join([*metric.missing, *_beside(metric)]),
+        "needs": ", ".join([*metric.missing, *CHANCES * metric.off_policy, *_beside(metric)]),
         "also": ", ".join(metric.also),
         "about": metric.doc.partition("\n")[0],
     }

@@ -70,10 +70,15 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         return log[role]
     table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
-    kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
-    kinds[RANK] = pl.Float64
-    own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
-    found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
+    top = int(table[RANK].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
+    if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
+        each = pl.Series([None] * (top + 1), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
+        found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1) % (top + 1))  # past the last is null
+    else:
+        kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
+        kinds[RANK] = pl.Float64
+        own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
+        found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
     refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
     return found

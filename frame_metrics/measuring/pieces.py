@@ -380,9 +380,8 @@ def _restored(table: pl.DataFrame, work: Measuring) -> Measured:
     counts, weights = (_of_metrics(table, name, len(work.asked)) for name in (COUNT, WEIGHTS))
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
-    return Measured(
-        log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster, weights=weights
-    )
+    evaluated = table[EVALUATED].to_numpy()
+    return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights)
 
 
 def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:

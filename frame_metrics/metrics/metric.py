@@ -218,9 +218,8 @@ class Metric:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_text(value)}" for name, value in sorted(self.params.items()))
-        named = {"gmean": f"gm_{self.name}", "rows": "gauc", "micro": f"sn_{self.name}"}.get(
-            self.average or "", self.name
-        )
+        prefix = {"gmean": "gm_", "micro": "sn_"}.get(self.average or "", "")
+        named = "gauc" if self.average == "rows" else prefix + self.name
         return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     __repr__ = __str__

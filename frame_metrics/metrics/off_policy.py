@@ -25,8 +25,7 @@ def _by_position(run: Weighted, k: int, gain: GainName = "linear") -> tuple[Arra
     return laid(seen, seen.value), 1 + laid(every, every.value - 1)
 
 
-_reward = partial(metric, range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises")
-_reward = partial(_reward, micro=_by_position)
+_reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged="rises", micro=_by_position)
 
 
 @_reward(adds=of_the_list, also=("standard_ips", "standard_inverse_propensity_score"))

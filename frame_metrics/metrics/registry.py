@@ -202,11 +202,9 @@ def _wrong_numbers(made: Metric) -> Iterator[str]:
 
 def _wrong_words(made: Metric) -> Iterator[str]:
     """Faults of the other things that are declared."""
-    for option in ("monotone", "expected", "summed", "adds"):
+    for option in ("monotone", "expected", "summed"):
         value = getattr(made, option)
-        if not isinstance(value, bool) and not (
-            (option == "monotone" and value is None) or (option == "adds" and callable(value))
-        ):
+        if not isinstance(value, bool) and not (option == "monotone" and value is None):
             yield f"{option}={shown(value)} is not True or False"
     known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
     if made.unjudged not in (None, *known):

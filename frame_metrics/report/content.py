@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from frame_metrics.border.shown import versions
-from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, check_choice, kind_of, shown
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of
@@ -23,7 +23,6 @@ from frame_metrics.report.foremost import foremost, places_of
 from frame_metrics.report.summary import summary_of
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.roles import is_foreign
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 BINS = 30  # of scores
@@ -490,8 +489,6 @@ def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
             if value is None
             else ", ".join(map(str, value))
             if isinstance(value, tuple)
-            else shown(value)
-            if is_foreign(value)
             else str(value)
         )
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})

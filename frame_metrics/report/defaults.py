@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -18,9 +19,7 @@ FOUND_SETS = ("precision", "recall", "f1")
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def default_metrics(
-    columns: Any, depth: int | None, *, graded: bool, threshold: bool, weighted: bool = False
-) -> tuple[str, ...]:
+def default_metrics(columns: Any, depth: int | None, *, graded: bool, threshold: bool, weighted: bool) -> Sequence[str]:
     """Return metrics that suit the roles that are played; none where the frame says them itself.
 
     A cutoff past the longest ranking, and past the usual 10, is that ranking's length. ``graded``: whether judgments

@@ -35,10 +35,8 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
     by, queries = plan.columns.by, plan.columns.of or plan.columns.query
     for role in ("cluster", "weight"):
         if column := getattr(plan.columns, role):
-            raise ColumnError(
-                f"propensities() draws and counts what was searched, as of= names it, and {column} is the {role} of "
-                f"impressions; say {role}=None"
-            )
+            what = f"draws and counts what was searched, and {column} is the {role} of impressions"
+            raise ColumnError(f"propensities() {what}; say {role}=None")
 
     def compute(source: Source) -> Answer:
         log, rows = rows_of(source)
@@ -46,8 +44,9 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         keys = [*by, *queries, str(plan.columns.doc)]
         each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
         other = each.rename({RANK: BELOW, RATE: OTHER})
-        pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right").filter(_compared(method))
-        pairs = pairs.sort(RANK, BELOW, maintain_order=True)
+        some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(method, pl.lit(True))
+        pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
+        pairs = pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
         segments = (
             rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).sort(*by, ROW, nulls_last=True)
         )
@@ -60,12 +59,6 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in by} | RESULT)
-
-
-def _compared(method: str) -> pl.Expr:
-    """Pairs of ranks that a method compares, the higher one first."""
-    some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}
-    return (pl.col(RANK) < pl.col(BELOW)) & some.get(method, pl.lit(True))
 
 
 def _of_segment(
