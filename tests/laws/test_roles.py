@@ -178,9 +178,9 @@ def settings() -> Iterator[Setting]:
     again = pl.concat([clicks, clicks.filter(pl.col("rank_") == 4).with_columns(rank_=pl.col("rank_") + 4)])
     logged |= {"label": None, "grade": "grade_", "system": "system_"}
     yield Setting("queries", again, logged | {"duplicates": "first"}, ("recall", "rr"))
-    yield Setting(
-        "queries", clicks, logged | {"system": "system_", "propensity": "propensity_"}, ("dcg", "precision@3")
-    )
+    looked_at = logged | {"system": "system_", "propensity": "propensity_"}
+    yield Setting("queries", clicks, looked_at, ("dcg", "precision@3"))
+    yield Setting("queries", clicks, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
     yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
     yield Setting("queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), judgments=True)
     yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
