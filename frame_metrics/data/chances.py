@@ -70,7 +70,7 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         return log[role]
     table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
-    top = int(table[RANK].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
+    top = int(table[RANK].cast(pl.Int64).max() or 0)
     if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
         each = pl.Series([None] * (top + 1), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
         found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1) % (top + 1))  # past the last is null
