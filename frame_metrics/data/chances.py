@@ -72,8 +72,8 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
     if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
-        each = pl.Series([None] * (top + 1), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
-        found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1) % (top + 1))  # past the last is null
+        each = pl.Series([None] * (top + 2), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
+        found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1))  # past the last is null
     else:
         kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
         kinds[RANK] = pl.Float64
