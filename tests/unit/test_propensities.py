@@ -230,3 +230,14 @@ def test_what_was_not_shown_needs_no_chance() -> None:
 def test_propensities_refuse(roles: dict[str, Any], options: dict[str, Any], says: str) -> None:
     """A log in which nothing overlaps, or that does not say what was shown, and options that there are not."""
     assert says in error(lambda: IRM(made().with_columns(user="search"), **ROLES | roles).propensities(**options))
+
+
+def test_what_is_shown_and_planned() -> None:
+    """The repr names a frame of propensities and does not print it; a plan knows its columns; a summary has dcg."""
+    frame = pl.DataFrame({"rank": [1, 2], "propensity": [1.0, 0.5]})
+    irm = SLATE.irm(**WEIGHED | {"propensity": frame})
+    assert "propensity=<polars" in repr(irm)
+    assert "dcg@10" in irm.summary()["sentence"][0]
+    for layout in ("long", "wide"):
+        plan = SLATE.lazy().irm(**WEIGHED).evaluate("cg", "precision@2", ci=0.9, layout=layout)
+        assert plan.collect_schema() == plan.collect().schema
