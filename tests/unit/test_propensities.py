@@ -58,6 +58,7 @@ def test_propensities_by_hand() -> None:
     found = irm.propensities("adjacent", of="text")
     assert found.select("rank", "propensity", "n").rows() == [(1, 1.0, 2), (2, 1.0, 3), (3, 1.0, 1)]
     assert found["ci_low"].null_count() == 3  # one thing was searched
+    assert log.head(0).irm(**ROLES).propensities(of="text").is_empty()
     assert "rank 3 and at rank 1" in error(lambda: irm.propensities(of="text"), NotComputableError)
     assert irm.propensities(of="text", k=2)["n"].to_list() == [2, 2]
     less = log.with_columns(clicked=pl.when(pl.col("search") == "a").then(0).otherwise("clicked")).irm(**ROLES)
