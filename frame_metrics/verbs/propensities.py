@@ -47,12 +47,8 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(method, pl.lit(True))
         pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
         pairs = pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
-        segments = (
-            rows.group_by(*by, pl.lit(0).alias(RATE))
-            .agg(pl.max(RANK), pl.min(ROW))
-            .drop_nulls(RANK)
-            .sort(*by, ROW, nulls_last=True)
-        )
+        segments = rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
+        segments = segments.sort(*by, ROW, nulls_last=True)
         tables = [pl.DataFrame(schema=RESULT)]
         for i in range(len(segments)):
             mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
