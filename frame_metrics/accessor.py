@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
+    from frame_metrics.verbs.propensities import Harvesting
 
 Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -188,6 +189,14 @@ class IRM(Generic[Frame]):
     classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
     threshold : a row is predicted positive when its score is at least this: a number, or a column with that of each
         row, as the one of its segment.
+    propensity : the chance that each result was looked at, above 0 and at most 1: a column, or, read at the rank that
+        was shown, a mapping from ranks or the frame that ``propensities`` returns. Metrics that add over results
+        (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weigh each by 1 / propensity, and
+        ``n_effective`` says how many results with equal weights would say as much; other metrics are an error. With
+        ``target_propensity`` it is the chance with which the logging policy placed the result there.
+    target_propensity : the chance with which another policy would place it there, given the same way: weights are
+        then target_propensity / propensity, which ``sips``, ``iips`` and ``rips`` make the value of that policy of.
+    clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
@@ -369,7 +378,7 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))
-        other._plan.asking(Needs(query=True))
+        other._plan.asking(Needs(query=True, weighs=True))
         return other
 
     @verb
@@ -517,6 +526,64 @@ class IRM(Generic[Frame]):
         return disagreements(self._plan)
 
     @verb
+    def propensities(
+        self,
+        method: Harvesting = "pivot",
+        *,
+        of: str | Sequence[str] | None = None,
+        k: int | None = None,
+        ci: float | None = 0.95,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Estimate from a click log how often users examine each rank, by intervention harvesting.
+
+        A document that stood at two ranks for the same query is as relevant at one as at the other, so that its
+        click-through rates there differ by how often these ranks are examined. ``query`` is the impression, as for
+        ``judgments``. Rankings of several systems, of which ``system`` may say which, are what moves documents.
+
+        Parameters
+        ----------
+        method : c(k, l) is the sum of the click-through rates at rank k of the documents that stood at ranks k and l.
+            "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up to k.
+            "all_pairs": those that make the clicks at all pairs of ranks likeliest, the rate at rank k being the
+            propensity times a relevance that both ranks of a pair share.
+        of : the columns of what was searched, the same in all rows of an impression. By default ``query`` itself.
+        k : the deepest rank; by default the deepest at which a result stood.
+        ci : level of the intervals; None for none, whose ends are null.
+        resamples : how often what was searched is drawn for them, all of its impressions together.
+        seed : of the draws.
+
+        Returns
+        -------
+        A frame of the caller's kind, which ``propensity=`` takes: by..., rank, propensity, n, ci_low, ci_high. They
+        are relative to rank 1, whose propensity is 1, so that noise may lift others above it; n counts the documents
+        of queries that they rest on. Ends are null where one thing was searched, or some draws have too little overlap.
+
+        Raises
+        ------
+        FrameMetricsError
+            Too little overlap: no document stood at ranks that are compared, with clicks at both. Clicks are missing,
+            or of what has no rank; a column of ``of`` has two values in an impression.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"search": [1, 1, 2, 2], "text": ["tea"] * 4, "doc": ["x", "y", "y", "x"]}
+        >>> log = pl.DataFrame(rows | {"rank": [1, 2, 1, 2], "clicked": [1, 0, 1, 1]})
+        >>> clicks = log.irm(query="search", rank="rank", label="clicked")
+        >>> clicks.propensities(of="text").select("rank", "propensity", "n").rows()
+        [(1, 1.0, 2), (2, 0.5, 2)]
+
+        Source: A. Agarwal et al., Estimating position bias without intrusive interventions, WSDM 2019 (arXiv
+        1812.05161).
+        """
+        from frame_metrics.measuring.results import IntervalOptions
+        from frame_metrics.verbs.propensities import propensities
+
+        return propensities(self._plan, method, of=of, k=k, options=_given(IntervalOptions, locals()))
+
+    @verb
     def evaluate(
         self,
         *metrics: Metrics,
@@ -541,6 +608,8 @@ class IRM(Generic[Frame]):
             else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
             "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
             have none. A list of averages gives all of them.
+            Of ``mean_click_position`` "micro" is the mean over the clicks of all queries; "micro" of ``sips``, ``iips``
+            and ``rips`` at a cutoff is self-normalised, as ``sn_sips@10`` is.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -557,7 +626,9 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined (, ci_low,
         ci_high). ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of
         queries, classes or segments where the metric is undefined. ``total_over`` names the columns that a total is
-        over, with ", " between them, and is null in other rows.
+        over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` behind
+        ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
+        up to k; off policy those of all results, each a share of its list.
 
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric

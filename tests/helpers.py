@@ -137,6 +137,7 @@ VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
     "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
     "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
     "judgments": (_SHOWN, lambda irm: irm(system="run").judgments("coec"), ["query", "rank", "grade", "doc", "run"]),
+    "propensities": (_SHOWN, lambda irm: irm(system="run").propensities(), ["query", "rank", "grade", "doc", "run"]),
     "audit": (RANKED, lambda irm: irm.audit(), ["query", "score", "grade", "doc"]),
     "audit that fails": (RANKED, lambda irm: irm.audit(fail_on="error"), ["query", "score", "grade", "doc"]),
 }

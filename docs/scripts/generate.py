@@ -82,7 +82,7 @@ INTRODUCTION = """\
 A metric is asked for by its name, or as a value; case makes no difference. In brackets stand its parameters, after `@`
 its cutoff. A metric of queries also takes `judged_only=True`, which takes unjudged documents out of the rankings, and,
 if it reads what is relevant, `rel=`, the least grade that is. Those of gains alone refuse `rel=`. `gm_` before its name
-gives the geometric mean over the queries.
+gives the geometric mean over the queries, and `sn_` the self-normalised value of `sips`, `iips` and `rips`.
 
 ```python
 >>> from frame_metrics import metrics
@@ -238,7 +238,7 @@ def over_queries(metric: Metric) -> str:
     """Average over queries."""
     if metric.input is Classes:
         return "none; rows are pooled."
-    return "sum." if metric.summed else "mean" + ", or micro" * (metric.input is Confusion) + "."
+    return "sum." if metric.summed else "mean" + ", or micro" * bool(metric.pooled_sums) + "."
 
 
 def over_classes(metric: Metric) -> str:

@@ -13,6 +13,7 @@ from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import Metric, metrics_of
 
 FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
+CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade"}
 
 
@@ -95,7 +96,7 @@ def _row(metric: Metric, family: str) -> dict[str, Any]:
         "better": None if metric.higher is None else "higher" if metric.higher else "lower",
         "undefined": metric.undefined,
         "parameters": ", ".join(name for name in metric.options if name != metric.at),
-        "needs": ", ".join([*metric.missing, *_beside(metric)]),
+        "needs": ", ".join([*metric.missing, *CHANCES * metric.off_policy, *_beside(metric)]),
         "also": ", ".join(metric.also),
         "about": metric.doc.partition("\n")[0],
     }

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data import blocks
+from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import (
@@ -328,6 +329,8 @@ class Block:
             tie=rows.tie,
             extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
             relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
+            ratio=rows.column("ratio"),
+            clip=log.conventions.clip,
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
@@ -380,6 +383,7 @@ def read_log(
         positive=conventions.positive,
         scale=conventions.scale,
     )
+    log = with_ratio(log, columns, conventions)
     alike = columns.per_system and not columns.threshold  # rows of systems differ in one column
     systems = systems_of(log, columns) if alike and later and not arms else None
     log = log if systems is None else systems.first
@@ -502,7 +506,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", *OF_QUERIES)  # errors name their rows
-    names = ("score", "grade", "label", "predicted", *named_rows, "hash")
+    names = ("score", "grade", "label", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))

@@ -98,7 +98,7 @@ class Sorter:
     def _apart(self, sheet: Sorted) -> Array:
         """True for each row but the last that differs from the next in a column that only users' metrics read."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
-        for name in self.columns.extra_names:
+        for name in (*self.columns.extra_names, *(["ratio"] if "ratio" in sheet.cells else [])):
             value = sheet.ordered(sheet.cells[name])
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out

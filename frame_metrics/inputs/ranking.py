@@ -39,6 +39,8 @@ class Ranking(Remembers):
         list does), shape (queries,); None where only judgments say it.
     whole : of condensed rankings, the documents that the collection was said to have and those known of it, shape
         (queries,) each.
+    ratio : weight of each row, 1 over its propensity, or its target propensity over it; None where none is named.
+    clip : the largest weight that counts; None for any.
     """
 
     grade: Array
@@ -57,6 +59,8 @@ class Ranking(Remembers):
     extra: Mapping[str, Array] = field(default_factory=dict)
     relevance_known: Array | None = None
     whole: tuple[Array, Array] | None = None
+    ratio: Array | None = None
+    clip: float | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -170,6 +174,7 @@ class Ranking(Remembers):
             label=kept(self.label),
             score=kept(self.score),
             decision=kept(self.decision),
+            ratio=kept(self.ratio),
             tie=kept(self.tie),
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
@@ -360,7 +365,7 @@ class Ranking(Remembers):
             return self.rows(row, value[row])
         row, grade = self._positive
         if gain == "linear" and self.everything_retrieved and row is self._relevant_row:
-            return self.relevant.like(gain_of(grade, gain))
+            return self.relevant.like(self.relevant.value * gain_of(grade, gain))
         return self.rows(row, gain_of(grade, gain))
 
     def ideal(self, gain: Gain = "linear") -> Rows:

@@ -25,7 +25,6 @@ from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.queries import (
-    COUNTED,
     Measured,
     answered,
     check_grades,
@@ -44,7 +43,7 @@ from frame_metrics.stats.averages import Averages
 
 # Columns of what is gathered, a row for each ranking, beside its keys; those of metrics have their numbers behind.
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
-VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
+VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
 WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
 # Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
@@ -285,6 +284,7 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
     columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
     columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
+    columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
     columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
     columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
     columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
@@ -384,14 +384,17 @@ def restored_values(table: pl.DataFrame, work: Measuring) -> Measured:
     """The values of all pieces, as if measured at once."""
     log, table = restored(table, work)
     values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
-    counts = {
-        i: table.select(f"{COUNT}{i}:{j}" for j in range(COUNTED)).to_numpy().T
-        for i in range(len(work.asked))
-        if f"{COUNT}{i}:0" in table
-    }
+    counts, weights = (_of_metrics(table, name, len(work.asked)) for name in (COUNT, WEIGHTS))
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
-    return Measured(log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster)
+    evaluated = table[EVALUATED].to_numpy()
+    return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights)
+
+
+def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:
+    """Return the columns that each metric has under a name, shape (columns, rankings), of those that have any."""
+    names = {i: [column for column in table.columns if column.startswith(f"{name}{i}:")] for i in range(metrics)}
+    return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
 
 
 def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -12,15 +12,13 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import check_level, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Confusion, Ranking, Scores
+from frame_metrics.inputs import Array, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import refuse
-from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
-
-COUNTED = 8  # what the table of a query has to be summed
+from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +34,8 @@ class Measured:
     weight: Array | None  # of each ranking's query; None where not named
     cluster: Array | None  # of each ranking's query; None where not named
     absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
+    # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
+    weights: dict[int, Array] = field(default_factory=dict)
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
@@ -128,8 +128,10 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     """Compute metrics for every ranking, block by block, also of a piece of a log."""
     grid, columns = log.grid, log.columns
     evaluated = np.zeros(len(grid.pair), bool)
-    pools = [i for i, (_, metric) in enumerate(asked) if "micro" in averages and metric.input is Confusion]
-    counts = {i: np.empty((COUNTED, len(grid.pair))) for i in pools}
+    pools = [i for i, (_, metric) in enumerate(asked) if "micro" in (*averages, metric.average) and metric.pooled_sums]
+    counts = {i: np.empty((asked[i][1].pooled_sums, len(grid.pair))) for i in pools}
+    weighed = range(len(asked)) if log.conventions.propensity is not None else ()
+    weights = {i: np.empty((2, len(grid.pair))) for i in weighed}
     weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
     rows = {i: np.empty(len(grid.pair)) for i in weighs}
     by_variant = _by_variant(log, asked)
@@ -137,10 +139,10 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         log.of_queries("collection_size")  # which raises where it is not known
     scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
     check_probabilities(asked, log.table, columns)
-    strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
+    strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
     values = np.empty((len(asked), len(grid.pair)))
-    measured = Measured(log, asked, values, counts, rows, evaluated, None, None)
+    measured = Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights)
 
     def work(block: Block) -> None:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
@@ -164,14 +166,17 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(measured: Measured, wanted: Sequence[int], run: Ranking, block: Block) -> None:
+def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Block) -> None:
     """Fill in some metrics of a block's rankings; blocks are filled in side by side."""
-    at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
+    at, run, expected = block.at, whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:
         metric = measured.asked[i][1]
+        if i in measured.weights:
+            expected = run = metric.weighted(whole)
+            measured.weights[i][:, at] = run.effective(metric.k, off_policy=metric.off_policy)
         measured.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
         if i in measured.counts:
-            measured.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
+            measured.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
         if i in measured.rows:
             measured.rows[i][at] = run.n_rows
 
@@ -184,13 +189,21 @@ def _load(log: Log) -> Array:
     return (log.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
 
+def _orders(metric: Metric, log: Log) -> bool:
+    """Return True where a metric is defined for equal scores as they are ordered, also where results are weighted."""
+    weighed = log.conventions.propensity is not None and log.conventions.ties in ("worst", "best", "expected")
+    return metric.orders(log.conventions.ties) and not weighed
+
+
 def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that equal scores leave undetermined, where rows that have them differ in what it reads."""
     ties, rows = log.conventions.ties, block.rows
-    if metric.orders(ties) or not (rows.tied or (rows.apart and metric.columns)):
+    weighed = log.conventions.propensity is not None
+    if _orders(metric, log) or not (rows.tied or (rows.apart and (metric.columns or weighed))):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
-    read = "judgments" if rows.tied else f"values of run.column({metric.columns[0]!r})"
+    beside = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
+    read = "judgments" if rows.tied else beside
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "
@@ -237,3 +250,17 @@ def answered(measured: Measured) -> Array:
     rankings = measured.log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))
     return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0
+
+
+def effective_sizes(measured: Measured, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
+    """Return the effective sample size of each average in each group, NaN without a weight, shape (averages, groups).
+
+    It is the square of the sum of the weights over the sum of their squares (Kish).
+    """
+    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    columns = []
+    for i, average in zip(of, sums, strict=True):
+        each = measured.weight if average.average == "weighted" and measured.weight is not None else np.ones(1)
+        columns += [measured.weights[i][0] * each, measured.weights[i][1] * each**2]
+    total = within(group, n, [column[some] for column in columns])
+    return ratio(total[::2] ** 2, total[1::2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, groups_of, segments_of
 from frame_metrics.errors import BadValueError, check_bool, check_choice, check_level, check_whole
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.queries import Measured, filled, tallies
+from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
 from frame_metrics.stats.averages import Averages, averages_within, intervals
@@ -72,6 +72,7 @@ class Wide:
     """Facts of all metrics of a row, known before anything is read."""
 
     average: bool  # whether it is the same for all, and said
+    weighted: bool  # whether effective sample sizes stand beside them
     counted: Sequence[bool]  # whether each metric may leave queries out, so that how many it rests on stands beside it
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
@@ -79,6 +80,7 @@ class Wide:
         columns: list[tuple[str, Any]] = []
         for (name, _), counted in zip(asked, self.counted, strict=True):
             columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if counted else [])]
+            columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
             columns += [] if ci is None else [(f"{name}_low", pl.Float64), (f"{name}_high", pl.Float64)]
         return columns
 
@@ -97,6 +99,7 @@ class Averaged:
     averages: list[str]  # of each value
     tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
+    effective: list[Array] = field(default_factory=list)  # and effective sample sizes, where results are weighted
 
 
 def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
@@ -109,6 +112,7 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     order = None if options.ci is None else log.drawing_order(some)
     tables: list[list[Array]] = []
     evaluated: list[Array] = []
+    effective: list[Array] = []
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
@@ -116,9 +120,10 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
         if options.ci is not None:
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
         tables.append(table)
+        effective += [effective_sizes(measured, of, sums, member, count)] if measured.weights else []
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
     averages = [tally.average for tally in sums]
-    return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
+    return tidied(Averaged(measured.asked, of, averages, tables, evaluated, effective), options, groups, wide)
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
@@ -127,6 +132,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     With several averages a wide group has a row for each.
     """
     tables = (np.concatenate(some, axis=1) for some in zip(*each.tables, strict=True))
+    sizes = [np.concatenate(each.effective, axis=1)[:, groups.order]] if each.effective else []
     value, n, undefined, *ends = (table[:, groups.order] for table in tables)
     keys, count, m = groups.key_rows(), value.shape[1], len(each.of)
     total = {"total_over": groups.total_over()} if options.margins else {}
@@ -135,7 +141,8 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         group = np.repeat(np.arange(count), len(lines))
         evaluated = np.concatenate(each.evaluated)[groups.order][group]
         columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
-        columns |= _of_metrics(each, lines if options.several else None, [value, n, *ends])
+        laid = zip(("", "_n", *["_n_effective"] * len(sizes), "_low", "_high"), [value, n, *sizes, *ends], strict=False)
+        columns |= _of_metrics(each, lines if options.several else None, dict(laid))
         columns |= {name: names[group] for name, names in total.items()}
         named = [*total, *wide.columns(each.asked, options.ci)]
         return Answer(
@@ -148,22 +155,24 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     long |= labels(each.asked, np.asarray(each.of)[at])
     long |= {"average": _at(each.averages, pl.String, at)}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
+    if sizes:
+        long["n_effective"] = number(sizes[0].T.ravel())
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
 
 
-def _of_metrics(each: Averaged, lines: list[str] | None, table: list[Array]) -> dict[str, pl.Series]:
+def _of_metrics(each: Averaged, lines: list[str] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
     """The columns of each metric; null in the lines of averages that it has not.
 
     Parameters
     ----------
     lines : the averages, a line of a group for each; None for one line of all.
-    table : value, n (, low, high), shape (values, groups) each.
+    table : value, n ..., by the end of the column's name, shape (values, groups) each.
     """
     at = [0 if lines is None else lines.index(average) for average in each.averages]
     columns: dict[str, pl.Series] = {}
-    for end, values in zip(("", "_n", "_low", "_high"), table, strict=False):
+    for end, values in table.items():
         laid = np.full((len(each.asked), values.shape[1], len(lines or [""])), np.nan)
         laid[each.of, :, at] = values
         for (metric, _), own in zip(each.asked, laid, strict=True):
@@ -212,11 +221,12 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
 
 
-def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None) -> dict[str, Any]:
+def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, *, weighted: bool = False) -> dict[str, Any]:
     """Return the columns of averages beside the keys, and their types, known before anything is read."""
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    value |= {"n_effective": pl.Float64} if weighted else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

@@ -14,9 +14,9 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
-from frame_metrics.measuring.queries import COUNTED, check_probability
+from frame_metrics.measuring.queries import check_probability
 from frame_metrics.measuring.results import EvaluateOptions
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.metric import COUNTED, Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.plan.plan import Plan

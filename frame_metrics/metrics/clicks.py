@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, ratio
 from frame_metrics.metrics.ranking import success
 from frame_metrics.metrics.registry import metric
+
+# What adds up over clicks.
+_clicks = partial(metric, best=None, unjudged="rises", adds=True)
 
 
 @metric(completes="success", monotone=True, expected=True, unjudged="turns", also=("abandonment_rate", "no_click_rate"))
@@ -20,14 +25,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
     return 1 - success(run, k)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    also=("clicks", "clicks_per_search", "clicks_per_impression"),
-)
+@_clicks(range=(0, np.inf), monotone=True, expected=True, also=("clicks", "clicks_per_search", "clicks_per_impression"))
 def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
     """Clicked results at ranks up to k: the mean is the clicks of a search.
 
@@ -60,17 +58,35 @@ def first_click_position(run: Ranking) -> Array:
     return ratio(run.relevant.reduce(np.minimum, run.rank), np.minimum(run.hits(), 1))
 
 
-@metric(range=(1, np.inf), best=None, undefined=None, also=("average_click_position", "mean_click_rank"))
+@_clicks(range=(0, np.inf), expected=True, also=("sum_of_click_positions", "sum_of_click_ranks"))
+def click_position_sum(run: Ranking) -> Array:
+    """Sum of the positions of the clicks of a search.
+
+    Formula: the sum of the ranks of the clicked results.
+    Undefined: never.
+    Source: T. Joachims, A. Swaminathan, T. Schnabel, Unbiased learning-to-rank with biased feedback, WSDM 2017.
+    """
+    return run.total(run.rank)
+
+
+@metric(
+    range=(1, np.inf),
+    best=None,
+    undefined=None,
+    micro=lambda run: (run.total(run.rank)[None], run.hits()[None]),
+    also=("average_click_position", "mean_click_rank"),
+)
 def mean_click_position(run: Ranking) -> Array:
     """Mean position of the clicks of a search.
 
-    Formula: the sum of the ranks of the clicked results, over their number.
+    Formula: the sum of the ranks of the clicked results, over their number; with average="micro" of all searches
+        together.
     Undefined: nothing was clicked.
     """
     return ratio(run.total(run.rank), run.hits())
 
 
-@metric(best=None, undefined=None, unjudged="rises", also=("ctr_of_a_position", "click_through_rate_by_position"))
+@_clicks(undefined=None, also=("ctr_of_a_position", "click_through_rate_by_position"))
 def position_ctr(run: Ranking, k: int | None = None) -> Array:
     """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
 

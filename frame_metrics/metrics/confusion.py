@@ -21,7 +21,7 @@ from frame_metrics.metrics.registry import metric
 _count = partial(metric, range=(0, np.inf), summed=True, monotone=True, expected=True)
 
 
-@_count(best=None, unjudged="rises", also=("true_positives",))
+@_count(best=None, unjudged="rises", adds=True, also=("true_positives",))
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -115,6 +115,7 @@ def error_rate(table: Confusion) -> Array:
     monotone=True,
     expected=True,
     unjudged="rises",
+    adds=True,
     also=("p", "ppv", "positive_predictive_value", "set_p", "setp", "confidence", "true_positive_accuracy"),
 )
 def precision(table: Confusion) -> Array:

@@ -117,6 +117,8 @@ ADVICE = tuple(
                 "how much is clicked; of teams, on whose results",
                 "whether many clicks are a find or a failed search",
             ),
+            ("dcg@10", "the gain of the clicks; with propensity= without position bias", "propensities that are wrong"),
+            ("iips", "what another policy would earn, from target_propensity=", "how results act on each other"),
         ),
         "passages for an answer (RAG)": (
             ("recall@5", "the share of the evidence that is handed over", "its order, and what distracts"),

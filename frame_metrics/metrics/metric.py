@@ -22,14 +22,17 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, name_of
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, Weighted, name_of
+from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
+COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 
 Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores
+Weigh: TypeAlias = Callable[[Ranking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
@@ -64,6 +67,8 @@ class Metric:
     pooled: str | None = None
     slope: float | None = None
     completes: str | None = None
+    adds: bool | Weigh = False
+    micro: Callable[..., tuple[Array, Array]] | None = None
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
@@ -213,7 +218,8 @@ class Metric:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_text(value)}" for name, value in sorted(self.params.items()))
-        named = {"gmean": f"gm_{self.name}", "rows": "gauc"}.get(self.average or "", self.name)
+        prefix = {"gmean": "gm_", "micro": "sn_"}.get(self.average or "", "")
+        named = "gauc" if self.average == "rows" else prefix + self.name
         return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     __repr__ = __str__
@@ -243,11 +249,19 @@ class Metric:
         """Return the relevance level and whether unjudged rows are dropped: what the input has to be built with."""
         return self.params.get("rel", rel), self.params.get("judged_only", condensed)
 
+    @property
+    def off_policy(self) -> bool:
+        """True where it is of another ranking than the one that was shown."""
+        return callable(self.adds)
+
+    def weighted(self, run: Ranking) -> Weighted:
+        """Return a ranking with the weights that the metric gives its results."""
+        weigh = self.adds if callable(self.adds) else own
+        return run.once(weigh, lambda: Weighted(run, weigh(run)))
+
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
-        options = {name: value for name, value in self.params.items() if name in self.options}
-        if self.input is Ranking and self.cutoff is not None:
-            options[str(self.at)] = self.cutoff
+        options = self._options
         if isinstance(source, Ranking) and self.input is Confusion:
             source = source.confusion(self.k)
         elif isinstance(source, Ranking) and self.input is Scores:
@@ -261,6 +275,21 @@ class Metric:
                 f"floats, one for each of {n} queries, shape ({n},), NaN where undefined"
             )
         return values
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The parameters of the kernel, with the cutoff."""
+        options = {name: value for name, value in self.params.items() if name in self.options}
+        return options | ({str(self.at): self.cutoff} if self.input is Ranking and self.cutoff is not None else {})
+
+    @property
+    def pooled_sums(self) -> int:
+        """How many sums over queries the micro average is made of; 0 where there is none."""
+        return COUNTED * (self.input is Confusion) if self.micro is None else 2 * (self.k or 1)
+
+    def pools(self, run: Ranking) -> Array:
+        """Return what the micro average sums over queries, shape (sums, queries)."""
+        return np.vstack(run.confusion(self.k).counts if self.micro is None else self.micro(run, **self._options))
 
     def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""

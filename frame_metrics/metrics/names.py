@@ -53,6 +53,7 @@ ABSENT = dict.fromkeys(("erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pi
 ABSENT |= dict.fromkeys(("strecall", "alphadcg", "alphandcg", f"{ALPHA}_dcg", f"{ALPHA}_ndcg"), "of subtopics")
 ABSENT |= {"compat": "of the overlap with an ideal ranking", "bpm": "of a user who stops at a gain or a rank"}
 ABSENT |= dict.fromkeys(("inst", "insq", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"), "of a user model of cwl_eval")
+AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
@@ -100,8 +101,8 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
 def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     """Read one text, which may name several cutoffs."""
     plain = text.strip()
-    if plain.lower().startswith("gm_"):
-        return _geometric(text, plain)
+    if plain.lower().startswith(tuple(AVERAGED)):
+        return _averaged(text, plain)
     if several := _several(plain):
         return tuple(pair for one in several for pair in read_text(one))
     name, args, cutoff = _parted(text, _respelled(plain))
@@ -133,12 +134,14 @@ def _several(plain: str) -> list[str]:
     return [parts[1] + one for one in parts[2].split(",")] if parts else []
 
 
-def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
-    """The metrics that follow gm_, averaged geometrically."""
-    metrics = read_text(plain[3:])
+def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
+    """The metrics that follow gm_, averaged geometrically, or sn_, self-normalised."""
+    average, metrics = AVERAGED[plain[:3].lower()], read_text(plain[3:])
     if metrics[0][1].average is not None:
         raise UnknownNameError(f"{text!r}: {plain[3:]!r} is an average already")
-    return tuple((plain[:3] + name, replace(metric, average="gmean")) for name, metric in metrics)
+    if average == "micro" and not metrics[0][1].off_policy:
+        raise UnknownNameError(f"{text!r}: only sips, iips and rips are self-normalised; say average='micro' of others")
+    return tuple((plain[:3] + name, replace(metric, average=average)) for name, metric in metrics)
 
 
 def _respelled(text: str) -> str:

@@ -44,6 +44,7 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     expected=True,
     unjudged="rises",
     weights="cg",
+    adds=True,
     also=("cumulative_gain", "cumulated_gain"),
 )
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
@@ -59,7 +60,7 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     return seen.total_within(k, seen.value)
 
 
-@metric(monotone=True, expected=True, unjudged="rises")
+@metric(monotone=True, expected=True, unjudged="rises", adds=True)
 def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain as a share of what k documents of the highest grade would give.
 
@@ -78,6 +79,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     expected=True,
     unjudged="rises",
     weights="dcg",
+    adds=True,
     also=("discounted_cumulative_gain",),
 )
 def dcg(
@@ -342,7 +344,7 @@ def infap(run: Ranking) -> Array:
     return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
 
 
-@metric(monotone=True, expected=True, unjudged="rises", weights="rbp", also=("rank_biased_precision",))
+@metric(monotone=True, expected=True, unjudged="rises", weights="rbp", adds=True, also=("rank_biased_precision",))
 def rbp(
     run: Ranking, k: int | None = None, p: Share = 0.8, gain: GainName | None = None, max_grade: Positive | None = None
 ) -> Array:
@@ -462,6 +464,7 @@ def num_rel(run: Ranking) -> Array:
     monotone=True,
     expected=True,
     unjudged="rises",
+    adds=True,
     also=("hits", "numrelret"),
     pooled="tp",
 )

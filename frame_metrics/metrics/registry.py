@@ -10,7 +10,7 @@ from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import FORMS, OF_INPUT, REGISTRY, Metric, Unjudged
+from frame_metrics.metrics.metric import FORMS, OF_INPUT, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
@@ -33,6 +33,8 @@ def metric(
     pooled: str | None = None,
     slope: float | None = None,
     completes: str | None = None,
+    adds: bool | Weigh = False,
+    micro: Callable[..., tuple[Array, Array]] | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
 
@@ -66,6 +68,10 @@ def metric(
         much it rises with the area. Its interval is then DeLong's.
     completes : the metric that this one is 1 minus, where every document has a decision. ``best`` and ``undefined`` are
         then 1 minus its own, so that the two add up to 1 where they are undefined too.
+    adds : True where the value is a sum over the relevant results, over what no result changes, so that weighting each
+        by 1 / propensity corrects it. A function gives the weights of results off policy, from ``run.ratio``.
+    micro : of a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
+        summed over queries: the micro average is the sum over the parts of the first over the second.
 
     Raises
     ------
@@ -95,7 +101,7 @@ def metric(
         name = kernel.__name__
         others = (also,) if isinstance(also, str) else tuple(also)
         value = (range, best, undefined, monotone, expected, unjudged)
-        made = Metric(name, kernel, *value, weights, summed, others, pooled, slope, completes)
+        made = Metric(name, kernel, *value, weights, summed, others, pooled, slope, completes, adds, micro)
         if completes in REGISTRY or (ours and completes):  # which has to be there: its direction would be a default's
             made = _completing(made)
         if ours:

@@ -31,6 +31,7 @@ Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
+CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # what a metric reads of users' clicks
 Interval = Literal["delong", "bootstrap"]
 
 
@@ -69,9 +70,10 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
         check_average(average, f"average={average!r}", plan.columns)
     for name, metric in asked:
         check_parameters(name, metric)
+        _check_weighted(name, metric, plan, [metric.average] if metric.average else averages)
         _check_reads(name, metric, plan)
         check_average(metric.average, name, plan.columns)
-        if "micro" in averages and metric.input is not Confusion and not (metric.summed or metric.average):
+        if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
@@ -91,6 +93,37 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
     why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
     if columns.weight and why:
         raise ColumnError(f"{named} {why}; say weight=None")
+
+
+def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
+    """Raise for a metric or a mean that weights do not correct, and for a metric that needs some and has none."""
+    conventions, decided = plan.conventions, plan.columns.predicted or plan.conventions.threshold is not None
+    if metric.off_policy and conventions.target_propensity is None:
+        raise ColumnError(
+            f"{name} is of another policy than the one that was logged: name propensity= and target_propensity=, the "
+            "chances with which each of them places a result"
+        )
+    if metric.off_policy and "micro" in averages and metric.k is None:
+        raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {metric.name}@10")
+    if conventions.propensity is None or not metric.reads & CLICKS:
+        return
+    biased = next((average for average in averages if average not in (None, "macro", "weighted", "micro")), None)
+    if biased:
+        raise NotComputableError(
+            f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
+            "what users would click if they saw all; say average='macro', or propensity=None"
+        )
+    adds = metric.adds and not (metric.input is Confusion and metric.k is None and decided)
+    if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
+        way = (
+            "say average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"
+        )
+        raise NotComputableError(
+            f"{name} does not add up over the results of a ranking, so that weights of 1 / propensity do not correct "
+            f"it; {way}, or say propensity=None"
+        )
+    if conventions.variant(metric)[1]:
+        raise NotComputableError(f"{name}: condensed lists have other ranks than were shown; say unjudged=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:

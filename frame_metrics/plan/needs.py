@@ -24,6 +24,7 @@ class Needs:
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
     judgment: bool = True  # whether a label or a grade is read
+    weighs: bool = False  # whether results may be weighted by their propensities
     team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
     def __or__(self, other: Needs) -> Needs:
@@ -33,7 +34,7 @@ class Needs:
 
 
 OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
-NONE, RANKED = Needs(), Needs(query=True, order=True)
+NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
 OF_TEAMS = replace(RANKED, team=True)
 
 
@@ -121,7 +122,7 @@ def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
     score = columns.score is not None
     extra = tuple(name for name, _ in columns.extra) if columns.query else ()
     decided = columns.predicted is not None and not threshold
-    return Needs(score=threshold or score, predicted=decided, extra=extra, team=bool(columns.query))
+    return Needs(score=threshold or score, predicted=decided, extra=extra, team=bool(columns.query), weighs=True)
 
 
 def read_by(

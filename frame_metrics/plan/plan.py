@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Limits
+from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.errors import ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
@@ -40,6 +41,11 @@ class Plan:
             for name in ("columns", "judged", "conventions"):
                 vars(plan).pop(name, None)
             _ = plan.columns, plan.judged, plan.conventions  # which raise in this order
+            if plan.conventions.propensity is not None and not needs.weighs:
+                raise ColumnError(
+                    "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
+                    "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
+                )
             self._asked[needs] = plan
         return self._asked[needs]
 
@@ -52,7 +58,10 @@ class Plan:
     def without_frames(self) -> Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
         judgments = None if self.judgments is None else (None, self.judgments[1])
-        return self.but(frame=None, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds)
+        roles = {**self.roles, **dict.fromkeys(CHANCES)}  # which the conventions have
+        return self.but(
+            frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds
+        )
 
     @property
     def holds(self) -> bool:
@@ -142,6 +151,12 @@ class Plan:
             return []
         every = self.judgments[1]["label"] is True
         return [name for name in self.judged.needed if not every or name != self.judged.label]
+
+    def reading(self) -> Plan:
+        """Return this plan with what its conventions say by rank read from frames."""
+        by = [name for name in self.columns.by if name not in self.columns.from_judgments]
+        read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
+        return self if self.conventions.propensity is None else self.but(conventions=replace(self.conventions, **read))
 
     @property
     def keys_beside(self) -> dict[str, str]:

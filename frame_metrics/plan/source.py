@@ -97,10 +97,10 @@ def answer_of(
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan, rows, beside, compute)
+            return at_once(plan.reading(), rows, beside, compute)
         if plan.columns.query:
             none = pl.DataFrame()
-            return compute(InPieces(plan, none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
+            return compute(InPieces(plan.reading(), none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
         table, columns = _counted(plan, rows, documents=documents)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
@@ -118,7 +118,7 @@ def read_whole(plan: Plan) -> Source:
     """Read the columns into memory, as ``answer_of`` does, for what is computed beside an answer."""
     check_names(plan.columns.needed)
     rows = plan.border.in_memory(plan.columns.needed).read(plan.columns.needed)
-    return source_of(plan, rows, plan.read_judgments())
+    return source_of(plan.reading(), rows, plan.read_judgments())
 
 
 def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:

@@ -285,9 +285,10 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
         names = {} if played.beside is None else dict.fromkeys(played.beside.names())
         graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
         said = played.roles.get("threshold") is not None
-        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said)]
+        weighted = played.roles.get("propensity") is not None
+        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said, weighted=weighted)]
     asked = read(given)
-    return asked, played.asking(played.needs_of(asked))
+    return asked, played.asking(replace(played.needs_of(asked), weighs=True))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:

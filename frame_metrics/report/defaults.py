@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -11,23 +12,26 @@ from frame_metrics.report.cells import here
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
+WEIGHTED = ("dcg@10", "precision@10")  # what adds up over results
 DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
 SCORED = ("roc_auc", "average_precision")
 FOUND_SETS = ("precision", "recall", "f1")
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def default_metrics(columns: Any, depth: int | None, *, graded: bool, threshold: bool) -> tuple[str, ...]:
+def default_metrics(columns: Any, depth: int | None, *, graded: bool, threshold: bool, weighted: bool) -> Sequence[str]:
     """Return metrics that suit the roles that are played; none where the frame says them itself.
 
     A cutoff past the longest ranking, and past the usual 10, is that ranking's length. ``graded``: whether judgments
-    beside the frame have grades.
+    beside the frame have grades; ``weighted``: whether results are weighted by their propensities.
     """
     decided = threshold or columns.predicted is not None
     if columns.value:
         return ()
     if columns.query:
         if columns.score or columns.rank:
+            if weighted:
+                return WEIGHTED
             deep = 100 if depth is None else min(100, max(10, depth))
             return (*(GRADED if columns.grade or graded else LABELLED), f"recall@{deep}")
         return FOUND_SETS

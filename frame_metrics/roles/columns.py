@@ -49,6 +49,11 @@ def _amount(name: str, *of: str, **role: Any) -> Any:
     return _column(of=of, check=partial(series.amount_column, role=name), **role)
 
 
+def _chance(name: str, **role: Any) -> Any:
+    """A field for the column of a chance of each result."""
+    return _column(of=("result",), plural="propensities", check=partial(series.chance_column, role=name), **role)
+
+
 _result = partial(_column, of=("result",), found="always")  # fields for what is said of each result
 _judgment = partial(_result, text="seen")
 
@@ -112,6 +117,8 @@ class Columns:
     annotator: str | None = _column()  # of judgments beside the log only
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
+    propensity: str | None = _chance("propensity", called="propensities pscore examination")
+    target_propensity: str | None = _chance("target propensity", called="target_pscore evaluation_policy_pscore")
     extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # names that users' metrics know, and columns
     value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
     metric: str | None = _column()  # what these are of; None where the columns' own names say it

@@ -39,6 +39,10 @@ class Conventions:
     threshold: float | str | None = None  # one for all rows, or the column that has each one's
     abstain: tuple[Any, ...] = ()
     match: str | None = None
+    # The chances of results: one that has them by rank, a mapping or a frame; or the column of each one's.
+    propensity: Any = None
+    target_propensity: Any = None
+    clip: float | None = None  # the largest weight
     grade_type: str = "Float64"
 
     @property
@@ -106,6 +110,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     """
     judging = judged or columns
     wrong = chain(_without_columns(roles, columns, judging), _of_other_classes(roles, columns, judging))
+    wrong = chain(wrong, _without_propensity(roles, columns))
     for reason in wrong if columns.query else chain(wrong, _of_queries(roles, columns)):
         raise ColumnError(reason)
     options = [option.name for option in fields(Conventions)]
@@ -143,6 +148,21 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
         yield f"several={roles['several']!r} is of grades, and {judging.label} is a label; {way}"
 
 
+def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
+    """Faults of what is said of propensities where there are none, or no rank to read them at."""
+    if roles.get("propensity") is None:
+        yield from (
+            f"{name}= says nothing without propensity=" for name in _given(roles, ("target_propensity", "clip"))
+        )
+    for name in _given(roles, ("propensity", "target_propensity")):
+        if isinstance(roles[name], str) or not columns.query:
+            continue
+        if columns.rank is None:
+            yield f"{name}= is read at the rank that was shown; name rank=, or of another order a column of {name}="
+        elif columns.per_system:
+            yield f"{name}= is read at the rank that was shown, and there are several; name a column of {name}="
+
+
 def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
     """Faults of conventions of classes that leave nothing to do."""
     positive = roles.get("positive") is not None
@@ -164,7 +184,7 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
     """Faults of conventions that leave nothing to do for rows without a query."""
-    of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries")
+    of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity")
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
         yield f"collection_size={size!r} is a column with the size of each query; name query="

@@ -22,8 +22,9 @@ ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query
 PLACE = "place in the list"  # what ranks lists without scores
 # Roles and options that say something of value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
+EITHER = ("collection_size", "threshold", "propensity", "target_propensity")  # a column, or said for all rows
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
-RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
+RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "n_effective", "ci_low", "ci_high", "total_over")
 
 
 def resolve(
@@ -216,7 +217,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
-    either = {role: roles.get(role) for role in ("collection_size", "threshold")}  # a number, or a column of them
+    either = {role: roles.get(role) for role in EITHER}  # a number, or a column of them
     sized = {role: given for role, given in either.items() if isinstance(given, str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}

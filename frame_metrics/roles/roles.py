@@ -54,6 +54,11 @@ def _is_extra(value: Any) -> bool:
     return named and all(map(_is_name, value.values()))
 
 
+def _are_chances(by_rank: Mapping[Any, Any]) -> bool:
+    ranks = all(is_number(rank) and rank >= 1 and rank == int(rank) for rank in by_rank)
+    return ranks and bool(by_rank) and all(is_number(chance) and 0 < chance <= 1 for chance in by_rank.values())
+
+
 def _are_classes(value: Any) -> bool:
     if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
         return False
@@ -123,6 +128,14 @@ Threshold: TypeAlias = Annotated[
     "a score, or the name of a column",
     lambda value: _is_grade(value) or is_made(value),
 ]
+Propensity: TypeAlias = Annotated[
+    str | Mapping[int, float] | Any | None,
+    "the name of a column, or the frame that propensities() returns",
+    lambda value: isinstance(value, str) or any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__")),
+    "a mapping from ranks to chances above 0, at most 1",
+    _are_chances,
+]
+Clip: TypeAlias = Annotated[float | None, "a weight above 0", lambda value: is_number(value) and value > 0]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
 Folder: TypeAlias = Annotated[
     str | os.PathLike[str] | None,
@@ -162,6 +175,9 @@ class Roles(TypedDict, total=False):
     positive: Positive
     classes: Classes
     threshold: Threshold
+    propensity: Propensity
+    target_propensity: Propensity
+    clip: Clip
     abstain: Classes
     match: Match | None
     memory: Memory

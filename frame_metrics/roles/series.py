@@ -284,6 +284,18 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     return values
 
 
+def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) -> pl.Series:
+    """Return chances: numbers up to 1, a propensity above 0, null only where nothing was shown."""
+    _refuse_booleans(values, column, role)
+    values = number_column(values, column, role, finite=False)
+    refuse_infinite(values, column, "give every result one")
+    if role == "propensity":
+        refuse(column, (values <= 0).fill_null(False), "are not above 0", "what had no chance says nothing: drop it")
+    outside = ((values < 0) | (values > most)).fill_null(False)
+    refuse(column, outside, "are not between 0 and 1", "a chance is from 0 to 1; a weight is 1 over it")
+    return values.cast(pl.Float64)
+
+
 def extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
     return number_column(values, column, "value of extra=").cast(pl.Float64)

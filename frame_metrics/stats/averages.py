@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
 from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
@@ -104,6 +104,8 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once."""
 
     def finish(sums: Array) -> Array:
+        if metric.micro is not None:
+            return _over_parts(*sums.reshape(2, -1, sums.shape[-1]))
         options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
             values = metric.kernel(Confusion.of_counts(sums), **options)
@@ -111,6 +113,12 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
     here = np.ones(counts.shape[1], bool)
     return Tally("micro", tuple(counts), finish, here, np.isnan(raw))
+
+
+def _over_parts(over: Array, under: Array) -> Array:
+    """The sum over parts of one over the other, shape (groups,); NaN where all are undefined."""
+    each = ratio(over, under)
+    return np.where(np.isnan(each).all(axis=0), np.nan, np.nansum(each, axis=0))
 
 
 def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:

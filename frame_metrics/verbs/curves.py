@@ -32,7 +32,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.plan.checks import check_asked, one_of
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 
@@ -132,7 +132,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
         ((_, metric),) = one_of(read([kind[:-2]]))
         asked += [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         of |= {f"{kind[:-2]}@{k}": kind for k in cutoffs}
-    plan = irm.asking(irm.needs_of(asked))
+    plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     check_asked(asked, plan)
     columns: dict[str, Any] = {"k": pl.Int64, "value": pl.Float64}
     columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}

@@ -23,7 +23,7 @@ from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, ave
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
@@ -45,7 +45,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     if irm.of_values:
         return _of_values(irm, metrics, options)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked))
+    plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
         if options.method == "delong":
@@ -66,7 +66,11 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
         return averaged(measured, options, wide)
 
     return answer_of(
-        plan, compute, lambda types: schema(asked, options, wide), keys=plan.columns.groups, in_pieces=True
+        plan,
+        compute,
+        lambda types: schema(asked, options, wide, weighted=plan.conventions.propensity is not None),
+        keys=plan.columns.groups,
+        in_pieces=True,
     )
 
 
@@ -156,14 +160,14 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     averages = options.averages
     if not plan.columns.query:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(alike, [False] * len(asked))
+        return Wide(alike, False, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
     there_are = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(there_are) == 1, counted)
+    return Wide(options.several or len(there_are) == 1, conventions.propensity is not None, counted)
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
@@ -172,7 +176,7 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     if irm.of_values:
         return _each_value(irm, metrics, layout)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
+    plan = irm.asking(irm.needs_of(asked) | Needs(query=True) | WEIGHS)
     check_asked(asked, plan)
     if layout == "wide":
         check_wide([name for name, _ in asked], plan.columns)

@@ -12,7 +12,7 @@ from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import kind_of, shown
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
-from frame_metrics.roles.roles import COLUMNS
+from frame_metrics.roles.roles import COLUMNS, is_foreign
 
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
@@ -76,7 +76,11 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if irm.judgments is not None else ''}"
     parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
-    said = ", ".join(f"{name}={value!r}" for name, value in irm.roles.items() if name not in COLUMNS or value is None)
+    said = ", ".join(
+        f"{name}={shown(value) if is_foreign(value) else repr(value)}"
+        for name, value in irm.roles.items()
+        if name not in COLUMNS or value is None
+    )
     return Overview(title, tuple(parts), printable(said), printable(then))
 
 

@@ -8,6 +8,8 @@ Arms: users are drawn that have one of two systems each, or both, and compare(pa
 difference.
 Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
+Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
+what they would click if they looked at all; propensities() is asked for the chances.
 """
 
 from __future__ import annotations
@@ -108,6 +110,11 @@ READY, TASTE = 1.5, 0.7  # how much users differ in how readily they click, and 
 BETTER = 0.3  # share of the noise that the better system does without: of its lists .02 more have a click
 CLICKERS = {60: 0.0, 240: BETTER}  # users, and how much better one of their systems is
 MORE = 10  # times as many users of the greater test of arms
+PLACES = 5  # results of a list of clicks
+LOOKED = 1 / np.arange(1.0, PLACES + 1)  # the chance that the result at each rank is looked at
+DISCOUNT = 1 / np.log2(np.arange(2.0, PLACES + 2))
+SEARCHES, MOVED = 500, 8  # that are drawn, and how often the list of each is shown
+HARVESTED = ("adjacent", "all_pairs")  # of lists in which neighbours are exchanged
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -599,6 +606,83 @@ def teams(_: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line(f"{what}: t", f"lists of one system, {users:,} users, cluster=", trials, int(seen), None)
 
 
+def impressions(population: Any, n: int, trial: int) -> pl.DataFrame:
+    """Draw searches with their lists, each shown MOVED times with two neighbours exchanged, and what is clicked.
+
+    A result is clicked where it is looked at, by the chance of its rank, and found relevant, by a chance of its own.
+    """
+    rng = np.random.default_rng([9, n, trial])
+    found = population[rng.integers(0, len(population), n)]
+    order = np.tile(np.arange(PLACES), (n, MOVED, 1))
+    first = rng.integers(0, PLACES - 1, (n, MOVED))[..., None]
+    np.put_along_axis(order, first, first + 1, axis=2)
+    np.put_along_axis(order, first + 1, first, axis=2)
+    chance = np.take_along_axis(found[:, None], order, axis=2) * LOOKED
+    shape, rank = order.shape, np.arange(1, PLACES + 1)
+    columns = {"search": np.arange(n)[:, None, None], "query": np.arange(n * MOVED).reshape(n, MOVED, 1)}
+    columns |= {"doc": order, "rank": rank, "label": (rng.random(shape) < chance).astype(int)}
+    return pl.DataFrame({name: np.broadcast_to(values, shape).ravel() for name, values in columns.items()})
+
+
+def weighted(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of clicks that hold what users would have clicked if they had looked at everything."""
+    rng = np.random.default_rng(9)
+    population = -np.sort(-rng.beta(1, 3, (QUERIES, PLACES)), axis=1)
+    # Neighbours that are exchanged at random leave a list's mean of a rank halfway to those beside it.
+    moved = np.full((PLACES, PLACES), 0.0)
+    for first in range(PLACES - 1):
+        swapped = np.arange(PLACES)
+        swapped[[first, first + 1]] = first + 1, first
+        moved[np.arange(PLACES), swapped] += 1 / (PLACES - 1)
+    gain = moved @ population.mean(axis=0)
+    truth = {f"dcg@{PLACES}": gain @ DISCOUNT, f"precision@{PLACES}": gain.mean()}
+    ways = {"weighted by propensity": {}, "weighted, clip=1.5": {"clip": 1.5}, "as clicked": {"propensity": None}}
+    held = dict.fromkeys(((metric, way) for way in ways for metric in truth), 0)
+    named = dict(enumerate(LOOKED.tolist(), 1))
+    for trial in range(trials):
+        log = impressions(population, SEARCHES, trial)
+        irm = log.irm(propensity=named, cluster="search")
+        for way, roles in ways.items():
+            found = irm(**roles).evaluate(*truth, ci=0.95, resamples=RESAMPLES, seed=trial)
+            if trial < AGREE and way == "weighted by propensity":
+                clicks = log["label"].to_numpy().reshape(-1, PLACES) / LOOKED
+                agree(found["value"], [(clicks @ DISCOUNT).mean(), clicks.mean()], "weighted values")
+            for (metric, mean), (low, high) in zip(truth.items(), ends(found), strict=True):
+                held[metric, way] += low <= mean <= high
+    for (metric, way), happened in held.items():
+        asked = (0.93, 0.97) if way == "weighted by propensity" else None
+        yield Line("interval holds the truth", f"{metric}, {SEARCHES} searches, {way}", trials, happened, asked)
+    yield from propensities(population, trials)
+
+
+def propensities(population: Any, trials: int) -> Iterator[Line]:
+    """Count the intervals of propensities that hold those with which results were looked at."""
+    held = np.zeros((len(HARVESTED), PLACES), np.int64)
+    for trial in range(trials):
+        log = impressions(population, SEARCHES, trial)
+        for i, method in enumerate(HARVESTED):
+            found = log.irm.propensities(method, of="search", resamples=RESAMPLES, seed=trial)
+            if trial < AGREE and method == "adjacent":
+                agree(found["propensity"], adjacent(log), "propensities")
+            held[i] += [low <= chance <= high for chance, (low, high) in zip(LOOKED, ends(found), strict=True)]
+    for method, of_ranks in zip(HARVESTED, held.tolist(), strict=True):
+        for rank in (2, PLACES):
+            setting = f"{method}, {SEARCHES} searches, rank {rank}"
+            yield Line("interval holds the propensity", setting, trials, of_ranks[rank - 1], (0.92, 0.97))
+
+
+def adjacent(log: pl.DataFrame) -> list[float]:
+    """Return the propensities by the adjacent chain in plain Python."""
+    seen: dict[tuple[int, int, int], list[int]] = {}
+    for search, doc, rank, label in log.select("search", "doc", "rank", "label").iter_rows():
+        seen.setdefault((search, doc, rank), []).append(label)
+    rate, chain = {key: sum(labels) / len(labels) for key, labels in seen.items()}, [1.0]
+    for rank in range(2, PLACES + 1):
+        both = [key[:2] for key in rate if key[2] == rank and (*key[:2], rank - 1) in rate]
+        chain.append(chain[-1] * sum(rate[*key, rank] for key in both) / sum(rate[*key, rank - 1] for key in both))
+    return chain
+
+
 PARTS = {
     "queries": coverage,
     "clusters": in_clusters,
@@ -608,6 +692,7 @@ PARTS = {
     "arms": arms,
     "shared": shared,
     "teams": teams,
+    "weighted": weighted,
 }
 
 

@@ -38,11 +38,12 @@ def test_every_line_of_the_table_comes_out() -> None:
     what += ["interval holds the difference", "interval holds the relative difference"] * 12 + ["false alarm"] * 10
     what += ["interval holds the difference"] * 15 + ["false alarm"] * 20 + ["difference seen"] * 4
     what += ["false alarm"] * 2 + ["difference seen"] * 3
+    what += ["interval holds the truth"] * 6 + ["interval holds the propensity"] * 4
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 116
+    assert len({(row[0], row[1]) for row in rows}) == 126
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87]) > 60
+    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:]) > 60
     assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
 
 
@@ -99,14 +100,24 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
     unlike = [*simulate.UNLIKE, simulate.OFTEN]
     tests_of_both = [(name, asked) for name in simulate.BOTH for asked in simulate.TESTS_OF_ARMS.values()]
     tests_of_both += [(name, None) for name in unlike for _ in simulate.TESTS_OF_ARMS]
-    assert [row[1] for row in rows[72:111]] == [setting for setting, _ in of_both + tests_of_both]
     alone, more = simulate.CLICKERS
     teams = [(f"interleaved lists, {alone} users, cluster=", simulate.EXACT)]
     teams += [(f"interleaved lists, {alone} users, no cluster=", None)]
     teams += [(f"interleaved lists, {more} users, cluster=", None)]
     teams += [(f"lists of one system, {n:,} users, cluster=", None) for n in (more, more * simulate.MORE)]
-    assert [row[1] for row in rows[111:]] == [setting for setting, _ in teams]
-    every = intervals + tests + of_arms + alarms + of_both + tests_of_both + teams
+    asked_of_weights = {"weighted by propensity": (0.93, 0.97), "weighted, clip=1.5": None, "as clicked": None}
+    of_clicks: list[Any] = [
+        (f"{metric}@5, {simulate.SEARCHES} searches, {way}", asked)
+        for way, asked in asked_of_weights.items()
+        for metric in ("dcg", "precision")
+    ]
+    of_clicks += [
+        (f"{method}, {simulate.SEARCHES} searches, rank {rank}", (0.92, 0.97))
+        for method in simulate.HARVESTED
+        for rank in (2, 5)
+    ]
+    assert [row[1] for row in rows[72:]] == [setting for setting, _ in of_both + tests_of_both + teams + of_clicks]
+    every = intervals + tests + of_arms + alarms + of_both + tests_of_both + teams + of_clicks
     for row, (_, asked) in zip(rows, every, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000

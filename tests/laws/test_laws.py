@@ -79,7 +79,8 @@ def variants() -> Iterator[Metric]:
 
 EVERY = [*dict.fromkeys(variants())]
 PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
-ALL = [metric for metric in EVERY if metric.input is not Classes and metric not in PROBABLE]  # those of any log
+# Those of any log.
+ALL = [m for m in EVERY if m.input is not Classes and m not in PROBABLE and not m.off_policy]
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
 REGISTERED = pytest.mark.parametrize("metric", REGISTRY.values(), ids=str)
 

@@ -32,6 +32,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "threshold": ("threshold_", 0.4),
     "abstain": ([1], ["d"]),
     "extra": ({"price": "extra_"},),
+    "clip": (1.5,),
 }
 # Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
 CALLS: dict[str, Call] = {
@@ -41,6 +42,7 @@ CALLS: dict[str, Call] = {
     "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
     "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
     "disagreements": lambda irm, asked: irm.judge(rated(), annotator="rater").disagreements(),
+    "propensities": lambda irm, asked: irm.propensities(resamples=20),
     "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
     "confusion": lambda irm, asked: irm.confusion(),
     "thresholds": lambda irm, asked: irm.thresholds("precision"),
@@ -152,6 +154,8 @@ def log() -> pl.DataFrame:
                 "threshold_": query / 9,
                 "extra_": rng.random(),
                 "value_": rng.random(),
+                "propensity_": 1 / rank,
+                "target_propensity_": 0.9 / rank**2,
             }
             rows.append(keys | result | {"grade_": grade, "label_": label, "relevant_": ["a", "b"]} | numbers)
     return pl.DataFrame(rows)
@@ -202,7 +206,11 @@ def settings() -> Iterator[Setting]:
     again = pl.concat([clicks, clicks.filter(pl.col("rank_") == 4).with_columns(rank_=pl.col("rank_") + 4)])
     logged |= {"label": None, "grade": "grade_", "system": "system_"}
     yield Setting("queries", again, logged | {"duplicates": "first"}, ("recall", "rr"))
+    looked_at = logged | {"system": "system_", "propensity": "propensity_"}
+    yield Setting("queries", clicks, looked_at, ("dcg", "precision@3"))
+    yield Setting("queries", clicks, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
     yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
+    yield Setting("queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), judgments=True)
     yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
     lists = of_one.group_by("query_", "by_", maintain_order=True).agg("doc_", relevant_=pl.col("doc_").head(2))
     yield Setting("queries", lists, {"query": "query_", "doc": "doc_", "relevant": "relevant_"}, ("recall", "map"))

@@ -264,6 +264,10 @@ def clicked(**roles: Any) -> frame_metrics.IRM[pl.DataFrame]:
     return ranked.with_columns(team=team).rename({"grade": "clicked"}).irm(rank="rank", grade="clicked", **roles)
 
 
+def clipped() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(chance=pl.Series([1.0, 0.5, None, 0.5, 0.25, None])).irm(propensity="chance", clip=2)
+
+
 FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without judgments": (unjudged_query, "warning", 1, 1 / 3, "q3"),
     "queries without results": (no_results, "warning", 2, 2 / 4, "q3"),
@@ -279,6 +283,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
     "segments of few queries": (few, "warning", 1, 1 / 2, "little"),
     "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
+    "clipped weights": (clipped, "warning", 1, 1 / 2, "q2"),
     "constant scores": (constant, "warning", 1, 1 / 3, "q3"),
     "more relevant documents than n_relevant": (too_few_relevant, "error", 1, 1 / 2, "q1"),
     "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),

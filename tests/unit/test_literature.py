@@ -473,6 +473,7 @@ WORKED = (
             "clicks_per_query": 4,
             "clicks_per_query@4": 2,
             "first_click_position": 1,
+            "click_position_sum": 1 + 4 + 5 + 8,
             "mean_click_position": (1 + 4 + 5 + 8) / 4,
             "last_click_rr": 1 / 8,
             "position_ctr": 4 / 10,
@@ -669,6 +670,43 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
     assert values(irm, name) == pytest.approx([worked.values[name]], abs=1e-12)
 
 
+# Rewards of three lists, and for each result the chance that the logging policy placed it there, given what stood
+# above, and that of the target policy. The first three values are those of Open Bandit Pipeline 0.4.1.
+REWARDS = [[1, 0, 1], [0, 0, 1], [0, 1, 0]]
+LOGGED = [[0.5, 0.4, 1], [0.6, 0.5, 1], [0.5, 0.5, 1]]
+TARGET = [[0.8, 0.5, 1], [0.3, 0.5, 1], [0.5, 0.5, 1]]
+SLATES = pl.DataFrame(
+    [
+        (i, rank, *(of[i][rank - 1] for of in (REWARDS, LOGGED, TARGET)))
+        for i in range(3)
+        for rank in (1, 2, 3)
+    ],
+    schema=["query", "rank", "reward", "logged", "target"],
+    orient="row",
+)  # fmt: skip
+OFF_POLICY = {
+    "sips": (2 * 2 + 0.5 + 1) / 3,
+    "iips": (1.6 + 1 + 1 + 1) / 3,
+    "rips": (1.6 + 2 + 0.5 + 1) / 3,
+    "sips@2": (2 * 1 + 0 + 1) / 3,
+    "iips@2": (1.6 + 0 + 1) / 3,
+    "rips@2": (1.6 + 0 + 1) / 3,
+    "sn_sips@3": (2 * 2 + 0.5 + 1) / 3.5,
+    "sn_iips@3": 1.6 / (1.6 + 0.5 + 1) + 1 / (1.25 + 1 + 1) + 2 / 3,
+    "sn_rips@3": 1.6 / (1.6 + 0.5 + 1) + 1 / 3.5 + (2 + 0.5) / 3.5,
+}
+
+
+@pytest.mark.parametrize("name", OFF_POLICY)
+def test_values_of_another_policy_worked_by_hand(name: str) -> None:
+    """Of three slates of three positions, those of Open Bandit Pipeline and those that are self-normalised."""
+    irm = SLATES.irm(grade="reward", propensity="logged", target_propensity="target")
+    (row,) = irm.evaluate(name).rows(named=True)
+    assert row["value"] == pytest.approx(OFF_POLICY[name], abs=1e-12)
+    published = {"sips": 1.8333, "iips": 1.5333, "rips": 1.7}
+    assert row["value"] == pytest.approx(published.get(name, row["value"]), abs=5e-5)
+
+
 # Three of six rows are relevant; two relevant ones have the score of one that is not.
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
@@ -814,7 +852,7 @@ def test_metrics_of_rows_worked_by_hand(rows: dict[str, Any], roles: dict[str, A
 
 def test_every_metric_is_worked_by_hand() -> None:
     """No metric is in the registry without a value worked by hand, nor one of the forms for several classes."""
-    names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS]
+    names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS] + [list(OFF_POLICY)]
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
     several = {
         metric.name for rows, _, found in ROWS if rows not in (SCORED, UNDECIDED) for _, metric in read(list(found))

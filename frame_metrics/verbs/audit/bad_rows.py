@@ -20,13 +20,14 @@ from frame_metrics.verbs.audit.checks import Finding
 
 WHAT = (  # what rows may have that is bad, up to a comma
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
-    *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1"),
+    *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
     "differ from another row of their query and document",
     *("differ from another row of their query", "differ from another system in the value of their query"),
     *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
     *(
         "have no score",
         "have no threshold",
+        "have no propensity",
         "have a class that is not among classes=",
         "have a missing id in their list",
     ),

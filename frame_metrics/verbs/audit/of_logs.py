@@ -116,6 +116,13 @@ def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
     return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
 
 
+@check("warning", "results", of="hits")
+def clipped_weights(block: RankedBlock) -> Array | None:
+    """relevant results that weigh more than clip={log.conventions.clip:g} count as much as that: values are biased"""
+    ratio, clip = block.run.ratio, block.run.clip
+    return None if ratio is None or clip is None else block.run.count_of(block.run.good & (ratio > clip), None)
+
+
 @check("warning", "rankings")
 def constant_scores(block: RankedBlock) -> Array | None:
     """rankings whose results all have one score, and are ordered {order}"""

@@ -21,7 +21,7 @@ from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import NONE, OF_TEAMS
+from frame_metrics.plan.needs import OF_TEAMS, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
@@ -31,6 +31,7 @@ from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
 from frame_metrics.verbs.compare.options import CompareOptions, TeamOptions, check_compared
 
+WINS = ("wins", "ties", "losses")
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
 
@@ -89,7 +90,7 @@ def planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
         plan = values.plan_of(irm)
         return plan, values.asked_of(metrics, plan.columns)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | (OF_TEAMS if irm.played.team else NONE))
+    plan = irm.asking(irm.needs_of(asked) | (OF_TEAMS if irm.played.team else WEIGHS))
     if plan.columns.query:
         check_asked(asked, plan)
     return plan, asked
@@ -111,6 +112,8 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
+    if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
+        rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 

@@ -43,6 +43,9 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
 }
 
 
+OF_WINS = ("wilcoxon", "sign")
+
+
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters."""
@@ -115,6 +118,11 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
     else:
         _check_queries(plan.columns, options)
     _check_test(kind, plan.columns, options)
+    if options.test in OF_WINS and plan.conventions.propensity is not None:
+        raise NotComputableError(
+            f"test={options.test!r} is of wins, or of their order, and of results weighted by propensity= only "
+            "means are without bias; say test='randomization', or propensity=None"
+        )
     if not plan.columns.query and not plan.of_values:
         check_pooled(asked)
         plan.check_pooled(())

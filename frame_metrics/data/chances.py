@@ -1,0 +1,84 @@
+"""The weights of results, from the chances with which they were examined, or placed: by row, or by the logged rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import TEXTS, chance_column, rank_column, refuse, refuse_null
+
+CHANCES = ("propensity", "target_propensity")
+RANK, CHANCE = "rank", "propensity"  # columns of a frame of chances by rank, as propensities() returns it
+
+
+def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
+    """Return the chances of ranks that a role was given as a table, by columns of the segments; a column's name as is.
+
+    Raises
+    ------
+    ColumnError, BadValueError
+        A frame has no ranks or chances, or two for one rank.
+    """
+    if said is None or isinstance(said, str):
+        return said
+    if isinstance(said, Mapping):
+        said = pl.DataFrame({RANK: [*said], CHANCE: [*said.values()]}, schema={RANK: pl.Float64, CHANCE: pl.Float64})
+    border = border_of(said)
+    if {RANK, CHANCE} - {*border.names()}:
+        raise ColumnError(
+            f"{role}=: the frame has {listed(border.names())}, and the chance of each rank is read from columns "
+            f"{RANK!r} and {CHANCE!r}, as propensities() returns them"
+        )
+    names = [*(name for name in by if name in border.names()), RANK]
+    table = border.in_memory([*names, CHANCE]).read([*names, CHANCE])
+    refuse_null(CHANCE, table[CHANCE], "are missing", "give every rank one")
+    chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # relative to that of rank 1
+    table = table.with_columns(chance, rank_column(table[RANK], RANK).cast(pl.Float64))
+    if table.select(names).is_duplicated().any():
+        raise BadValueError(f"{role}=: the frame has a rank twice; name its other columns with by=, or keep one row")
+    return table
+
+
+def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
+    """Return the log with the weight of each result: 1, or its target propensity, over its propensity.
+
+    Raises
+    ------
+    BadRowsError
+        A result that was shown has no chance.
+    """
+    if conventions.propensity is None:
+        return log
+    shown = log["rank" if "rank" in log.columns else "score"].is_not_null()
+    said = [(role, getattr(conventions, role)) for role in CHANCES]
+    logged, *target = [_of_rows(role, one, log, columns, shown) for role, one in said if one is not None]
+    ratio = (target[0] if target else pl.Series([1.0])) / logged
+    return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
+
+
+def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
+    """The chance of each row, null where nothing was shown."""
+    if isinstance(said, str):
+        refuse(said, log[role].is_null() & shown, "have no propensity", "give every result that was shown one")
+        return log[role]
+    table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
+    keys = [name for name in table.columns if name != CHANCE]
+    top = int(table[RANK].cast(pl.Int64).max() or 0)
+    if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
+        each = pl.Series([None] * (top + 2), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
+        found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1))  # past the last is null
+    else:
+        kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
+        kinds[RANK] = pl.Float64
+        own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
+        found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
+    remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
+    refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
+    return found

@@ -1,0 +1,132 @@
+"""Impressions of a click log: what was shown where, and what was clicked, for each row that was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.log import Block, Log
+from frame_metrics.errors import BadValueError, ColumnError, bad_rows, check_apart, check_parts, shown
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.weighted import own
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source
+from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.roles import names_as_text
+
+# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank,
+# whether it was shown, the click, whether the user looked so far, the lowest click, and the chance of having looked.
+INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")
+ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
+
+
+def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: bool = True) -> Plan:
+    """Return the plan that reads what was searched too; raise for a log without clicks and positions of its own.
+
+    Parameters
+    ----------
+    verb : the name of the verb, for errors.
+    of : the columns of what was searched, as the caller gave them.
+    result : the columns of the verb's result; ``doc``: whether the document stands beside them.
+    """
+    _check_roles(plan, verb)
+    named = _named(verb, of)
+    columns = replace(plan.columns, of=named)
+    parts = {"by": columns.by, "of": named, "doc": (str(columns.doc),)}
+    check_parts([(part, name) for part, names in parts.items() for name in names])
+    check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
+    return plan.but(columns=columns)
+
+
+def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
+    """Return of each row that was shown some columns, and what ``INSIDE`` names."""
+    rows, n, table = _impressions(log), len(log.table), source.table.select(named)
+    table = table[log.rows(np.arange(n))] if log.origin else table.head(n)  # without bare queries
+    table = table.hstack(rows)
+    _check_constant(log, table)
+    return table.filter(pl.col(RANK) > 0).with_columns(pl.lit(1, pl.Int64).alias(SHOWN))
+
+
+def _named(verb: str, of: Any) -> tuple[str, ...]:
+    """Return the columns of ``of=``; raise for what is no name."""
+    named = names_as_text(of)
+    several = () if named is None else tuple(named) if isinstance(named, list | tuple) else (named,)
+    for name in several:
+        if not isinstance(name, str):
+            raise BadValueError(f"{verb}: of={shown(of)} is not the name of a column, nor a list of some")
+    return several
+
+
+def _check_roles(plan: Plan, verb: str) -> None:
+    """Raise where the log has no clicks, documents or positions of its own."""
+    if plan.has_judgments:
+        raise ColumnError(
+            f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
+            "say relevant=None"
+        )
+    if plan.columns.per_system:
+        raise ColumnError(
+            f"rank={list(plan.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
+            "name that"
+        )
+    for role in ("doc", "rank"):
+        if getattr(plan.columns, role) is None:
+            raise ColumnError(f"{verb}() reads what was shown where: {absent((role,), plan.roles, plan.available)}")
+
+
+def _impressions(log: Log) -> pl.DataFrame:
+    """Return of each row of the log its segment, rank (0: not shown), click, and what is seen of its impression.
+
+    What is examined are the rows down to the lowest click of their impression, or all where there is none.
+    """
+    kinds: dict[str, Any] = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
+    kinds |= {CHANCE: float} if log.conventions.propensity is not None else {}
+    out = {name: np.zeros(len(log.table), kind) for name, kind in kinds.items()}
+    unknown = np.zeros(len(log.table), bool)
+
+    def work(block: Block) -> None:
+        run, grid = block.ranking(), log.grid
+        every = np.arange(len(run.grade))
+        of, at = run.query_of(every), block.rows.frame_rows(grid.rankings, every)
+        place = every - run.starts[of]
+        rank = np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, 0)
+        lowest = run.relevant.reduce(np.maximum, run.rank)[of]  # 0 where nothing was clicked
+        values = [grid.segment[block.at][of], grid.rankings.first_row[block.at][of], rank, run.good]
+        values += [(rank <= lowest) | (lowest == 0), run.good & (rank == lowest), 1 / own(run)]
+        for name, value in zip(kinds, values, strict=False):
+            out[name][at] = value
+        unknown[at] = (rank > 0) & ~run.judged
+
+    log.each_block(work)
+    _check_clicks(log, unknown, out[CLICKED] & (out[RANK] == 0))
+    return pl.DataFrame(out).with_row_index(ROW)
+
+
+def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
+    """Raise for clicks that are missing, or of what was not shown, or no clicks at all."""
+    name, total = log.judgment_name, len(log.table)
+    with log.rows_of_the_frame():
+        if unknown.any():
+            what = f"have a {log.columns.rank} and are null"
+            raise bad_rows(name, np.flatnonzero(unknown), total, what, "say 0 where nobody clicked")
+        if nowhere.any():
+            what = f"have a click and no {log.columns.rank}"
+            raise bad_rows(name, np.flatnonzero(nowhere), total, what, "give each the position at which it was shown")
+        if "grade" in log.table.columns and (negative := (log.table["grade"] < 0).fill_null(False)).any():
+            rows = negative.arg_true().to_numpy()
+            raise bad_rows(name, rows, total, "are negative", "a click is 0 or 1, or a count from 0")
+
+
+def _check_constant(log: Log, table: pl.DataFrame) -> None:
+    """Raise for a column of ``of=`` that has two values in one impression."""
+    for name in log.columns.of:
+        differs = table[name].ne_missing(table[name].gather(table[FIRST]))
+        if differs.any():
+            query, rows = ", ".join(log.columns.query), differs.arg_true().to_numpy()
+            with log.rows_of_the_frame():
+                what = f"have another value than the first row of their {query}"
+                raise bad_rows(name, rows, len(table), what, "of= names what is the same in an impression")

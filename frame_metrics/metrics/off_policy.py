@@ -1,0 +1,68 @@
+"""The value of another ranking than the one that was shown: rewards weighted by target propensity over propensity."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Ranking, Rows, Weighted
+from frame_metrics.inputs.weighted import cumulated, of_the_list, own
+from frame_metrics.metrics.parameters import GainName
+from frame_metrics.metrics.ranking import cg
+from frame_metrics.metrics.registry import metric
+
+
+def _by_position(run: Weighted, k: int, gain: GainName = "linear") -> tuple[Array, Array]:
+    """Rewards times weights, and weights, at each position; one without a result has the weight 1."""
+
+    def laid(rows: Rows, value: Array) -> Array:
+        at = np.flatnonzero(rows.rank <= k)
+        cells = np.bincount((rows.rank[at] - 1) * run.n_queries + rows.query[at], value[at], k * run.n_queries)
+        return cells.reshape(k, run.n_queries)
+
+    seen, every = run.gains(gain), run.every
+    return laid(seen, seen.value), 1 + laid(every, every.value - 1)
+
+
+_reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged="rises", micro=_by_position)
+
+
+@_reward(adds=of_the_list, also=("standard_ips", "standard_inverse_propensity_score"))
+def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+    """Standard inverse propensity score: the rewards of a list that another policy would show with another chance.
+
+    Formula: w sum over r <= k of gain(r), w being the product of target_propensity / propensity over the whole list;
+        sn_sips@k is self-normalised: at each position over the sum of w of all lists, then summed.
+    Undefined: never.
+    Parameters: gain, as in cg: the reward of a result, by default its grade, or 1 for a click.
+    Source: A. Swaminathan et al., Off-policy evaluation for slate recommendation, NIPS 2017.
+    """
+    return cg(run, k, gain)
+
+
+@_reward(adds=own, also=("independent_ips", "independent_inverse_propensity_score"))
+def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+    """Independent inverse propensity score: the reward of each result depends on this result and its position alone.
+
+    Formula: sum over r <= k of w(r) gain(r), w(r) = target_propensity / propensity of the result itself; sn_iips@k is
+        self-normalised: at each position over the sum of w(r) of all lists, then summed.
+    Undefined: never.
+    Parameters: gain, as in sips.
+    Source: S. Li et al., Offline evaluation of ranking policies with click models, KDD 2018.
+    """
+    return cg(run, k, gain)
+
+
+@_reward(adds=cumulated, also=("reward_interaction_ips", "reward_interaction_inverse_propensity_score"))
+def rips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+    """Reward-interaction inverse propensity score: the reward of a result depends on it and the results above.
+
+    Formula: sum over r <= k of w(r) gain(r), w(r) being the product of target_propensity / propensity over the results
+        at ranks up to r; sn_rips@k is self-normalised: at each position over the sum of w(r) of all lists, then summed.
+    Undefined: never.
+    Parameters: gain, as in sips.
+    Source: J. McInerney et al., Counterfactual evaluation of slate recommendations with sequential reward interactions,
+        KDD 2020.
+    """
+    return cg(run, k, gain)

@@ -1,0 +1,157 @@
+"""The verb propensities: how often each rank is examined, from documents that stood at several ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.groups import drawing_places
+from frame_metrics.data.misread import check_level, undecided_shares
+from frame_metrics.errors import ColumnError, NotComputableError, check_choice, check_whole
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, plan_of, rows_of
+from frame_metrics.measuring.results import IntervalOptions, number, whole
+from frame_metrics.plan.needs import RANKED
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.resampling import percentiles, resampled
+
+Harvesting = Literal["pivot", "adjacent", "all_pairs"]
+RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
+RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
+STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
+
+
+def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
+    """Answer ``irm.propensities``, which has the parameters."""
+    check_choice("method", method, get_args(Harvesting))
+    if k is not None:
+        check_whole("k", k, 1)
+    plan = plan_of(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
+    by, queries = plan.columns.by, plan.columns.of or plan.columns.query
+    for role in ("cluster", "weight"):
+        if column := getattr(plan.columns, role):
+            what = f"draws and counts what was searched, and {column} is the {role} of impressions"
+            raise ColumnError(f"propensities() {what}; say {role}=None")
+
+    keys = [*by, *queries, str(plan.columns.doc)]
+
+    def compute(source: Source) -> Answer:
+        log = source.log(arms=True)
+        rows = rows_of(log, source, keys)
+        check_level(undecided_shares(log), log.judgment_name)
+        rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
+        each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
+        other = each.rename({RANK: BELOW, RATE: OTHER})
+        some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(method, pl.lit(True))
+        pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
+        pairs = pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
+        segments = rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
+        segments = segments.sort(*by, ROW, nulls_last=True)
+        tables = [pl.DataFrame(schema=RESULT)]
+        for i in range(len(segments)):
+            mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
+            tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), method, options))
+        at = np.repeat(log.rows(segments[ROW].to_numpy().astype(np.int64)), [len(one) for one in tables[1:]])
+        table = pl.concat(tables)
+        return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
+
+    return answer_of(plan, compute, lambda types: {key: types[key] for key in by} | RESULT)
+
+
+def _of_segment(
+    pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, method: str, options: IntervalOptions
+) -> pl.DataFrame:
+    """Return the propensities of the ranks of one segment.
+
+    Parameters
+    ----------
+    pairs : a row for each document of a query that stood at two ranks that are compared, with its rates there.
+    keys : the columns of the query, and last of the document.
+    segment : its keys, and last its deepest rank.
+    """
+    *values, depth = segment.row(0)
+    unit, first = codes(pairs, keys[:-1])
+    order = np.lexsort(drawing_places(pairs.select(keys[:-1])[first])[::-1])
+    edge, edges = codes(pairs, [RANK, BELOW])
+    compared = [pairs[name].gather(edges).to_numpy() - 1 for name in (RANK, BELOW)]
+    rates = np.stack([pairs[RATE].to_numpy(), pairs[OTHER].to_numpy(), np.ones(len(pairs))])
+    n_units = max(len(first), 1)
+    cell = edge * n_units + np.argsort(order)[unit]
+    each = np.stack([np.bincount(cell, rate, len(edges) * n_units) for rate in rates]).reshape(-1, n_units)
+    sums = each.sum(axis=1).reshape(3, -1, 1)
+    _check_overlap(sums[:2, :, 0], compared, depth, method, ", ".join(map(str, values)))
+    value, ends = _solved(sums, compared, depth, method)[:, 0], np.full((depth, 2), np.nan)
+    if n_units > 1 and options.ci is not None:
+        drawn = resampled(each, options.resamples, options.seed).reshape(3, len(edges), -1)
+        draws = _solved(drawn, compared, depth, method)
+        ends = np.array([percentiles(one, options.ci) for one in draws])
+        ends[np.isnan(draws).any(axis=1)] = np.nan  # some draws lack documents that stood at both ranks
+    both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
+    n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
+    columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
+    return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
+
+
+def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:
+    """Raise where some rank is not linked to the first one by documents that stood at both, with clicks at both."""
+    linked = np.eye(depth, dtype=bool)
+    some = (clicks > 0).all(axis=0)
+    for one, another in (compared, compared[::-1]):
+        linked[one[some], another[some]] = True
+    reached = np.linalg.matrix_power(linked.astype(float), depth)[0] > 0
+    if not reached.all():
+        rank = int(np.argmin(reached)) + 1
+        fewer = f"k={rank - 1} for fewer ranks, or " if rank > 2 else ""
+        other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(method, "a rank above that leads to rank 1")
+        raise NotComputableError(
+            f"propensities({method!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
+            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; "
+            "if each query is one impression, name what was searched with of="
+        )
+
+
+def _solved(sums: Array, compared: Sequence[Array], depth: int, method: str) -> Array:
+    """Return the propensities of ranks, that of the first 1, shape (ranks, draws); NaN where they are unknown.
+
+    Parameters
+    ----------
+    sums : of each pair of ranks the sums of the rates at the higher and the lower one, and the number of documents,
+        shape (3, pairs, draws).
+    compared : the higher and the lower rank of each pair, from 0.
+    """
+    if method == "all_pairs":
+        return _likeliest(sums[:2], sums[2], compared, depth)
+    steps = np.ones((depth, sums.shape[2]))
+    steps[compared[1]] = ratio(sums[1], sums[0])
+    return np.cumprod(steps, axis=0) if method == "adjacent" else steps
+
+
+def _likeliest(clicks: Array, n: Array, compared: Sequence[Array], depth: int) -> Array:
+    """Return the propensities p that make clicks likeliest, the rate of each pair at rank k being p(k) r(pair).
+
+    Least squares of the logarithms, weighted anew in each step, come to the top of the likelihood; r is the mean of
+    what is left.
+    """
+    fitted, logs = (clicks + 0.5) / (n + 1), np.zeros((depth, n.shape[1]))
+    high, low = compared
+    for _ in range(STEPS):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = n * fitted / (1 - fitted)
+            work = np.where(n > 0, np.log(fitted) + clicks / n / fitted - 1, 0)
+            joint = np.where(n > 0, weight[0] * weight[1] / weight.sum(axis=0), 0)
+        matrix, right = np.zeros((n.shape[1], depth, depth)), np.zeros((depth, n.shape[1]))
+        matrix[:, high, low] = matrix[:, low, high] = -joint.T
+        matrix[:, np.arange(depth), np.arange(depth)] = TINY - matrix.sum(axis=2)
+        np.add.at(right, low, joint * (work[1] - work[0]))
+        np.add.at(right, high, joint * (work[0] - work[1]))
+        logs[1:] = np.linalg.solve(matrix[:, 1:, 1:], right[1:].T[..., None])[..., 0].T
+        each = logs[[high, low]]
+        left = np.where(n > 0, (weight * (work - each)).sum(axis=0) / np.maximum(weight.sum(axis=0), TINY), 0)
+        fitted = np.clip(np.exp(each + left), TINY, 1 - TINY)
+    return np.exp(logs)
