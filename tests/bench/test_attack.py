@@ -30,7 +30,7 @@ def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
     count: Counter[str] = Counter()
     assert list(attack.attack(range(frames), seed=17, count=count)) == []
     few = {verb for verb in attack.VERBS if not (count[f"{verb} result"] and count[f"{verb} error"])}
-    assert few == {"repr"} if frames == 300 else len(few) < len(attack.VERBS) / 2
+    assert few == {"repr"} or (frames < 300 and len(few) < len(attack.VERBS))
 
 
 @pytest.mark.parametrize("logs", [3, pytest.param(25, marks=pytest.mark.slow)])

@@ -97,5 +97,5 @@ def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> N
 
 def test_every_role_of_numbers_is_tried() -> None:
     """Each role has a case, but for those that hold ids, or 0 and 1."""
-    ids = {"query", "doc", "relevant", "system", "by", "cluster", "label", "predicted"}
+    ids = {"query", "doc", "relevant", "system", "team", "by", "cluster", "label", "predicted"}
     assert {*COLUMNS} - ids <= {*NUMBERS}

@@ -21,7 +21,7 @@ from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import OF_TEAMS, WEIGHS
+from frame_metrics.plan.needs import OF_TEAMS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
@@ -37,7 +37,7 @@ LONG = 1_000_000_000  # flips of queries from which on the work is worth a progr
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
-    plan, asked = planned(irm, metrics)
+    plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else WEIGHS)
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
@@ -84,13 +84,13 @@ def measured_for(source: Source, asked: Asked | None, *, arms: bool) -> Measured
     return measured_of(source, asked or (), arms=arms)
 
 
-def planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
+def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, Asked | None]:
     """The columns to read, and the metrics to compare; None for all those of numbers from elsewhere."""
     if irm.of_values:
         plan = values.plan_of(irm)
         return plan, values.asked_of(metrics, plan.columns)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | (OF_TEAMS if irm.played.team else WEIGHS))
+    plan = irm.asking(irm.needs_of(asked) | more)
     if plan.columns.query:
         check_asked(asked, plan)
     return plan, asked

@@ -17,6 +17,7 @@ from frame_metrics.measuring.pairs import paired_systems
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.plan.needs import WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import detectable, normal_quantile
@@ -54,7 +55,7 @@ class PlanOptions(CompareOptions):
 
 def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) -> Any:
     """Answer ``irm.plan``, which has the parameters."""
-    plan, asked = planned(irm, metrics)
+    plan, asked = planned(irm, metrics, WEIGHS)
     if not plan.columns.query and not plan.of_values:
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
     check_compared("queries", plan, asked or (), options)
