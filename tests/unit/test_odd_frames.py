@@ -109,6 +109,16 @@ def test_totals_over_intervals_of_whole_numbers() -> None:
     assert table["by"].isna().any()
 
 
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Boolean, pl.String])
+def test_a_count_that_is_no_number_is_refused_in_pieces_too(dtype: Any) -> None:
+    """In the words of a frame that is read at once."""
+    count = pl.Series([True, False]) if dtype == pl.Boolean else pl.Series(["a", "b"], dtype=dtype)
+    frame = pl.LazyFrame({"label": [0, 1], "predicted": [True, False], "count": count})
+    irm = frame.irm(count="count", predicted="predicted", memory=1)
+    at_once = error(frame.collect().irm(count="count", predicted="predicted").confusion, FrameMetricsError)
+    assert error(irm.confusion, FrameMetricsError) == at_once
+
+
 def test_intervals_and_periods_are_shown_as_pandas_does() -> None:
     """As systems, queries and segments; a struct of another kind is shown as it is."""
     runs, months = pd.interval_range(0, 2, closed="left"), pd.period_range("2026-01", periods=2, freq="M")
