@@ -163,8 +163,8 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
         table = pieces.counted(columns.needed)
     if columns.count is None:
         return table, replace(columns, count=TIMES)
-    if not table.schema[columns.count].is_numeric():  # which is refused where it is checked
-        return table, columns
+    if not (table.schema[columns.count].is_numeric() or table.schema[columns.count] == pl.Boolean):
+        return table, columns  # which are refused where counts are checked
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
