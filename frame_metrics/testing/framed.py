@@ -63,7 +63,13 @@ def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
     columns = [f"column {i}" for i, _ in enumerate(own.columns)]
     frame = pl.DataFrame(rows, schema=["case", "score", "grade", *columns], orient="row")
     judged = frame.filter(pl.col("grade").is_not_null())["case"].unique().sort().to_list()
-    roles = {"query": "case", "score": "score", "grade": "grade", "collection_size": SIZE}
+    roles: dict[str, Any] = {"query": "case", "score": "score", "grade": "grade", "collection_size": SIZE}
+    if own.off_policy:  # of the policy that was logged, so that each result counts once
+        chances = ("propensity", "target_propensity")
+        frame, roles = (
+            frame.with_columns(pl.lit(0.5).alias(name) for name in chances),
+            roles | dict(zip(chances, chances, strict=True)),
+        )
     return frame, roles | ({"extra": dict(zip(own.columns, columns, strict=True))} if columns else {}), judged
 
 
