@@ -330,7 +330,7 @@ def _check_parts(columns: Columns) -> None:
     several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.per_system
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
-    parts = [(role, column) for role, column in parts if column not in columns.made]
+    parts = [(role, column) for role, column in parts if column not in columns.made or column in (ROW, SYSTEM)]
     check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
     check_apart(columns.keys, RESULT)
 

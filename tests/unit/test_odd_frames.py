@@ -70,6 +70,10 @@ ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "predicted: its values are String, those of label are Int64",
     ),
+    "a label that is called as the rows of lists are": (
+        lambda: pl.DataFrame({"row": [True], "predicted": [[[1.0]]]}).irm(label="row").confusion(),
+        "query='row' is the label too; a column plays one part",
+    ),
     "months, days and nanoseconds from Arrow": (
         lambda: IRM(
             pa.table({"query": [1], "score": [1.0], "grade": pa.array([(1, 2, 3)], pa.month_day_nano_interval())})
