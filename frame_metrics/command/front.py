@@ -1,4 +1,4 @@
-"""What the program says of itself, its commands and its version, for which no library of frames is imported."""
+"""The program's name, commands and version, for which no library of frames is imported."""
 
 from __future__ import annotations
 

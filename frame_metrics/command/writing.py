@@ -44,7 +44,7 @@ td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
 
 @dataclass(frozen=True)
 class Look:
-    """How a result is written."""
+    """Options of a result that is written."""
 
     formulas: str  # "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" does not
     digits: int | None = None  # of numbers in tables for people to read; None for all that they have

@@ -284,7 +284,7 @@ class Metric:
 
     @property
     def pooled_sums(self) -> int:
-        """How many sums over queries the micro average is made of; 0 where there is none."""
+        """The number of sums over queries that the micro average is made of; 0 where there is none."""
         return COUNTED * (self.input is Confusion) if self.micro is None else 2 * (self.k or 1)
 
     def pools(self, run: Ranking) -> Array:

@@ -47,7 +47,7 @@ def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple
 
 
 def _each(value: Any) -> Any:
-    """What a role was given, one by one."""
+    """Each of the things that a role was given."""
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
 
 

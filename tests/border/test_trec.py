@@ -365,7 +365,7 @@ def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path) -> None:
     for i, (content, _) in enumerate(wrong):
         tmp_path.joinpath(str(i)).write_bytes(content)
     code = (
-        "import resource, frame_metrics\n"
+        "import resource, polars, frame_metrics\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
         "before = peak()\n"
         f"for i in range({len(wrong)}):\n"

@@ -42,7 +42,7 @@ CALLS: dict[str, Call] = {
     "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
     "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
     "disagreements": lambda irm, asked: irm.judge(rated(), annotator="rater").disagreements(),
-    "propensities": lambda irm, asked: irm.propensities(resamples=20),
+    "propensities": lambda irm, asked: irm.propensities("adjacent", of="by_", k=2, resamples=20),
     "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
     "confusion": lambda irm, asked: irm.confusion(),
     "thresholds": lambda irm, asked: irm.thresholds("precision"),
@@ -92,6 +92,9 @@ UNREAD = {
         "curve of scores": f"{SCORES} undefined",
         "curve of cutoffs": "predicted threshold",
         "judgments": f"{SCORES} score weight n_relevant collection_size threshold undefined unjudged unjudged_queries",
+        "propensities": (
+            "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries"
+        ),
         "explain": "predicted weight cluster collection_size undefined unjudged_queries",
         "bounds": "cluster extra",
         "audit": "weight cluster extra undefined unjudged_queries",
@@ -276,7 +279,8 @@ def test_expressions_are_columns(name: str, kind: str) -> None:
             continue
         seen.add(of)
         given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
-        of_others = Setting(of, as_kind(pl.DataFrame(list(map(raw, frame))), kind), given, asked, judgments)
+        others = frame.select(pl.col("^by_$")).with_columns(map(raw, frame))  # which of= of propensities() names
+        of_others = Setting(of, as_kind(others, kind), given, asked, judgments)
         assert outcome(of_others, CALLS[name]) == wanted
     assert seen
 

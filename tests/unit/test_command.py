@@ -503,7 +503,7 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
         ("qurey = 'qid'", "settings.toml: there is no option 'qurey'; did you mean 'query'?"),
         ("[evaluate]\nfail-on = 'error'", "settings.toml, table 'evaluate': there is no option 'fail-on'"),
         ("[evalute]\nby = 'device'", "settings.toml: there is no command 'evalute'; did you mean 'evaluate'?"),
-        ("ties = 'none'", "settings.toml: --ties 'none' is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
+        ("ties = 'none'", "settings.toml: --ties none is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
         ("margins = 1", "margins = 1 is not true or false"),
         ("query = ", "settings.toml: Invalid value"),
         ("fail_under = { rr = 'x' }", "{'rr': 'x'} is not a metric and its limit"),

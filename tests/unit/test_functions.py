@@ -17,7 +17,7 @@ from frame_metrics.testing import check_metric
 from helpers import KINDS, as_kind, as_polars, error, made_log
 from inside import REGISTRY
 
-OF_GAIN = [metric for metric in REGISTRY.values() if "gain" in metric.options]
+OF_GAIN = [metric for metric in REGISTRY.values() if "gain" in metric.options and not metric.off_policy]
 
 
 def burges(grade: float) -> float:

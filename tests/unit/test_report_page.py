@@ -439,7 +439,7 @@ def test_hostile_text_is_text_in_reports(tmp_path: Path) -> None:
     read = Page(page)
     allowed = """html head meta title link style body a header h1 h2 h3 bdi p nav ul li main section div table caption
     thead tbody tr th td strong span small details summary figure figcaption footer script
-    svg g path text rect defs clippath line circle lineargradient stop"""
+    svg g path text tspan rect defs clippath line circle lineargradient stop"""
     assert {tag for tag, _ in read.tags} <= {*allowed.split()}
     assert not [name for _, attrs in read.tags for name in attrs if name.startswith("on")]
     assert len(read.named("script")) == 1
