@@ -190,4 +190,4 @@ def _cell(value: Any, digits: int | None = DIGITS) -> str:
     if isinstance(value, float):
         text = repr(value) if digits is None else f"{value:.{digits}g}"
         return f"{text}.0" if text.lstrip("-").isdigit() else text
-    return "" if value is None else printable(str(value))
+    return "" if value is None else printable(value_text(value))

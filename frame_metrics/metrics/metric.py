@@ -112,7 +112,7 @@ class Metric:
     def higher(self) -> bool | None:
         """True where a greater value is better; None where no value is better than another."""
         if self.best is None:
-            return True if self.range[0] == -np.inf else None  # gains without an end: more is better
+            return True if self.range[0] == -np.inf or "gain" in self.options else None  # gains without an end
         return self.best > self.range[0]
 
     @property

@@ -141,7 +141,8 @@ def _audit(said: Said) -> str:
 
 def _segment(said: Said) -> str:
     values = f"{said.metric} {number_text(said.value)} ({_range(said)})"
-    return f"{said.of} stands out: {values}, {number_text(said.baseline_value)} over all."
+    whose = "" if said.system is None else f" for {_name(said.system)}"
+    return f"{said.of} stands out{whose}: {values}, {number_text(said.baseline_value)} over all."
 
 
 def _trend(said: Said) -> str:

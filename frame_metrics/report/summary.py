@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TOP = 10  # of a ranking, where the first metric has no cutoff
 SEGMENTS = 50  # more are not looked through
+LEAST = 30  # queries of a segment; intervals of fewer are too short for what is told of the farthest of many
 SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
 OPPOSITE = 3  # segments that are named in which the order is the other way round
@@ -64,7 +65,8 @@ class Decisions:
             yield self._said("value", self.own)
         yield from self._unjudged(pairs[0].baseline if pairs else None)
         if self.own["n_undefined"]:
-            yield self._said("undefined", {}, system=self.best, n=self.own["n_undefined"])
+            alike = self._first(self.content.results)["n_undefined"].n_unique() == 1
+            yield self._said("undefined", {}, system=None if alike else self.best, n=self.own["n_undefined"])
         yield from self._audited()
         yield from self._opposite(pairs)
         yield from self._segments()
@@ -177,7 +179,7 @@ class Decisions:
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
         found = self._quietly(self.work.each(self.work.irm), self.content.first, ci=level, resamples=draws)
         rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
-        rows, whole = [row for row in rows if row["ci_low"] is not None], self.own["value"]
+        rows, whole = [row for row in rows if row["ci_low"] is not None and row["n"] >= LEAST], self.own["value"]
         if whole is not None:
             far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
             for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:

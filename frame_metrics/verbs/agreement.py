@@ -82,6 +82,11 @@ def _annotated(irm: Plan) -> Plan:
     plan = irm.asking(Needs(query=True, judgment=False))
     if plan.judged is None or not plan.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
+    if plan.columns.by:
+        raise ColumnError(
+            f"by={list(plan.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
+            "and give judge() those of one segment"
+        )
     several = plan.conventions.several or "majority"  # which is not looked at; without one to differ is an error
     return plan.but(conventions=replace(plan.conventions, several=several))
 

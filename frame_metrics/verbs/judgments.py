@@ -39,8 +39,8 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     columns, weighed = plan.columns, plan.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
-            f"judgments({model!r}): propensity= alone, and model='ctr', count clicks against the chances that results "
-            "were looked at; say propensity=None, target_propensity=None and clip=None for the rest"
+            f"judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor clip=; "
+            "say None for what is too much"
         )
     queries = columns.of or columns.query
     keys = (*columns.by, *queries, str(columns.doc))

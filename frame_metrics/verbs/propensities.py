@@ -98,6 +98,9 @@ def _of_segment(
     return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
 
 
+OF_WHAT = "if each query is one impression, name what was searched with of="
+
+
 def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:
     """Raise where some rank is not linked to the first one by documents that stood at both, with clicks at both."""
     linked = np.eye(depth, dtype=bool)
@@ -112,7 +115,7 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
         raise NotComputableError(
             f"propensities({method!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
             f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; "
-            "if each query is one impression, name what was searched with of="
+            + ("leave out by=, as documents move too little within a segment" if segment else OF_WHAT)
         )
 
 

@@ -78,9 +78,7 @@ CALLS: dict[str, Call] = {
 SCORES = "predicted cluster extra ties"
 POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
-JUDGED = (
-    f"{SCORES} by collection_size label rank score threshold undefined unjudged unjudged_queries weight"  # of the log
-)
+JUDGED = f"{SCORES} collection_size label rank score threshold undefined unjudged unjudged_queries weight"  # of the log
 UNREAD = {
     "queries": {
         "judge": "label",

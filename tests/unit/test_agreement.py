@@ -138,6 +138,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     assert "no column says who judged" in error(plain.irm().judge(plain.drop("score")).disagreements)
     irm = judged({"human": [1, 0], "model": [1, 1]})
     assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
+    assert "by=['score'] is of results" in error(irm(score=None, by="score").agreement)
     assert "ci=2 is not a level" in error(lambda: irm.agreement(ci=2))
     alone = judged({"human": [1, 0]}).agreement()
     assert alone.rows() == [(None, None, 0, *[None] * 6)]

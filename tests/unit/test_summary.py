@@ -135,6 +135,19 @@ def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
     assert out.getvalue().splitlines() == expected["sentence"].to_list()
 
 
+def test_a_segment_of_few_queries_does_not_stand_out() -> None:
+    """Nor is it the end of a trend, however far its mean is from the others; of thirty queries it may."""
+    log = runs(1, 80, a=1.0).with_columns(month=pl.date(2026, pl.when(pl.col("query") < 40).then(1).otherwise(2), 1))
+    for last, n in ((2, 0), (30, 1)):
+        best = log.filter(pl.col("query") < last).with_columns(
+            pl.col("query") + 100, grade=pl.lit(1), month=pl.date(2026, 3, 1)
+        )
+        irm = pl.concat([log, best], how="vertical_relaxed").irm(by="month", system=None)
+        found = irm.summary("precision@5")
+        assert found.filter(pl.col("about") == "segment").height == n
+        assert found.filter(pl.col("about") == "trend").height == n
+
+
 def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
     """No system has a value; saved numbers in long form have not even a name."""
     log = runs(a=1, b=0.5).clear()
