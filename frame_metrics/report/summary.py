@@ -22,6 +22,10 @@ SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
 OPPOSITE = 3  # segments that are named in which the order is the other way round
 SAID_ELSEWHERE = ("unjudged in the top", "unjudged results")  # checks of the audit that have sentences of their own
+OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
+    *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
+    *("nothing found that is relevant", "queries without relevant documents"),
+)
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name != "unit"}
 
@@ -138,10 +142,12 @@ class Decisions:
         return self.work.apart(irm).tried(name, partial(irm.evaluate, name, **options))
 
     def _audited(self) -> Iterator[Said]:
-        """The gravest findings of the audit."""
+        """The gravest findings of the audit, of those that bear on the metrics that were asked for."""
+        relevant = any("relevant" in metric.reads for _, metric in self.content.asked)
+        elsewhere = SAID_ELSEWHERE if relevant else (*SAID_ELSEWHERE, *OF_RELEVANT)
         for severity in ("error", "warning"):
             found = self.content.audit.filter(pl.col("severity") == severity)
-            rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(SAID_ELSEWHERE)]
+            rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
             if rows:
                 text = ", ".join(f"{row['check']} ({row['n']:,})" for row in rows)
                 many = f"{len(rows)} {severity}{'s' if len(rows) > 1 else ''}"

@@ -20,7 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_metrics import IRM, show
+from frame_metrics.report.summary import OF_RELEVANT
 from helpers import KINDS, as_kind, as_polars, error
+from inside import CHECKS
 
 
 def runs(seed: int = 0, queries: int = 40, **skill: float) -> pl.DataFrame:
@@ -146,6 +148,15 @@ def test_a_segment_of_few_queries_does_not_stand_out() -> None:
         found = irm.summary("precision@5")
         assert found.filter(pl.col("about") == "segment").height == n
         assert found.filter(pl.col("about") == "trend").height == n
+
+
+def test_findings_are_of_what_the_metrics_read() -> None:
+    """That shares as grades leave open what is relevant is nothing to metrics of gains alone."""
+    shares = runs(1, 30, a=1.0).with_columns(pl.col("grade") / 3 * (pl.col("query") > 0))
+    log = shares.irm(system=None)
+    assert "grades between 0 and 1" not in "".join(log.summary("ndcg@5")["sentence"])
+    assert {*OF_RELEVANT} <= {check.name for check in CHECKS}
+    assert "queries without relevant documents" in "".join(log(rel=0.3).summary("rr", "ndcg@5")["sentence"])
 
 
 def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
