@@ -136,7 +136,7 @@ class Border(ABC):
         if isinstance(values, pl.Expr):
             return _name_of(values), self.computed(values, limits)
         looked_at = self.looked_at(0)
-        if not hasattr(values, "__len__") or isinstance(values, str) or getattr(values, "ndim", 1) != 1:
+        if not hasattr(values, "__len__") or isinstance(values, str | dict | set) or getattr(values, "ndim", 1) != 1:
             raise BadValueError(f"it gives {shown(values)}; expected is a column, with a value for each row")
         if looked_at is not None and len(values) != looked_at[1]:
             raise BadValueError(f"it gives {len(values)} values, and the frame has {looked_at[1]} rows")

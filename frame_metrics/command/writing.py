@@ -70,8 +70,10 @@ def arranged(frame: pl.DataFrame, columns: Sequence[str], sort: Sequence[str], d
 
 def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
     """The columns that a flag names, one by one or behind commas."""
-    names = [name for text in said for name in ([text] if text in there else text.split(","))]
+    names = [name for text in said for name in ([text] if text in there else map(str.strip, text.split(",")))]
     for name in names:
+        if names.count(name) > 1:
+            raise ColumnError(f"{flag} {name}: the column is named twice")
         if name not in there and not (flag == "--sort" and name.removeprefix("-") in there):
             raise ColumnError(f"{flag} {name}: there is no such column among {listed(there)}{closest(name, there)}")
     return names

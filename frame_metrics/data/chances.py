@@ -16,6 +16,7 @@ from frame_metrics.roles.series import TEXTS, chance_column, rank_column, refuse
 
 CHANCES = ("propensity", "target_propensity")
 RANK, CHANCE = "rank", "propensity"  # columns of a frame of chances by rank, as propensities() returns it
+BESIDE = ("n", "ci_low", "ci_high")  # and what else it has
 
 
 def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
@@ -35,6 +36,12 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
         raise ColumnError(
             f"{role}=: the frame has {listed(border.names())}, and the chance of each rank is read from columns "
             f"{RANK!r} and {CHANCE!r}, as propensities() returns them"
+        )
+    if clash := {RANK, CHANCE} & {*by}:
+        raise ColumnError(f"{role}=: {clash.pop()!r} is a column of the chances, and a segment too; rename the segment")
+    if others := {*border.names()} - {RANK, CHANCE, *BESIDE, *by}:
+        raise ColumnError(
+            f"{role}=: the frame has {listed(sorted(others))} too; name segments with by=, and drop what is none"
         )
     names = [*(name for name in by if name in border.names()), RANK]
     table = border.in_memory([*names, CHANCE]).read([*names, CHANCE])
@@ -63,6 +70,11 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 
 
+def _alike(one: Any, other: Any) -> bool:
+    """Return True for types whose values can be told apart in either."""
+    return one == other or (one.is_integer() and other.is_integer()) or (one in TEXTS and other in TEXTS)
+
+
 def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
     """The chance of each row, null where nothing was shown."""
     if isinstance(said, str):
@@ -77,6 +89,10 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     else:
         kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
         kinds[RANK] = pl.Float64
+        for name, column in zip(columns.key_names[1], columns.by, strict=True):
+            if name in keys and not _alike(table.schema[name], log.schema[name]):
+                kinds_of = f"{table.schema[name]} there, and {log.schema[name]} in the log"
+                raise ColumnError(f"{role}=: {column} is {kinds_of}; give both one type")
         own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
         found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"

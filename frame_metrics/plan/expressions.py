@@ -20,7 +20,14 @@ from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
 
-SHOWN = ("query", "system", "by", "value", "doc")  # roles whose columns stand in results, under the names they have
+SHOWN = (
+    "query",
+    "system",
+    "team",
+    "by",
+    "value",
+    "doc",
+)  # roles whose columns stand in results, under the names they have
 
 
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:

@@ -20,8 +20,8 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
     """
     if system is None:
         return {}
-    best, *others = _ranked(results, system, metric)
-    order = dict.fromkeys([best, *(one for one in baselines if one in others), *others])
+    ranked = _ranked(results, system, metric)
+    order = dict.fromkeys([*ranked[:1], *(one for one in baselines if one in ranked[1:]), *ranked[1:]])
     return {one: place for place, one in enumerate(order)}
 
 

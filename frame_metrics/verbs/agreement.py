@@ -87,6 +87,12 @@ def _annotated(irm: Plan) -> Plan:
             f"by={list(plan.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
             "and give judge() those of one segment"
         )
+    for role in ("weight", "cluster"):
+        if getattr(plan.columns, role):
+            raise ColumnError(
+                f"{role}={getattr(plan.columns, role)!r} is of queries, and annotators are compared document by "
+                f"document, with intervals that draw queries; say {role}=None"
+            )
     several = plan.conventions.several or "majority"  # which is not looked at; without one to differ is an error
     return plan.but(conventions=replace(plan.conventions, several=several))
 

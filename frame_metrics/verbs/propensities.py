@@ -76,6 +76,8 @@ def _of_segment(
     segment : its keys, and last its deepest rank.
     """
     *values, depth = segment.row(0)
+    if depth > DEEPEST:
+        raise NotComputableError(f"propensities(): a result stood at rank {depth:,}; say k=, at most {DEEPEST:,}")
     unit, first = codes(pairs, keys[:-1])
     order = np.lexsort(drawing_places(pairs.select(keys[:-1])[first])[::-1])
     edge, edges = codes(pairs, [RANK, BELOW])
@@ -98,16 +100,20 @@ def _of_segment(
     return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
 
 
+DEEPEST = 10_000
 OF_WHAT = "if each query is one impression, name what was searched with of="
 
 
 def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:
     """Raise where some rank is not linked to the first one by documents that stood at both, with clicks at both."""
-    linked = np.eye(depth, dtype=bool)
     some = (clicks > 0).all(axis=0)
-    for one, another in (compared, compared[::-1]):
-        linked[one[some], another[some]] = True
-    reached = np.linalg.matrix_power(linked.astype(float), depth)[0] > 0
+    one, another = (side[some] for side in compared)
+    reached, more = np.arange(depth) == 0, True
+    while more:
+        before = np.count_nonzero(reached)
+        reached[another[reached[one]]] = True
+        reached[one[reached[another]]] = True
+        more = bool(np.count_nonzero(reached) > before)
     if not reached.all():
         rank = int(np.argmin(reached)) + 1
         fewer = f"k={rank - 1} for fewer ranks, or " if rank > 2 else ""

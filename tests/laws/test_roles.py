@@ -78,7 +78,9 @@ CALLS: dict[str, Call] = {
 SCORES = "predicted cluster extra ties"
 POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
-JUDGED = f"{SCORES} collection_size label rank score threshold undefined unjudged unjudged_queries weight"  # of the log
+JUDGED = (
+    "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
+)
 UNREAD = {
     "queries": {
         "judge": "label",

@@ -115,4 +115,6 @@ def test_chances_by_rank_are_those_of_a_column() -> None:
     assert of_days.evaluate("dcg", ci=0.9).equals(made.irm(**ROLES, by="day").evaluate("dcg", ci=0.9))
     pieces = in_pieces(of_days).evaluate("dcg", ci=0.9).collect()
     assert pieces["value"].to_list() == pytest.approx(of_days.evaluate("dcg")["value"].to_list())
-    assert "has a rank twice" in error(lambda: log().irm(**ROLES | {"propensity": days}).evaluate("dcg"))
+    assert "name segments with by=" in error(lambda: log().irm(**ROLES | {"propensity": days}).evaluate("dcg"))
+    twice = pl.concat([frame, frame])
+    assert "has a rank twice" in error(lambda: log().irm(**ROLES | {"propensity": twice}).evaluate("dcg"))

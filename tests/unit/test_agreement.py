@@ -94,6 +94,15 @@ def test_a_reference_is_what_the_others_are_held_against(kind: str) -> None:
     assert as_polars(strict)["specificity"].to_list() == [3 / 4]
 
 
+def test_a_pair_is_compared_by_its_own_values() -> None:
+    """What other annotators say makes no difference to two of them, beside a reference or not."""
+    two = {"a": [1, 0, 1, None], "b": [1, 0, 0, None]}
+    alone, more = judged(two), judged(two | {"c": [None, None, None, 2], "d": [None, None, None, 2]})
+    for irm in (alone, more):
+        assert irm.agreement().row(0) == alone.agreement().row(0)
+        assert irm.agreement("b")["ac1"].to_list()[:1] == alone.agreement()["ac1"].to_list()[:1]
+
+
 def test_intervals_draw_queries() -> None:
     """Of documents that are alike within their query the interval is that of the queries; one query has none."""
     one, other = [0, 1] * 20, [0, 1] * 10 + [1, 0] * 10
@@ -139,6 +148,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     irm = judged({"human": [1, 0], "model": [1, 1]})
     assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
     assert "by=['score'] is of results" in error(irm(score=None, by="score").agreement)
+    for role in ("weight", "cluster"):
+        assert f"{role}='score' is of queries" in error(irm(score=None, **{role: "score"}).agreement)
     assert "ci=2 is not a level" in error(lambda: irm.agreement(ci=2))
     alone = judged({"human": [1, 0]}).agreement()
     assert alone.rows() == [(None, None, 0, *[None] * 6)]

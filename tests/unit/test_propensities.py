@@ -242,3 +242,29 @@ def test_what_is_shown_and_planned() -> None:
     for layout in ("long", "wide"):
         plan = SLATE.lazy().irm(**WEIGHED).evaluate("cg", "precision@2", ci=0.9, layout=layout)
         assert plan.collect_schema() == plan.collect().schema
+
+
+def test_frames_of_chances_are_of_the_segments_that_are_named() -> None:
+    """Their type is that of the log's segments, and no other column is left unread."""
+    log = pl.DataFrame({"query": [1, 2], "rank": [1, 1], "label": [1, 1], "hour": [1, 2]})
+    chances = pl.DataFrame({"hour": [1.9, 2.9], "rank": [1, 1], "propensity": [0.5, 0.25]})
+    assert "give both one type" in error(lambda: log.irm(by="hour", propensity=chances).evaluate("cg"))
+    assert "name segments with by=" in error(lambda: log.irm(propensity=chances.head(1)).evaluate("cg"))
+    named = log.rename({"hour": "propensity"})
+    assert "rename the segment" in error(lambda: named.irm(by="propensity", propensity={1: 0.5}).evaluate("cg"))
+    whole = chances.with_columns(pl.col("hour").cast(pl.Int32))
+    assert log.irm(by="hour", propensity=whole).evaluate("cg")["value"].to_list() == [2, 4]
+
+
+def test_ranks_may_be_linked_by_a_long_chain() -> None:
+    """Each document stood at a rank and the next; so deep a rank that nothing can be said says k=."""
+    rows = [
+        {"query": 2 * rank + turned, "text": f"t{rank}", "rank": rank + place, "doc": doc, "label": 1}
+        for rank in range(1, 800)
+        for turned, docs in enumerate(("ab", "ba"))
+        for place, doc in enumerate(docs)
+    ]
+    irm = pl.DataFrame(rows).irm(query="query")
+    assert irm.propensities("adjacent", of="text", ci=None)["propensity"].to_list() == [1.0] * 800
+    deep = pl.DataFrame([*rows, {"query": 0, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
+    assert "say k=" in error(lambda: deep.propensities("adjacent", of="text"))

@@ -163,6 +163,7 @@ def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
     """No system has a value; saved numbers in long form have not even a name."""
     log = runs(a=1, b=0.5).clear()
     assert log.irm(system="run").summary("rr")["about"].to_list() == ["audit"]
+    assert "The audit found 1 error" in log.irm(system="run").report(metrics="rr", format="md")
     saved = pl.DataFrame(schema={"query": pl.Int64, "metric": pl.String, "value": pl.Float64})
     assert "the frame has no rows" in error(saved.irm(value="value").summary)
 
