@@ -20,14 +20,8 @@ from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
 
-SHOWN = (
-    "query",
-    "system",
-    "team",
-    "by",
-    "value",
-    "doc",
-)  # roles whose columns stand in results, under the names they have
+# Roles whose columns stand in results, under the names they have.
+SHOWN = ("query", "system", "team", "by", "value", "doc")
 
 
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:

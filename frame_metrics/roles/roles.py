@@ -131,7 +131,11 @@ Threshold: TypeAlias = Annotated[
 Propensity: TypeAlias = Annotated[
     str | Mapping[int, float] | Any | None,
     "the name of a column, or the frame that propensities() returns",
-    lambda value: isinstance(value, str) or any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__")),
+    lambda value: (
+        isinstance(value, str)
+        or is_made(value)
+        or any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__"))
+    ),
     "a mapping from ranks to chances above 0, at most 1",
     _are_chances,
 ]

@@ -268,3 +268,11 @@ def test_ranks_may_be_linked_by_a_long_chain() -> None:
     assert irm.propensities("adjacent", of="text", ci=None)["propensity"].to_list() == [1.0] * 800
     deep = pl.DataFrame([*rows, {"query": 0, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
     assert "say k=" in error(lambda: deep.propensities("adjacent", of="text"))
+
+
+def test_chances_are_made_by_expressions() -> None:
+    """As other columns are, in a frame or a plan."""
+    log = pl.DataFrame({"query": [1, 1, 2], "rank": [1, 2, 1], "label": [1, 1, 0], "shown": [4, 2, 4]})
+    for frame in (log, log.lazy()):
+        irm = IRM(frame, propensity=pl.col("shown") / 8, target_propensity=pl.col("shown") / 4)
+        assert as_polars(irm.per_query("cg"))["value"].to_list() == [4, 0]
