@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.metrics.elsewhere import is_known
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.sentences import Said
 
@@ -143,7 +144,7 @@ class Decisions:
 
     def _audited(self) -> Iterator[Said]:
         """The gravest findings of the audit, of those that bear on the metrics that were asked for."""
-        relevant = any("relevant" in metric.reads for _, metric in self.content.asked)
+        relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         elsewhere = SAID_ELSEWHERE if relevant else (*SAID_ELSEWHERE, *OF_RELEVANT)
         for severity in ("error", "warning"):
             found = self.content.audit.filter(pl.col("severity") == severity)
