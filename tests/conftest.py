@@ -50,6 +50,7 @@ def pytest_unconfigure() -> None:
 
 PARAM = type(pytest.param(None))
 MANY = 12  # more cases than these are thinned out
+FAST = 20  # of so many cases of a test the first is fast
 
 
 def places(case: pytest.Item) -> Iterator[tuple[int, int]]:
@@ -70,6 +71,9 @@ def each_value(cases: list[pytest.Item]) -> list[pytest.Item]:
 
     The turn begins elsewhere in each test.
     """
+    lists = [*cases[0].iter_markers("parametrize")]
+    if len(lists) + (cases[0].callspec.params.get("kind") in KINDS) < 2:  # type: ignore[attr-defined]
+        return cases
     begin = crc32(test_of(cases[0]).encode())
     kept = []
     for case in cases:
@@ -86,14 +90,14 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep of many combinations one for each value, and mark all but every seventh case of a test as slow."""
+    """Keep of many combinations one for each value, and mark all but every twentieth case of a test as slow."""
     kept: list[pytest.Item] = []
     for _, grouped in groupby(items, test_of):
         cases = [*grouped]
         if len(cases) > MANY:
             cases = each_value(cases)
         for number, case in enumerate(cases):
-            if number % 7:
+            if number % FAST:
                 case.add_marker("slow")
         kept += cases
     items[:] = kept

@@ -48,6 +48,7 @@ def test_a_number_draws_the_same_files_again(attack: Any) -> None:
         assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 def test_what_is_planted_is_found(attack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that is left out, another number and a fault are seen."""
     with monkeypatch.context() as patch:

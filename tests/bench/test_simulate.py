@@ -242,6 +242,7 @@ def test_users_of_both_arms_are_the_same(simulate: Any) -> None:
     assert value[mine[user]].mean() - value[~mine[user]].mean() == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.slow
 def test_one_of_two_systems_of_clicks_is_better(simulate: Any) -> None:
     """Of the lists of the better one .02 more have a click, as is said, and places are drafted two by two."""
     found = []

@@ -58,6 +58,7 @@ def test_judgments_from_a_relation_run_once(con: Any) -> None:
     assert (used, unused) == ([1.0, 2.0], [])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_replaced_between_two_passes(con: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that a relation reads, and that another one takes the place of meanwhile, is an error that names it."""
     name = str(tmp_path / "it's a log.parquet")

@@ -75,6 +75,7 @@ print([sorted(names) for names in (second - first, loaded() - second)])
     assert {name.rpartition(".")[2] for name in imported_when_used(used)} & verbs == {"evaluate"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "imports",
     [

@@ -45,6 +45,7 @@ def test_its_commands_print_what_stands_there(
     assert ran >= 7
 
 
+@pytest.mark.slow
 def test_the_weekly_job_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of the recipe run as they stand: the last one in the first week, all in the next."""
     monkeypatch.chdir(tmp_path)

@@ -55,6 +55,7 @@ def test_only_what_was_tested_is_published() -> None:
     assert ["id-token: write" in job for job in jobs.values()] == [False, False, False, True]
 
 
+@pytest.mark.slow
 def test_the_action_runs_what_it_is_given(tmp_path: Path) -> None:
     """Its arguments are split as a shell splits them, and no shell reads them; the exit code is that of the command."""
     log = tmp_path / "a log.csv"

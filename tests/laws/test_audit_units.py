@@ -73,6 +73,7 @@ def asked(seed: int) -> Iterator[tuple[IRM[pl.DataFrame], dict[str, Any]]]:
     yield frame.irm(query="query", system="run", score="score", rank=None, doc=None), {"split": {"A": 0.9, "B": 0.1}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_count_is_of_what_its_check_names(seed: int) -> None:
     """No count is above its whole, its share is of the whole, the unit is said, and there are not more of it."""

@@ -305,7 +305,11 @@ def test_every_verb_is_called() -> None:
     assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 
-@pytest.mark.parametrize("name", CALLS)
+SLOW = ("summary", "per_class")  # whose calls take long
+EVERY = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(SLOW)) for name in CALLS]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_no_role_is_ignored(name: str) -> None:
     """A role that a verb takes changes what it returns, but for those that have no part in what it computes."""
     changed: set[tuple[str, str]] = set()

@@ -305,6 +305,7 @@ def many(systems: int = 250, results: int = 2) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> None:
     """Not the first by name: in the tables, the queries and their differences; bold is the best of all."""
     irm = many().irm(system="run", doc=None)
@@ -326,6 +327,7 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     assert "Queries of 4 of 250 systems, the best by rr and the baseline among them" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["rr", "fdr@1"])
 def test_json_of_many_systems_has_the_best(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more rows than it holds, those of the foremost systems stay, by the metric's own direction."""

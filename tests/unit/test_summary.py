@@ -113,6 +113,7 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_segments_by_chance_hardly_stand_out(seed: int) -> None:
     """A segment that is named has an interval, wider than its own, that leaves out the value over all."""
@@ -185,6 +186,7 @@ def test_a_system_column_that_is_called_as_a_figure_is_refused() -> None:
     assert "## Summary" in irm.report(metrics="rr", format="md")
 
 
+@pytest.mark.slow
 def test_tables_have_the_best_system_first() -> None:
     """By the first metric, by another one, or as verbs return them; the JSON form is as verbs return."""
     irm = runs(queries=80, c=0.0, a=0.5, b=1.5).irm(system="run")
