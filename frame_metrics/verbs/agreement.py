@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,17 +42,24 @@ def agreement(irm: Plan, reference: Any, options: IntervalOptions) -> Any:
         found = compared.measures(np.ones(compared.queries))
         columns = {name: found[name] for name in names}
         if ci is not None:
-            units = Units.alone(compared.queries)
-            every = (often for block in draws(units, options.resamples, options.seed) for often in block)
-            drawn = [compared.measures(often.astype(float)) for often in every] if compared.queries > 1 else []
-            for name in names:
-                values = np.array([one[name] for one in drawn]).reshape(len(drawn), len(found[name]))
-                both = np.array([percentiles(each, ci) for each in values.T]).reshape(-1, 2)
+            for name, both in zip(names, _ends(compared, names, options), strict=True):
                 columns |= {f"{name}_low": both[:, 0], f"{name}_high": both[:, 1]}
         numbers = {name: pl.Series(columns[name], nan_to_null=True) for name in [*schema][3:]}
         return Answer({}, compared.named() | numbers)
 
     return answer_of(plan, compute, lambda types: schema)
+
+
+def _ends(compared: Compared, names: Sequence[str], options: IntervalOptions) -> Iterator[Array]:
+    """Give the percentile interval of each measure, of each row of the result, shape (rows, 2); NaN of one query."""
+    units, drawn = Units.alone(compared.queries), []
+    if compared.queries > 1:
+        every = (often for block in draws(units, options.resamples, options.seed) for often in block)
+        drawn = [compared.measures(often.astype(float)) for often in every]
+    rows = len(compared.named()["n"])
+    for name in names:
+        values = np.array([one[name] for one in drawn]).reshape(len(drawn), rows)
+        yield np.array([percentiles(each, options.ci or 0) for each in values.T]).reshape(-1, 2)
 
 
 def disagreements(irm: Plan) -> Any:

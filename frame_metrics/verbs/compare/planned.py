@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_whole, shown
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.baseline import paired_with, plan_of
-from frame_metrics.measuring.pairs import paired_systems
+from frame_metrics.measuring.pairs import Pairing, paired_systems
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
@@ -68,14 +68,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
             pairing = paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
         else:
             pairing = paired_systems(measured, options.baseline)
-        rows: list[tuple[float, ...]] = []
-        for segment in pairing.segments:
-            here = pairing.laid(segment)
-            for metric in range(len(measured.asked)):
-                compared = here.compared(metric, pairing.pairs, options.unanswered, together=False)
-                for pair, use in zip(pairing.pairs, compared, strict=True):
-                    value, base = here.values[metric, use][:, pair].T
-                    rows.append(_needed(value - base, here.weights(use), here.clusters(use), options))
+        rows = [row for segment in pairing.segments for row in _of_segment(pairing, segment, options)]
         segment, metric_of, pair_of = places(len(rows), len(measured.asked), len(pairing.pairs))
         held = np.array(rows).reshape(-1, len(COUNTS)).T
         columns = {"detect": number(np.full(len(rows), options.detect))}
@@ -96,6 +89,16 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
         )
 
     return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+
+
+def _of_segment(pairing: Pairing, segment: int, options: PlanOptions) -> Iterator[tuple[float, ...]]:
+    """Give what is needed for each metric and pair of systems, in one segment."""
+    here = pairing.laid(segment)
+    for metric in range(len(pairing.measured.asked)):
+        compared = here.compared(metric, pairing.pairs, options.unanswered, together=False)
+        for pair, use in zip(pairing.pairs, compared, strict=True):
+            value, base = here.values[metric, use][:, pair].T
+            yield _needed(value - base, here.weights(use), here.clusters(use), options)
 
 
 def _needed(difference: Array, weight: Array | None, cluster: Array | None, options: PlanOptions) -> tuple[float, ...]:
