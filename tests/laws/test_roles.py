@@ -91,7 +91,7 @@ UNREAD = {
         "best_threshold": SCORES,
         "curve of scores": f"{SCORES} undefined",
         "curve of cutoffs": "predicted threshold",
-        "judgments": f"{SCORES} score weight n_relevant collection_size threshold undefined unjudged unjudged_queries",
+        "judgments": f"{SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries",
         "propensities": (
             "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries"
         ),
