@@ -79,7 +79,7 @@ def disagreements(irm: Plan) -> Any:
             .with_columns(difference=pl.col("highest") - pl.col("lowest"))
         )
         table = table.filter(pl.col("difference") > 0).sort("difference", "n", "row", descending=[True, True, False])
-        rows = table["row"].to_numpy().astype(np.int64) + len(log.table)
+        rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | WHERE)

@@ -140,6 +140,16 @@ def test_the_widest_differences_come_first(kind: str) -> None:
     assert found.rows() == [(0, "d1", 2, 0.0, 3.0, 3.0), (0, "d3", 3, 1.0, 2.0, 1.0), (0, "d0", 2, 0.0, 1.0, 1.0)]
 
 
+def test_disagreements_name_documents_of_the_judgments() -> None:
+    """Beside lists of which some are empty, and a log whose repeated documents are left out."""
+    qrels = pl.DataFrame({"query": ["a"] * 6, "doc": [*"uvwuvw"], "grade": [0, 2, 1, 3, 2, 2], "who": [*"aaabbb"]})
+    lists = pl.DataFrame({"query": [*"abc"], "doc": [["u", "v"], [], []], "score": [[2.0, 1.0], [], []]})
+    flat = pl.DataFrame({"query": ["a"] * 4, "doc": [*"zvzv"], "score": [4.0, 3.0, 2.0, 1.0]})
+    for log in (lists.irm(), flat.irm(duplicates="first")):
+        found = log.judge(qrels, annotator="who").disagreements()
+        assert found.select("query", "doc").rows() == [("a", "u"), ("a", "w")]
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     """Judgments of nobody, and a reference that nobody is called."""
     plain = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "grade": [1]})
