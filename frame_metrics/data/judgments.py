@@ -136,6 +136,15 @@ def _judged_rows(
     return table
 
 
+def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
+    """Raise for documents of the judgments that a column of the caller's type cannot show; ``what``: they are."""
+    if not len(docs):
+        return
+    held = pl.Series([None] * len(docs)) if kind == pl.Null else docs.cast(kind, strict=False)
+    if held.null_count() or not (held.cast(docs.dtype) == docs).all():
+        raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
+
+
 def laid_out(
     table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None, *, few: bool
 ) -> Judged:

@@ -45,6 +45,12 @@ class Source:
             check_positions(positions(log))
         return log
 
+    @property
+    def type_of_docs(self) -> Any:
+        """The type of the caller's column of documents; None without one."""
+        doc = self.plan.columns.doc
+        return self.table[doc].dtype if doc else None
+
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
         if self.judged is None:

@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import codes
+from frame_metrics.data.judgments import check_held
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, closest, listed, shown
 from frame_metrics.inputs import Array, ratio
@@ -79,6 +80,7 @@ def disagreements(irm: Plan) -> Any:
             .with_columns(difference=pl.col("highest") - pl.col("lowest"))
         )
         table = table.filter(pl.col("difference") > 0).sort("difference", "n", "row", descending=[True, True, False])
+        check_held(table["doc"], source.type_of_docs, str(plan.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 

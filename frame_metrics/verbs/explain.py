@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.judgments import Judged
+from frame_metrics.data.judgments import Judged, check_held
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
@@ -63,7 +63,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
             rows = np.arange(len(table))
             return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in SCHEMA}, table=table)
         log = source.log()
-        return _answer(log, _explained(log, asked, queries, _type_of_docs(source)))
+        return _answer(log, _explained(log, asked, queries, source.type_of_docs))
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
 
@@ -78,18 +78,12 @@ class Explaining(Work):
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(piece=piece)
-        table = _explained(log, self.asked, self.queries, _type_of_docs(source), self.grades)
+        table = _explained(log, self.asked, self.queries, source.type_of_docs, self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # of which the piece may have no row
             numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
             named[system] = self.names.gather(numbers)
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
-
-
-def _type_of_docs(source: Source) -> Any:
-    """The type of the caller's column of documents."""
-    doc = source.plan.columns.doc
-    return source.table[doc].dtype if doc else None
 
 
 def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any, ...]]:
@@ -163,7 +157,7 @@ def _explained(
         missed = _missed(
             log, log.judged, metric, own, every.select("of", doc=log.table["doc"].gather(every["row"])), run.rel
         )
-        _check_held(missed["doc"], docs, str(document))
+        check_held(missed["doc"], docs, str(document), "relevant documents")
         added = pl.Series(nothing[missed["of"].to_numpy()], nan_to_null=True)
         table = pl.concat([table, missed.drop("doc").with_columns(contribution=added)], how="diagonal")
     table = table.sort("of", "rank", -pl.col("gain"), nulls_last=True, maintain_order=True)
@@ -223,17 +217,6 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
     row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else log.n_rows)
     out = lost.select("of", "doc").with_columns(row, pl.Series("gain", gain), judged=pl.lit(True))
     return out.filter(pl.col("gain") > 0)
-
-
-def _check_held(docs: pl.Series, kind: Any, column: str) -> None:
-    """Raise for documents of the judgments that a column of the caller's type cannot show."""
-    if not len(docs):
-        return
-    held = pl.Series([None] * len(docs)) if kind == pl.Null else docs.cast(kind, strict=False)
-    if held.null_count() or not (held.cast(docs.dtype) == docs).all():
-        raise BadValueError(
-            f"{column}: relevant documents of the judgments do not fit its type, {kind}; give both one type"
-        )
 
 
 def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:

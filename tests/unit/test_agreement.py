@@ -150,6 +150,15 @@ def test_disagreements_name_documents_of_the_judgments() -> None:
         assert found.select("query", "doc").rows() == [("a", "u"), ("a", "w")]
 
 
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_document_that_the_column_of_the_log_cannot_show_is_refused(kind: str) -> None:
+    """An id of 1000 is none of a byte, and becomes no other."""
+    log = pl.DataFrame({"query": [1], "doc": pl.Series([1], dtype=pl.Int8), "score": [1.0]})
+    qrels = pl.DataFrame({"query": [1] * 3, "doc": [1000, 1000, 1], "grade": [0, 2, 1], "who": [*"aba"]})
+    irm = IRM(as_kind(log, kind)).judge(as_kind(qrels, kind), annotator="who")
+    assert "doc: documents of the judgments do not fit its type, Int8" in error(irm.disagreements)
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     """Judgments of nobody, and a reference that nobody is called."""
     plain = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "grade": [1]})
