@@ -112,8 +112,8 @@ def _with_roles(baseline: Any) -> Any:
 
 
 def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
-    """Return the options of a verb, each of which is a parameter of its method."""
-    return options(**{field.name: given[field.name] for field in fields(options)})
+    """Return the options of a verb; what is no parameter of its method has a default."""
+    return options(**{field.name: given[field.name] for field in fields(options) if field.name in given})
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -494,7 +494,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.measuring.results import IntervalOptions
         from frame_metrics.verbs.agreement import agreement
 
-        return agreement(self._plan, reference, IntervalOptions(ci=ci, resamples=resamples, seed=seed))
+        return agreement(self._plan, reference, _given(IntervalOptions, locals()))
 
     @verb
     def disagreements(self) -> Frame:
@@ -1104,17 +1104,8 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.compare.planned import PlanOptions, plan_queries
 
-        fixed: dict[str, Any] = {"against": None, "test": None, "correction": "none", "over": "metric", "paired": True}
-        fixed |= {"covariate": None, "permutations": 1, "per_query": False}
-        given = {
-            "baseline": _with_roles(baseline),
-            "unanswered": unanswered,
-            "ci": ci,
-            "resamples": resamples,
-            "seed": seed,
-        }
-        options = PlanOptions(**fixed, **given, detect=detect, likely=power, n_tests=n_tests)
-        return plan_queries(self._plan, metrics, options)
+        baseline = _with_roles(baseline)
+        return plan_queries(self._plan, metrics, _given(PlanOptions, locals()))
 
     @verb
     def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:

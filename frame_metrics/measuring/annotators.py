@@ -12,7 +12,7 @@ from frame_metrics.inputs import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Annotated:
     """Every document with two judgments, once for each two annotators, those of one pair side by side."""
 
     names: list[str]  # of the annotators, in their order
@@ -28,7 +28,7 @@ class Pairs:
         """The number of pairs."""
         return len(self.first)
 
-    def beside(self, who: int) -> Pairs:
+    def beside(self, who: int) -> Annotated:
         """Return the pairs that an annotator is one of, the second of each."""
         mine = np.flatnonzero((self.first == who) | (self.second == who))
         turned = self.first[mine] == who
@@ -43,7 +43,7 @@ class Pairs:
         return replace(self, first=first, second=second, pair=pair, document=self.document[some], one=one, other=other)
 
 
-def pairs_of(each: pl.DataFrame, document: Array, value: str) -> Pairs:
+def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
     """Compare the judgments of each two annotators.
 
     Parameters
@@ -56,11 +56,10 @@ def pairs_of(each: pl.DataFrame, document: Array, value: str) -> Pairs:
     first = np.unique(who, return_index=True)[1]
     table = pl.DataFrame({"document": document, "who": who, "value": each[value].cast(pl.Float64)}).drop_nulls("value")
     both = table.join(table, on="document").filter(pl.col("who") < pl.col("who_right"))
-    both = both.sort(
-        "who", "who_right", "value", "value_right", "document"
-    )  # so that sums do not depend on the order of the rows
+    # Sorted, so that sums do not depend on the order of the rows.
+    both = both.sort("who", "who_right", "value", "value_right", "document")
     code = both["who"].to_numpy() * len(first) + both["who_right"].to_numpy()
     pairs, pair = np.unique(code, return_inverse=True)
     names = [as_text(each.select("annotator"), int(row)) for row in first]
     columns = (both[name].to_numpy() for name in ("document", "value", "value_right"))
-    return Pairs(names, pairs // len(first), pairs % len(first), pair, *columns)
+    return Annotated(names, pairs // len(first), pairs % len(first), pair, *columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
@@ -129,6 +129,14 @@ class Pairing:
         values = np.array([cells(own, np.nan)[some] for own in self.values])
         undefined = np.array([cells(np.isnan(raw) & known, False)[some] for raw in measured.values])
         return QueryValues(pair[some], values, undefined, answered[some], cluster, weight, beyond, numbers)
+
+    def each(self, unanswered: str, *, together: bool) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
+        """Give of each segment, metric and pair the segment's values, their numbers, and the queries compared."""
+        for segment in self.segments:
+            here = self.laid(segment)
+            for metric in range(len(self.measured.asked)):
+                for i, use in enumerate(here.compared(metric, self.pairs, unanswered, together=together)):
+                    yield here, (int(segment), metric, i), use
 
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,6 +60,13 @@ class Judgments:
     n: int  # number of groups
     graded: bool  # whether differences of values mean something
 
+    @cached_property
+    def cells(self) -> tuple[Array, Array, Array, Array]:
+        """The values that were given, and of each document with one of them both, by number, and how often it was."""
+        values, code = np.unique(self.value, return_inverse=True)
+        cells, many = np.unique(self.document * len(values) + code, return_counts=True)
+        return values, *np.divmod(cells, len(values)), many
+
     def measures(self, times: Array) -> dict[str, Array]:
         """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).
 
@@ -76,10 +84,8 @@ class Judgments:
         agreement among many raters, Psychological Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's
         alpha-reliability, 2011.
         """
-        values, code = np.unique(self.value, return_inverse=True)
+        values, document, code, many = self.cells
         k, documents = len(values), len(self.group)
-        cells, many = np.unique(self.document * k + code, return_counts=True)  # documents with a value, and how often
-        document, code = np.divmod(cells, k)
         size = np.bincount(self.document, minlength=documents)
         several = times * (size > 1)
 

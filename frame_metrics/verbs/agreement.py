@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from frame_metrics.data.judgments import check_held
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, closest, listed, shown
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.annotators import Pairs, pairs_of
+from frame_metrics.measuring.annotators import Annotated, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
@@ -41,26 +42,23 @@ def agreement(irm: Plan, reference: Any, options: IntervalOptions) -> Any:
     def compute(source: Source) -> Answer:
         compared = _compared(source.log(), reference)
         found = compared.measures(np.ones(compared.queries))
-        columns = {name: found[name] for name in names}
-        if ci is not None:
-            for name, both in zip(names, _ends(compared, names, options), strict=True):
-                columns |= {f"{name}_low": both[:, 0], f"{name}_high": both[:, 1]}
+        columns = found | ({} if ci is None else _ends(compared, found, options))
         numbers = {name: pl.Series(columns[name], nan_to_null=True) for name in [*schema][3:]}
         return Answer({}, compared.named() | numbers)
 
     return answer_of(plan, compute, lambda types: schema)
 
 
-def _ends(compared: Compared, names: Sequence[str], options: IntervalOptions) -> Iterator[Array]:
-    """Give the percentile interval of each measure, of each row of the result, shape (rows, 2); NaN of one query."""
-    units, drawn = Units.alone(compared.queries), []
-    if compared.queries > 1:
-        every = (often for block in draws(units, options.resamples, options.seed) for often in block)
-        drawn = [compared.measures(often.astype(float)) for often in every]
-    rows = len(compared.named()["n"])
-    for name in names:
-        values = np.array([one[name] for one in drawn]).reshape(len(drawn), rows)
-        yield np.array([percentiles(each, options.ci or 0) for each in values.T]).reshape(-1, 2)
+def _ends(compared: Compared, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
+    """Return the ends of the percentile interval of each measure, of each row of the result; NaN of one query."""
+    ends: dict[str, Array] = {}
+    blocks = draws(Units.alone(compared.queries), options.resamples, options.seed) if compared.queries > 1 else ()
+    drawn = [compared.measures(often.astype(float)) for block in blocks for often in block]
+    for name, values in found.items():
+        each = np.array([one[name] for one in drawn]).reshape(-1, len(values)).T
+        both = np.array([percentiles(row, options.ci or 0) for row in each]).reshape(-1, 2)
+        ends |= {f"{name}_low": both[:, 0], f"{name}_high": both[:, 1]}
+    return ends
 
 
 def disagreements(irm: Plan) -> Any:
@@ -120,7 +118,7 @@ def _compared(log: Log, reference: Any) -> Compared:
     keys = log.judged.keys  # type: ignore[union-attr]
     each = each.sort(*keys, "doc", "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = codes(each, keys)[0], codes(each, [*keys, "doc"])[0]
-    pairs = pairs_of(each, document, value)
+    pairs = two_by_two(each, document, value)
     if reference is not None:
         wanted = str(reference)
         if wanted not in pairs.names:
@@ -139,7 +137,7 @@ def _compared(log: Log, reference: Any) -> Compared:
 class Compared:
     """Annotators two by two, and all of them together, where none is the reference."""
 
-    pairs: Pairs
+    pairs: Annotated
     together: Judgments
     query: Array  # of each document, from 0
     graded: bool
@@ -164,14 +162,19 @@ class Compared:
             "n": pl.Series(both, dtype=pl.Int64)
         }
 
+    @cached_property
+    def both(self) -> Judgments:
+        """The judgments of each two, whose documents stand apart from those of others."""
+        pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
+        value = np.concatenate([pairs.one, pairs.other])
+        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.graded)
+
     def measures(self, times: Array) -> dict[str, Array]:
         """Return each measure of each row of the result; ``times``: how often each query counts."""
         pairs = self.pairs
         often = times[self.query[pairs.document]]
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
-        rows = np.arange(len(pairs.pair))
-        both = Judgments(np.tile(rows, 2), np.concatenate([pairs.one, pairs.other]), pairs.pair, pairs.n, self.graded)
-        found = both.measures(often)
+        found = self.both.measures(often)
         found["kappa"] = kappa(*two)
         found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
         if self.alone:

@@ -13,7 +13,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.annotators import pairs_of
+from frame_metrics.measuring.annotators import two_by_two
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import kappa, weighted_kappa
 from frame_metrics.verbs.audit.checks import About, Seen, check
@@ -121,7 +121,7 @@ def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documen
 def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     """Compare the judgments of each two annotators, those with the most documents in common first."""
     value = judging(each)[0]
-    pairs = pairs_of(each, codes(each, keys)[0], value)
+    pairs = two_by_two(each, codes(each, keys)[0], value)
     two = (pairs.pair, pairs.one, pairs.other, pairs.n)
     size = np.bincount(pairs.pair, minlength=pairs.n)
     order = np.argsort(-size, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -47,16 +47,13 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
     options = replace(options, test=options.test or "randomization")
-    beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
+    paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
         measured = measured_for(source, asked, arms=not options.paired)
         if not options.paired:
             return arms_compared(measured, str(plan.columns.system), options, _progress)
-        if options.saved:
-            pairing = paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
-        else:
-            pairing = paired_systems(_shown(measured) if options.teams else measured, options.baseline)
+        pairing = paired(measured)
         return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 
     return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)
@@ -94,6 +91,18 @@ def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, A
     if plan.columns.query:
         check_asked(asked, plan)
     return plan, asked
+
+
+def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:
+    """Return the way in which values are paired; a saved baseline is looked at before anything is read."""
+    beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
+
+    def paired(measured: Measured) -> Pairing:
+        if options.saved:
+            return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
+        return paired_systems(_shown(measured) if options.teams else measured, options.baseline)
+
+    return paired
 
 
 def _shown(measured: Measured) -> Measured:
@@ -201,17 +210,12 @@ def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
-    for segment in pairing.segments:
-        here = pairing.laid(segment)
-        for metric in range(len(pairing.measured.asked)):
-            for i, use in enumerate(
-                here.compared(metric, pairing.pairs, options.unanswered, together=options.together)
-            ):
-                both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
-                first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
-                of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
-                labels.append(np.vstack([of, query[first]]))
-                values.append(both[first].T)
+    for here, (segment, metric, i), use in pairing.each(options.unanswered, together=options.together):
+        both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
+        first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
+        of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
+        labels.append(np.vstack([of, query[first]]))
+        values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)
     columns = dict(zip(EACH, map(number, (value, base, value - base)), strict=True))

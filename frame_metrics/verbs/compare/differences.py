@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,8 +43,13 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     return OF_TEAMS if options.teams else OF_PAIRS if options.paired else OF_ARMS
 
 
-def schema_of(columns: Columns, options: CompareOptions) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return the types of the result's columns, by those of the frame's columns."""
+def schema_of(
+    columns: Columns, options: CompareOptions, beside: Mapping[str, Any] | None = None
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return the types of the result's columns, by those of the frame's columns.
+
+    ``beside``: those beside the keys; None for what ``compare`` returns.
+    """
     queries = columns.query if options.per_query else ()
     keys = (*columns.by, *queries, *([columns.system] if columns.system else []))
     named = options.saved or options.against is not None  # and no system of the frame
@@ -52,7 +57,7 @@ def schema_of(columns: Columns, options: CompareOptions) -> Callable[[dict[str, 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         baseline = pl.String if named else types[str(columns.system)]
         first = {name: types[name] for name in keys} | {"baseline": baseline, "metric": pl.String, "k": pl.Int64}
-        return first | columns_of(options)
+        return first | (columns_of(options) if beside is None else dict(beside))
 
     return schema
 

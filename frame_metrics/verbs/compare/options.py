@@ -52,18 +52,18 @@ class CompareOptions(IntervalOptions):
 
     always: ClassVar[bool] = True
     teams: ClassVar[bool] = False  # whether what is compared are the teams of interleaved lists
-    power: ClassVar[float] = 0.8
     baseline: Any
-    against: str | None
-    test: str | None
-    correction: str
-    over: str
     unanswered: str
-    paired: bool
-    covariate: str | None
     ci: float
-    permutations: int
-    per_query: bool
+    power: float = 0.8
+    against: str | None = None
+    test: str | None = None
+    correction: str = "holm"
+    over: str = "metric"
+    paired: bool = True
+    covariate: str | None = None
+    permutations: int = 10_000
+    per_query: bool = False
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_whole, shown
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.baseline import paired_with, plan_of
-from frame_metrics.measuring.pairs import Pairing, paired_systems
+from frame_metrics.measuring.pairs import QueryValues
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
@@ -23,7 +22,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.resampling import percentiles, resampled
 from frame_metrics.stats.significance import CLOSE, in_clusters
-from frame_metrics.verbs.compare.compare import measured_for, planned
+from frame_metrics.verbs.compare.compare import measured_for, paired_by, planned
 from frame_metrics.verbs.compare.differences import places, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared
 
@@ -35,7 +34,6 @@ class PlanOptions(CompareOptions):
     """Options of a plan; the verb has the parameters."""
 
     detect: float
-    likely: float
     n_tests: int
 
     def __post_init__(self) -> None:
@@ -43,8 +41,8 @@ class PlanOptions(CompareOptions):
         super().__post_init__()
         if not is_number(self.detect) or not 0 < self.detect < np.inf:
             raise BadValueError(f"detect={shown(self.detect)} is not a difference above 0")
-        if not is_number(self.likely) or not 0 < self.likely < 1:
-            raise BadValueError(f"power={shown(self.likely)} is not a chance between 0 and 1, as 0.8")
+        if not is_number(self.power) or not 0 < self.power < 1:
+            raise BadValueError(f"power={shown(self.power)} is not a chance between 0 and 1, as 0.8")
         check_whole("n_tests", self.n_tests, 1)
 
     @property
@@ -60,53 +58,35 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
     check_compared("queries", plan, asked or (), options)
     check_apart(plan.columns.keys, ("baseline", "metric", "k", "detect", *COUNTS))
-    beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
+    paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        measured = measured_for(source, asked, arms=False)
-        if options.saved:
-            pairing = paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
-        else:
-            pairing = paired_systems(measured, options.baseline)
-        rows = [row for segment in pairing.segments for row in _of_segment(pairing, segment, options)]
-        segment, metric_of, pair_of = places(len(rows), len(measured.asked), len(pairing.pairs))
+        pairing = paired(measured_for(source, asked, arms=False))
+        each = pairing.each(options.unanswered, together=False)
+        rows = [_needed(here, metric, pairing.pairs[i], use, options) for here, (_, metric, i), use in each]
+        segments, metrics_of, pairs = places(len(rows), len(pairing.measured.asked), len(pairing.pairs))
         held = np.array(rows).reshape(-1, len(COUNTS)).T
         columns = {"detect": number(np.full(len(rows), options.detect))}
         columns |= {
-            name: whole(each) if i < 2 else number(each).cast(pl.Int64)
-            for i, (name, each) in enumerate(zip(COUNTS, held, strict=True))
+            name: whole(values) if i < 2 else number(values).cast(pl.Int64)
+            for i, (name, values) in enumerate(zip(COUNTS, held, strict=True))
         }
-        return pairing.answer(pairing.segments[segment], metric_of, pair_of, columns)
+        return pairing.answer(pairing.segments[segments], metrics_of, pairs, columns)
 
-    keys = schema_of(plan.columns, options)
-
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        every = keys(types)
-        return (
-            {name: every[name] for name in [*every][: [*every].index("k") + 1]}
-            | {"detect": pl.Float64}
-            | dict.fromkeys(COUNTS, pl.Int64)
-        )
-
+    schema = schema_of(plan.columns, options, {"detect": pl.Float64} | dict.fromkeys(COUNTS, pl.Int64))
     return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
 
 
-def _of_segment(pairing: Pairing, segment: int, options: PlanOptions) -> Iterator[tuple[float, ...]]:
-    """Give what is needed for each metric and pair of systems, in one segment."""
-    here = pairing.laid(segment)
-    for metric in range(len(pairing.measured.asked)):
-        compared = here.compared(metric, pairing.pairs, options.unanswered, together=False)
-        for pair, use in zip(pairing.pairs, compared, strict=True):
-            value, base = here.values[metric, use][:, pair].T
-            yield _needed(value - base, here.weights(use), here.clusters(use), options)
-
-
-def _needed(difference: Array, weight: Array | None, cluster: Array | None, options: PlanOptions) -> tuple[float, ...]:
+def _needed(
+    here: QueryValues, metric: int, pair: tuple[int, int], use: Array, options: PlanOptions
+) -> tuple[float, ...]:
     """Return the queries and units of a sample, and how many units are needed, with an interval; NaN of less than two.
 
     A unit adds t to the sum of the weighted differences and w to that of the weights: the mean is T / W, and the
     variance of the mean of n units is the sum of (t - w T / W) squared, times n / (n - 1) / W squared.
     """
+    value, base = here.values[metric, use][:, pair].T
+    difference, weight, cluster = value - base, here.weights(use), here.clusters(use)
     n = len(difference)
     each = np.ones(n) if weight is None else weight
     sums = in_clusters(np.column_stack([difference * each, each]), cluster)
@@ -121,7 +101,7 @@ def _needed(difference: Array, weight: Array | None, cluster: Array | None, opti
         mean = ratio(t, w)
         spread = np.maximum(tt - 2 * mean * tw + mean**2 * ww, 0)
         spread = np.where(spread < least**2, 0, spread) * units / (units - 1)
-        many = units * ratio(spread, w**2) * (detectable(options.level, options.likely) / options.detect) ** 2
+        many = units * ratio(spread, w**2) * (detectable(options.level, options.power) / options.detect) ** 2
         return np.maximum(np.ceil(many + z**2 / 2 - 1e-9), 2)
 
     columns = np.stack([total, weights, total**2, total * weights, weights**2])
