@@ -135,9 +135,10 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
     rows = {i: np.empty(len(grid.pair)) for i in weighs}
     by_variant = _by_variant(log, asked)
-    if any("tn" in metric.reads for _, metric in asked):
+    reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
+    if "tn" in reads:
         log.of_queries("collection_size")  # which raises where it is not known
-    scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
+    scored = "score" in reads or Scores in [metric.input for _, metric in asked]
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 

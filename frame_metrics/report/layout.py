@@ -352,12 +352,15 @@ def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
             blank = [[Cell(NOTHING)] * len(own)] * 2
             told = rows.setdefault(row["rank"] or NOT_FOUND + place, blank.copy())
             told[at] = cells if row["judged"] else [*cells[:-1], Cell("not judged")]
-    ranks = {rank: cell_of("rank", rank) if rank < NOT_FOUND else Cell("not found") for rank in sorted(rows)}
     text = ", ".join(plain_text(value, LONGEST) for value in pair[0].keys.values())
     values = " against ".join(number_text(one.value) for one in pair)
     numbers = [name == "rank" or name.endswith(": gain") for name in names]
-    table = Table(names, [[cell, *rows[rank][0], *rows[rank][1]] for rank, cell in ranks.items()], numbers, text)
+    table = Table(names, [[_rank_cell(rank), *rows[rank][0], *rows[rank][1]] for rank in sorted(rows)], numbers, text)
     return Fold(Cell(f"{text}: {values}", beside=f"{pair[0].value - pair[1].value:+.3f}"), [table])
+
+
+def _rank_cell(rank: int) -> Cell:
+    return cell_of("rank", rank) if rank < NOT_FOUND else Cell("not found")
 
 
 def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:

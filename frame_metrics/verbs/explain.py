@@ -92,8 +92,8 @@ def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any,
         each: list[Any] = [(one,) for one in query] if isinstance(query, list) and not lists else [(query,)]
     else:
         several = isinstance(query, list) and all(isinstance(one, list | tuple) for one in query)
-        each = [one if isinstance(one, list | tuple) else () for one in (query if several else [query])]
-        if any(len(one) != len(columns.query) for one in each):
+        each = query if several else [query]
+        if not all(isinstance(one, list | tuple) and len(one) == len(columns.query) for one in each):
             raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
     if not each:
         raise BadValueError("query=[] names no query; give one, or several")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -135,26 +135,34 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         compared = values.compared(i, pairs, options.unanswered, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
-            row = _described(value, base, values.weights(use), metric.sign)
-            row |= {"test": options.test, "n_unpaired": values.unpaired(pair).sum() + values.beyond}
-            undefined = values.undefined[i][:, pair].any(axis=1)
-            row["n_undefined"] = (undefined & ~values.left_out(pair, options.unanswered)).sum()
+            row = _described(value, base, values.weights(use), metric.sign) | _counted(values, i, pair, options)
             moved = np.sign(value - base) * metric.sign / 2 if options.teams else value - base
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:
             each_p = _tested_together(values, i, compared[0], pairs, options, tick)
-            for row, p in zip(rows[-len(pairs) :], each_p, strict=True):
-                row["p_value"] = p
+            _fill(rows[-len(pairs) :], {"p_value": np.array(each_p)})
     for used, some in groups.items():
-        each, use = np.column_stack([difference for _, difference in some]), np.frombuffer(used, bool)
+        use = np.frombuffer(used, bool)
         weight = values.weights(use)
-        if not len(each) or (weight is not None and not weight.any()):
-            continue
-        inferred = _inferred(each, weight, values.clusters(use), alone=values.alone(use), options=options, tick=tick)
-        for i, (row, _) in enumerate(some):
-            row.update((name, float(found[i])) for name, found in inferred.items())
+        if use.any() and (weight is None or weight.any()):
+            each, cluster = np.column_stack([difference for _, difference in some]), values.clusters(use)
+            inferred = _inferred(each, weight, cluster, alone=values.alone(use), options=options, tick=tick)
+            _fill([row for row, _ in some], inferred)
     return rows
+
+
+def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
+    """Fill what was inferred of each column into the row that it is of."""
+    for i, row in enumerate(rows):
+        row.update((name, float(found[i])) for name, found in inferred.items())
+
+
+def _counted(values: QueryValues, metric: int, pair: Pair, options: CompareOptions) -> Row:
+    """The test of a pair of systems, and how many queries it is not about, or a metric is undefined on."""
+    undefined = values.undefined[metric][:, pair].any(axis=1) & ~values.left_out(pair, options.unanswered)
+    unpaired = values.unpaired(pair).sum() + values.beyond
+    return {"test": options.test, "n_unpaired": unpaired, "n_undefined": undefined.sum()}
 
 
 def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Row:
