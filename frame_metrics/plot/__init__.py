@@ -4,7 +4,7 @@ Each function takes a tidy frame of any kind and returns a chart of Altair, whic
 ``tidy`` reads frames, ``charts`` has what the pictures share, ``of_irm`` calls the verbs first.
 """
 
-from frame_metrics.plot.averages import bounds, cutoffs, metrics
+from frame_metrics.plot.averages import bounds, comparison, cutoffs, metrics
 from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
 from frame_metrics.plot.curves import gain, pr, roc
@@ -15,6 +15,7 @@ from frame_metrics.plot.surfaces import f_beta, f_surface
 __all__ = [
     "bounds",
     "calibration",
+    "comparison",
     "confusion",
     "cutoffs",
     "differences",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.border.frames import border_of
 from frame_metrics.errors import check_bool, check_level
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
@@ -31,7 +32,7 @@ from frame_metrics.plot.charts import (
     values,
 )
 from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
-from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, n_text, read_tidy
+from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, lighted, n_text, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,6 +45,7 @@ LETTER = 6.5  # width of a letter
 NEAREST = 0.1  # of a metric's scale, that an axis shows at least
 FAR = 100  # cutoffs that are further apart stand on an axis of powers
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
+ENDS = ("ci_low", "ci_high")
 
 
 def metrics(
@@ -63,17 +65,50 @@ def metrics(
     facet : the key columns of small multiples; by default all others.
     """
     said = "metrics draws what evaluate() and per_class() return in the long layout"
-    also = (*OF_EVALUATE, "ci_low", "ci_high")
+    also = (*OF_EVALUATE, *ENDS)
     check_bool("whole", whole)
     if ci is not None:
         check_level(ci)
     tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
-    ends = ("ci_low", "ci_high") if "ci_low" in tidy.table.columns else None
+    ends = ENDS if "ci_low" in tidy.table.columns else None
     level = "" if ci is None else f"{100 * ci:g}% "
     said = "" if ends is None else f"bars: {level}intervals"
     return _in_rows(
         tidy.said(said, "" if whole else "axes show the part of the scale in which values lie"), ends, whole
     )
+
+
+def comparison(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
+    """Draw mean differences between systems, or arms, with their intervals: a row for each system, a line at 0.
+
+    Parameters
+    ----------
+    frame : what ``compare`` returned, of any kind and of any comparison: of queries, arms or rows.
+    ci, facet : as in ``metrics``; of several baselines each has rows of its own.
+    color : the key columns that have a row for each value; by default that of the systems.
+    """
+    if ci is not None:
+        check_level(ci)
+    names = border_of(frame).names()
+    needs = ("baseline", "metric", "difference", *ENDS)
+    keys = [*takewhile(lambda name: name not in needs, names)]
+    also = ("n",) if "n" in names else ()
+    ignored = [name for name in names if name not in (*keys, *needs, *also)]
+    color = keys[-1:] if color is None and facet is None else color
+    said = "comparison draws what compare() returns"
+    tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet, ignored=ignored))
+    baselines = tidy.table["baseline"].unique(maintain_order=True).to_list()
+    against = f" to {baselines[0]}" if len(baselines) == 1 else ""
+    if len(baselines) > 1:
+        own = [] if tidy.color is None else [pl.col("color")]
+        tidy = tidy.with_columns(color=pl.concat_str(*own, "baseline", separator=" against "))
+        columns = () if tidy.color is None else tidy.color.columns
+        tidy = replace(
+            tidy, color=Key((*columns, "baseline"), tidy.table["color"].unique(maintain_order=True).to_list())
+        )
+    tidy = replace(tidy, table=tidy.table.rename({"difference": "value"}))
+    level = "" if ci is None else f"{100 * ci:g}% "
+    return _in_rows(tidy.said(f"bars: {level}intervals"), ENDS, whole=False, of=f": differences{against}", zero=True)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -129,8 +164,14 @@ def _rests_on(tidy: Tidy) -> pl.Series:
     return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
 
 
-def _in_rows(tidy: Tidy, ends: Ends, whole: bool) -> Any:
-    """A picture with a row for each value, in one order for all panels, named once, and a bar between two ends."""
+def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = False) -> Any:
+    """A picture with a row for each value, in one order for all panels, named once, and a bar between two ends.
+
+    Parameters
+    ----------
+    of : what stands behind the names of the metrics in the title.
+    zero : whether values are differences, which have a line at 0.
+    """
     order, places = list[str](), count()
     longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
     columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
@@ -139,9 +180,9 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool) -> Any:
         if not order or tidy.color is None:
             order[:] = _best_first(part, metric)
         first = tidy.color is None or next(places) % columns == 0
-        return _row_panel(part, name, metric, order, ends, whole=whole, first=first)
+        return _row_panel(part, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
-    return in_panels(tidy, panel, n_text(_rests_on(tidy)), columns)
+    return in_panels(tidy, panel, f"{of}{n_text(_rests_on(tidy))}", columns)
 
 
 def _best_first(part: Tidy, metric: Metric) -> list[str]:
@@ -153,10 +194,12 @@ def _best_first(part: Tidy, metric: Metric) -> list[str]:
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
 
 
-def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, *, whole: bool, first: bool) -> Any:
+def _row_panel(
+    part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, *, whole: bool, first: bool, zero: bool
+) -> Any:
     """A panel with a row for each value, its number beside it; the rows have their names in the first of a line."""
     alt = altair()
-    part = replace(part, table=_with_numbers(part, metric))
+    part = replace(part, table=_with_numbers(part, metric, "+.3f" if zero else ""))
     assert part.color is not None
     of_metrics = part.color.columns == METRIC
     y = alt.Y(
@@ -167,7 +210,10 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     )
     check_drawable(part.color)
     title, axis = metric_title(name, metric), alt.Axis(tickCount=4)
-    scale = metric_scale(metric) if whole else _near(part.table.select("value", *(ends or ())), metric)
+    if zero:
+        metric = replace(metric, range=(-math.inf, math.inf))
+    drawn = [part.table[column] for column in ("value", *(ends or ()))]
+    scale = metric_scale(metric) if whole else _near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
     shared = {"y": y, "tooltip": _tooltip(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
     layers = [alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)]
@@ -175,14 +221,16 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
         low = alt.X(f"{ends[0]}:Q", title=title, scale=scale, axis=axis)
         bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6, color=BAR)
         layers.insert(0, bar.encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared))
+    if zero:
+        layers.insert(0, alt.Chart().mark_rule(strokeDash=[3, 3], opacity=0.6).encode(x=alt.XDatum(0)))
     part = part if first or part.facet is None else replace(part, facet=replace(part.facet, columns=("",)))
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
     return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
 
 
-def _near(drawn: pl.DataFrame, metric: Metric) -> Any:
+def _near(drawn: list[pl.Series], metric: Metric) -> Any:
     """The scale of an axis that reaches as far as what is drawn, but not so near that small differences look large."""
-    numbers = pl.concat([drawn[name] for name in drawn.columns]).drop_nulls()
+    numbers = pl.concat([one.alias("") for one in drawn]).drop_nulls()
     least, most = numbers.min(), numbers.max()
     if least is None or most is None or not math.isfinite(least) or not math.isfinite(most):  # type: ignore[arg-type]
         return metric_scale(metric)
@@ -203,23 +251,26 @@ def _numbers(y: Any, text: str, weight: Any) -> Any:
     )
 
 
-def _with_numbers(part: Tidy, metric: Metric) -> pl.DataFrame:
+def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     """The rows of a panel with their values as texts: "best" of the best rows of each small multiple, "other"."""
     table, color = part.table, part.color
     value = pl.col("value") * metric.sign
     best = value == (value.max() if part.facet is None else value.max().over("facet"))
     compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
-    shown = pl.Series("shown", [_written(value, metric.summed) for value in table["value"].to_list()], dtype=pl.String)
+    written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
+    shown = pl.Series("shown", written, dtype=pl.String)
     columns = {"best": is_best, "other": ~is_best}
     texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
     return table.with_columns(texts)
 
 
-def _written(value: float | None, summed: bool) -> str:
-    """A value as it is printed beside its point."""
+def _written(value: float | None, summed: bool, form: str) -> str:
+    """A value as it is printed beside its point, in a form of its own where one is said."""
     if value is None:
         return "undefined"
+    if form:
+        return format(value, form)
     return f"{value:,.0f}" if abs(value) >= 1000 or (summed and value == round(value)) else f"{value:.3f}"
 
 

@@ -104,6 +104,11 @@ def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     return {**_queries(irm, frame, args, options), **means}
 
 
+def _level(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The level of the intervals that were asked for, else the one that the verb has."""
+    return {"ci": options.get("ci", signature(irm.compare).parameters["ci"].default)}
+
+
 @dataclass(frozen=True)
 class Pictures:
     """The pictures of an irm, ``df.irm(...).plot``: each method calls a verb, and draws what it returns.
@@ -128,6 +133,7 @@ class Pictures:
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
+    comparison = Drawing(averages.comparison, "compare", further=_level)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))

@@ -56,11 +56,20 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         means, query = content.comparison, [*content.query]
         charts = [plot.differences(pair, means=means, query=query) for pair in pairs]
         yield "differences", f"Differences of {content.first} query by query", charts
+    elif content.comparison is not None and not {*content.by} & {*content.comparison.columns}:
+        yield "differences", f"Differences{level}", _compared(content, content.comparison)
     if content.values is not None:
         # Over all segments, as the table beside it.
         values, of = _of_the_best(content, content.values.drop(content.by))
         if _few(content, values, content.groups):
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
+
+
+def _compared(content: Content, comparison: pl.DataFrame) -> list[Any]:
+    """The differences of arms, or of rows, where they are not too many."""
+    keys = [name for name in (content.system, "baseline") if name in comparison.columns]
+    few = comparison["difference"].count() and comparison.select(keys).n_unique() <= MOST
+    return [plot.comparison(comparison.drop_nulls("difference"), ci=content.ci or 0.95)] if few else []
 
 
 def _of_scores(content: Content) -> Iterator[Any]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations, islice, product
 from math import comb
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.resampling import AT_ONCE
+from frame_metrics.stats.resampling import AT_ONCE, MANY, alike
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
 
-Distance = Callable[[Array], Array]  # which rows are of an arm, shape (draws, rows), to how far apart the means are
+Distance = Callable[
+    [Array], Array
+]  # which rows, or how many of each kind, are of an arm, shape (draws, rows), to how far apart the means are
 NEAR = 1e-9  # statistics that are nearer to each other than this share of them are equal: errors are roots of sums
 LEFT = 1e-14  # share of the variances of both arms that adding floats leaves where their difference does not vary
 
@@ -28,12 +31,13 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
     (n + 1), which is never 0. Chosen are units of the arm that has fewer alone, so that it makes no difference which
     arm is the baseline.
 
-    Where units stand in both arms, differences are divided by their errors.
+    Where units stand in both arms, differences are divided by their errors. Where few units are unlike each other, as
+    searches with or without a click, it is drawn how many of each kind are chosen.
     """
     first, second, both = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
-    distance, enough, width = _studentised(arms, seen) if both else _by_difference(arms, less)
+    distance, enough, width = _studentised(arms, seen) if both else _by_difference(arms, arms.held, less)
 
     def reached(marks: Array) -> Array:
         return np.count_nonzero(distance(marks.astype(np.float64)) >= enough, axis=0)
@@ -42,19 +46,29 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
         ways = comb(len(alone), less) << both
         if ways <= permutations:
             return sum(map(reached, _every_choice(alone, less, pairs, width)), np.zeros(len(enough))) / ways
+    draw: Callable[[np.random.Generator, int], Array] = partial(_drawn_choice, alone=alone, less=less, pairs=pairs)
+    kinds, times = alike(arms.held.T, np.ones(len(seen), np.int64)) if not both else ([], np.empty(0))
+    if 0 < MANY * len(times) <= len(seen):
+        draw, width = partial(_drawn_kinds, times=times, less=less), len(times)
+        distance, *_ = _by_difference(arms, np.column_stack(kinds), less)
     step = max(AT_ONCE // width, 1)
     counts: dict[int, Array] = {}
 
     def work(begin: int) -> None:
         some = min(step, permutations - begin)
-        counts[begin] = reached(_drawn_choice(np.random.default_rng([seed, begin]), some, alone, less, pairs))
+        counts[begin] = reached(draw(np.random.default_rng([seed, begin]), some))
         tick(some)
 
     in_threads(range(0, permutations, step), work)
     return (np.sum(list(counts.values()), axis=0) + 1) / (permutations + 1)
 
 
-def _drawn_choice(random: np.random.Generator, draws: int, alone: Array, less: int, pairs: Array) -> Array:
+def _drawn_kinds(random: np.random.Generator, draws: int, times: Array, less: int) -> Array:
+    """Draw so many rows, and count how many of them are of each kind, shape (draws, kinds)."""
+    return random.multivariate_hypergeometric(times, less, draws, method="marginals")
+
+
+def _drawn_choice(random: np.random.Generator, draws: int, *, alone: Array, less: int, pairs: Array) -> Array:
     """Draw so many of the rows that are alone, and one of each pair, shape (draws, rows)."""
     marks = np.zeros((draws, len(alone) + pairs.size), bool)
     if less:
@@ -76,12 +90,17 @@ def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator
         yield marks
 
 
-def _by_difference(arms: Arms, less: int) -> tuple[Distance, Array, int]:
-    """The distance of the means, what was seen of it, and how many numbers each draw needs."""
+def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array, int]:
+    """The distance of the means, what was seen of it, and how many numbers each draw needs.
+
+    Parameters
+    ----------
+    held : what is summed of each row, or of each kind of rows.
+    """
     total, more = arms.held.sum(axis=0), len(arms.mine) - less
 
     def distance(marks: Array) -> Array:
-        here = marks @ arms.held
+        here = marks @ held
         return np.abs(arms.mean(here, less) - arms.mean(total - here, more))
 
     return distance, np.abs(arms.means[0] - arms.means[1]) - CLOSE * arms.scale, len(arms.mine)

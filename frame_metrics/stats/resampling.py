@@ -44,15 +44,15 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
     if not len(times):
         return None
     if cluster is not None:
-        (*alike, of), counted = _alike([*columns, cluster], times)
-        place = _in_order(alike, counted, of)
+        (*held, of), counted = alike([*columns, cluster], times)
+        place = _in_order(held, counted, of)
         if place.max(initial=0) + 1 < times.sum():
-            return Units(alike, counted, place) if place.any() else None
-    alike, counted = _alike(columns, times)
-    return Units(alike, counted) if times.sum() > 1 else None
+            return Units(held, counted, place) if place.any() else None
+    held, counted = alike(columns, times)
+    return Units(held, counted) if times.sum() > 1 else None
 
 
-def _alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
+def alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
     """Sort rows by their columns, and add up the times of those that are alike."""
     order = np.lexsort(columns[::-1])
     rising = [column[order] for column in columns]

@@ -715,3 +715,13 @@ def test_arms_may_be_periods_of_pandas() -> None:
     assert found.drop(columns=["arm", "baseline"]).equals(told.drop(columns=["arm", "baseline"]))
     found, told = (one.irm(by="arm").evaluate("dcg@1", ci=0.9) for one in (by_month, by_number))
     assert found.drop(columns="arm").equals(told.drop(columns="arm"))
+
+
+def test_arms_of_few_kinds_of_units_are_exchanged_kind_by_kind() -> None:
+    """The share of draws is that of the hypergeometric distribution, within the error of so many draws."""
+    found = versus(log_of({"A": [0] * 150 + [1] * 50, "B": [0] * 100 + [1] * 60}), permutations=20_000)
+    drawn, more = stats.hypergeom(360, 110, 160), np.arange(111)
+    distance = np.abs(more / 160 - (110 - more) / 200)
+    exact = drawn.pmf(more)[distance >= found["difference"] - 1e-12].sum()
+    assert found["p_value"] == pytest.approx(exact, abs=4 * sqrt(exact * (1 - exact) / 20_000))
+    assert exact > 0.01

@@ -352,6 +352,24 @@ def test_scores_are_shares_of_their_label() -> None:
     assert marks(chart, "rule")
 
 
+def test_mean_differences_stand_beside_a_line_at_zero() -> None:
+    """A row is a system, or a pair where there are several baselines; arms, and segments as small multiples, too."""
+    chart = runs.plot.comparison("rr", baseline="a", ci=0.9)
+    found = runs.compare("rr", baseline="a", ci=0.9).select("system", "difference", "ci_low", "ci_high").rows()
+    assert rows(chart, "color", "value", "ci_low", "ci_high") == [found]
+    assert specification(chart)["title"] == {
+        "text": "rr: differences to a (n = 2)", "anchor": "start", "subtitle": ["bars: 90% intervals"]
+    }  # fmt: skip
+    zero, bar = marks(chart, "rule")
+    assert (zero["encoding"]["x"], fields(bar)["x"], fields(bar)["x2"]) == ({"datum": 0}, "ci_low", "ci_high")
+    assert rows(chart, "other", "best") == [[("-0.250", "")]]
+    two = pl.concat(runs.compare("rr").with_columns(baseline=pl.lit(name)) for name in "ac")
+    assert rows(plot.comparison(two), "color") == [[("b against a",), ("b against c",)]]
+    arms = RUNS.with_columns(query=pl.col("query") + pl.col("system").rank("dense") * 10, day=pl.lit("mon"))
+    each = arms.irm(system="system", by="day").plot.comparison("rr", paired=False, resamples=10)
+    assert rows(each, "color", "facet", "value") == [[("b", "mon", -0.25)]]
+
+
 def test_differences_are_sorted_and_counted() -> None:
     """The greatest difference is first, and its side is that of the metric's direction."""
     compared = frame(

@@ -24,6 +24,7 @@ from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, 
 from frame_metrics.verbs.compare.options import CompareOptions
 
 Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
+HARDER = 4  # times the work of a flip of a query is the exchange of a unit between arms
 
 
 def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
@@ -133,6 +134,6 @@ def arms_compared(measured: Measured, system: str, options: CompareOptions, prog
     arms = ArmValues.of(measured, system)
     pairs, n = pairs_among(arms.systems, options), len(arms.segments)
     draws = options.permutations * len(pairs)
-    with progress(draws * len(arms.arm), draws * n, "draw") as tick:
+    with progress(HARDER * draws * len(arms.arm), draws * n, "draw") as tick:
         rows = in_order(n, pairs, lambda segment, pair: arms.between(segment, pair, options, tick))
     return answer_of_pairs(rows, arms.asked, arms.segments, arms.systems, pairs, options)
