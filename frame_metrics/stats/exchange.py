@@ -47,7 +47,7 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
         if ways <= permutations:
             return sum(map(reached, _every_choice(alone, less, pairs, width)), np.zeros(len(enough))) / ways
     draw: Callable[[np.random.Generator, int], Array] = partial(_drawn_choice, alone=alone, less=less, pairs=pairs)
-    kinds, times = alike(arms.held.T, np.ones(len(seen), np.int64)) if not both else ([], np.empty(0))
+    kinds, times = alike(list(arms.held.T), np.ones(len(seen), np.int64)) if not both else ([], np.empty(0))
     if 0 < MANY * len(times) <= len(seen):
         draw, width = partial(_drawn_kinds, times=times, less=less), len(times)
         distance, *_ = _by_difference(arms, np.column_stack(kinds), less)
