@@ -209,7 +209,7 @@ def _row_panel(
         axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20, labels=first, ticks=first),
     )
     check_drawable(part.color)
-    title, axis = metric_title(name, metric), alt.Axis(tickCount=4)
+    title, axis = metric_title(name, metric), alt.Axis(tickCount=3 if zero else 4)
     if zero:
         metric = replace(metric, range=(-math.inf, math.inf))
     drawn = [part.table[column] for column in ("value", *(ends or ()))]
