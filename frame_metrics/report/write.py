@@ -19,8 +19,9 @@ from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_level, check_whole, listed
 from frame_metrics.report.cells import Table, library, plain_text
-from frame_metrics.report.content import Content, gathered
+from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
+from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
 from frame_metrics.report.pictures import drawn
 from frame_metrics.report.tables import in_markdown, markdown_text

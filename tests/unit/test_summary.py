@@ -277,4 +277,4 @@ def test_pictures_are_listed() -> None:
     """The repr of irm.plot has a line for each picture."""
     told = repr(runs(a=0.0).irm.plot).splitlines()
     assert [line.split()[0] for line in told[1:3]] == ["metrics", "bounds"]
-    assert len(told) == 15
+    assert len(told) == 16

@@ -1,0 +1,124 @@
+"""The best and worst queries of a report, those on which systems differ most, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.report.cells import sign_of
+from frame_metrics.report.content import SYSTEMS, Content, Gathering, Ranked
+from frame_metrics.report.foremost import foremost
+
+QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
+RESULTS, MISSED = 10, 5  # of a query that are shown; relevant documents that it did not find
+
+
+def queries_added(content: Content, work: Gathering, queries: int, plan: Any) -> Content:
+    """Add how the first metric is spread over queries, and the best and worst of them, to what a report holds."""
+    if not content.query:
+        return content
+    irm = work.each(work.irm)
+    names = [] if plan is None else [content.first]
+    values = work.tried("queries", lambda: irm.per_query(*names))
+    if values is None:
+        return content
+    values = values.filter(pl.col("metric") == content.first)
+    spread = None  # where queries have weights, quantiles would not look at them
+    if not irm.roles.get("weight"):
+        whole = work.all_segments(content)
+        spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
+    spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
+    defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
+    chosen = _extremes(content, defined, queries)
+    undefined = defined["value"].null_count()
+    content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
+    if plan is None or not chosen:
+        return content
+    duels = [side for pair in _duels(content) for side in pair]
+    content = replace(content, queries=_with_results(content, work, plan, chosen))
+    sides = iter(_with_results(content, work, plan, duels))
+    return replace(
+        content, duels=[pair for pair in zip(sides, sides, strict=True) if pair[0].explained and pair[1].explained]
+    )
+
+
+def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
+    """The queries on which two systems of the frame differ most, as each has them."""
+    found = []
+    for pair in content.moved():
+        keys = [name for name in (*content.by, *content.query) if name in pair.columns]
+        for row in pair.iter_rows(named=True):
+            sides = ((row.get(str(content.system)), row["value"]), (row["baseline"], row["baseline_value"]))
+            if row["baseline"] in content.places:
+                ours, theirs = (Ranked(one, "moved", {name: row[name] for name in keys}, value) for one, value in sides)
+                found.append((ours, theirs))
+    return found
+
+
+def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
+    """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
+    if not n or not sign_of(content.first):
+        return []
+    known, found = values.drop_nulls("value"), []
+    parts = known.partition_by(content.system, maintain_order=True) if content.system else [known]
+    systems = [part[content.system][0] if content.system else None for part in parts]
+    for at in foremost(systems, content.places, SYSTEMS):
+        rows = parts[at].sort(pl.col("value") * sign_of(content.first), maintain_order=True)
+        worst = rows.head(min(n, (len(rows) + 1) // 2))
+        best = rows.tail(min(n, len(rows) // 2)).reverse()
+        for place, some in (("worst", worst), ("best", best)):
+            keys = some.select(*content.by, *content.query).iter_rows(named=True)
+            found += [Ranked(systems[at], place, *one) for one in zip(keys, some["value"], strict=True)]
+    return found
+
+
+def _with_results(content: Content, work: Gathering, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
+    """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
+    taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
+    columns = plan.played
+    if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
+        return chosen
+    small = _small(content, work.each(work.irm), plan, chosen)
+    return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
+
+
+def _explained(one: Ranked, content: Content, small: Gathering, names: Sequence[str]) -> Ranked:
+    """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
+    value = [one.keys[name] for name in content.query]
+    for name in names:
+        try:
+            told = small.here(small.irm.explain(name, query=value[0] if len(value) == 1 else value))
+        except FrameMetricsError:
+            continue
+        keys = {**one.keys, **({content.system: one.system} if content.system else {})}
+        same = [pl.col(key).eq_missing(pl.Series([its], dtype=told.schema[key])) for key, its in keys.items()]
+        told = told.filter(*same)
+        ranked, missed = (told.filter(pl.col("rank").is_null() == null) for null in (False, True))
+        shown = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)
+        return replace(one, results=shown, more=len(told) - len(shown), explained=name)
+    return one
+
+
+def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> Any:
+    """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
+    judged = plan.judged
+    names = [*chosen[0].keys]
+    theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
+    theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
+    types = {} if content.values is None else {name: content.values.schema[name] for name in names}
+    keys = pl.DataFrame([one.keys for one in chosen], schema=types)
+
+    def rows_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
+        named = keys.select(pl.col(name).alias(to) for name, to in called.items())
+        return border.rows_of(columns, named.unique())
+
+    # Grades of some queries say less of their scale than those of all.
+    said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and plan.played.grade else {}
+    own = {name: name for name in names if name in plan.available}
+    small = type(irm)(rows_of(plan.border, plan.played.needed, own), **{**irm.roles, **said})
+    return small if judged is None else small.judge(rows_of(plan.beside, plan.to_read, theirs), **irm._judgments[1])

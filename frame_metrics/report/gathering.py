@@ -1,0 +1,266 @@
+"""The verbs that a report asks, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.border.shown import versions
+from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read
+from frame_metrics.report.cells import plain_text
+from frame_metrics.report.content import NAMES, Content, Gathering
+from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.drilled import queries_added
+from frame_metrics.report.summary import summary_of
+from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.conventions import Conventions
+
+BINS = 30  # of scores
+POINTS = 200  # of a curve of scores
+CLASSES = 50  # of a confusion matrix
+# What a convention is where nobody has said anything.
+DEFAULTS = {
+    "undefined": "as the reference of each metric says",
+    "unjudged": "not relevant",
+    "duplicates": "an error",
+}
+OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that rows without a query do not have
+
+_Asked: TypeAlias = list[tuple[str, Metric]]
+
+
+def gathered(
+    irm: Any,
+    played: Any,
+    metrics: Sequence[Any],
+    *,
+    compared: Mapping[str, Any],
+    title: str | None,
+    ci: float | None,
+    queries: int | None,
+    sort: str | None = None,
+) -> Content:
+    """Ask the verbs for everything that a report shows.
+
+    Parameters
+    ----------
+    irm : the object whose verbs are asked.
+    played : what its verbs are handed: the columns, and the conventions.
+    metrics : as a verb takes them; none for those that suit the roles.
+    compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
+    title : of the report; None for one that names the metrics.
+    queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
+    sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
+    """
+    columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
+    if not paired and columns.system is None:
+        raise ColumnError("paired=False compares arms; name their column with system=")
+    work = Gathering(irm, arm=columns.system if columns.query and not paired else None, system=columns.system)
+    asked, plan = _planned(played, metrics, None)
+    depth = depth_of(work.each(irm), played.columns)
+    if not metrics:
+        asked, plan = _planned(played, metrics, depth)
+    if sort is not None and asked:
+        check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
+    asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
+    if not asked:
+        asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
+    if not asked:
+        raise ColumnError("the frame has no rows, so its metrics have no names")
+    segments = None
+    if columns.by:
+        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
+        whole = ", ".join(columns.by)
+        results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
+    saved = {"baseline": baseline} if is_frame(baseline) else {}
+    audit = work.here(work.each(irm).audit(**saved))
+    content = Content(
+        title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
+        created=datetime.now(UTC).replace(microsecond=0),
+        kind=kind_of(irm.frame),
+        asked=asked,
+        ci=ci,
+        system=columns.system,
+        by=columns.by,
+        query=columns.query,
+        roles=_roles(played, plan),
+        conventions=_conventions(plan, irm.roles),
+        results=results,
+        segments=segments,
+        audit=audit,
+        versions=versions(),
+        named=baseline is not None,
+        sort=sort or asked[0][0],
+        positive=_word(irm.roles.get("positive"), columns.query),
+        threshold=said if isinstance(said := irm.roles.get("threshold"), int | float) else None,
+    )
+    compared = {**compared, "ci": ci or 0.95}
+    content = _compared(content, work, compared)
+    content = replace(content, summary=summary_of(content, work, work.all_segments(content), compared))
+    if queries is None:
+        return content
+    content = queries_added(_differing(content, work, compared), work, queries, plan)
+    content = _of_decisions(content, work, plan)
+    return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
+
+
+def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
+    """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
+    irm = work.each(work.irm)
+    try:
+        return asked, work.here(irm.evaluate(*(name for name, _ in asked), **options))
+    except NotComputableError:
+        some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
+        if not some:
+            raise
+        return some, work.here(irm.evaluate(*(name for name, _ in some), **options))
+
+
+def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
+    """The metrics that are asked for, and the columns and conventions that they are computed with."""
+    if played.columns.value:
+        return [], None
+    judged = None if played.beside is None else played.judgments[1]
+    given = [*metrics]
+    if not given:
+        names = {} if played.beside is None else dict.fromkeys(played.beside.names())
+        graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
+        said = played.roles.get("threshold") is not None
+        weighted = played.roles.get("propensity") is not None
+        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said, weighted=weighted)]
+    asked = read(given)
+    return asked, played.asking(replace(played.needs_of(asked), weighs=True))
+
+
+def _word(positive: Any, query: Sequence[str]) -> str:
+    """The caller's word for what is to be found, where it is a class."""
+    return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
+
+
+def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add how systems differ."""
+    if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
+        return content
+    irm = work.whole(content)
+    names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
+    if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
+        return replace(content, comparison=work.here(irm.compare(*names, **compared)))
+    return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
+
+
+def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add on which queries systems differ."""
+    if content.comparison is None or not content.query or not compared["paired"]:
+        return content
+    irm = work.apart(work.irm).whole(content)
+    names = [] if irm.roles.get("value") is not None else [content.first]
+    each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
+    if each is not None:
+        each = each.filter(pl.col("metric") == content.first)
+    return replace(content, differences=each)
+
+
+def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
+    """Curves: of metrics by cutoff, or of the scores of rows without a query."""
+    if plan is None:
+        return {}
+    columns, found = plan.played, {}
+    if content.query:
+        return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
+    if columns.score is None or columns.class_scores:
+        return {}
+    irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
+    options = {"roc": {"points": POINTS}, "pr": {"points": POINTS}, "calibration": {}, "distribution": {"bins": BINS}}
+    for kind, thin in options.items():
+        curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
+        if curve is not None:
+            found[kind] = curve
+    return found
+
+
+def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
+    """Curves of metrics by cutoff."""
+    cut = [metric for _, metric in content.asked if metric.k is not None]
+    kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
+    if not kinds:
+        return {}
+    top = max(10, *(int(metric.k or 0) for metric in cut))
+    irm, cutoffs = work.all_segments(content), shown_cutoffs(top, depth)
+    curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
+    if curve is None:
+        return {}
+    return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
+
+
+def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
+    """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
+    if plan is None or content.query:
+        return content
+    columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
+    if columns.score and not columns.class_scores:
+        best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
+        content = replace(content, best_threshold=best)
+    confusion, several = None, bool(columns.class_scores)
+    if columns.predicted is not None or plan.conventions.threshold is not None:
+        confusion = work.tried("confusion matrix", irm.confusion)
+    if confusion is not None:
+        n = confusion["actual"].n_unique()
+        several = several or n > 2
+        if n > CLASSES:
+            reason = f"there are {n:,} classes, and at most {CLASSES} can be told apart; confusion() returns all"
+            work.absent.append({"section": "confusion matrix", "reason": reason})
+            confusion = None
+    names = [name for name, _ in content.asked]
+    classes = work.tried("classes", lambda: irm.per_class(*names, layout="wide")) if several else None
+    return replace(content, confusion=confusion, classes=classes)
+
+
+def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
+    """The part that each column plays, and whether it was found by its name."""
+    found, rows = played.found, []
+    for role in ROLES:
+        column = getattr(played.columns, role)
+        if not column or hasattr(Conventions, role):  # which have a list of their own
+            continue
+        text = column if isinstance(column, str) else ", ".join(map(_paired, column))
+        rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})
+    if plan is not None and plan.judged is not None:
+        for role in ("query", "doc", "grade", "label", "annotator"):
+            column = getattr(plan.judged, role)
+            if column:
+                text = column if isinstance(column, str) else ", ".join(column)
+                rows.append({"role": f"{role} of the judgments", "column": text, "source": "beside the frame"})
+    return rows
+
+
+def _paired(column: Any) -> str:
+    return f"{column[0]}: {column[1]}" if isinstance(column, tuple) else str(column)
+
+
+def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The conventions in force: those that were said, and what holds where the field disagrees."""
+    if plan is None:
+        return []
+    rows = []
+    for name, value in vars(plan.conventions).items():
+        said = roles.get(name) is not None or (name == "several" and value is not None)
+        if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
+            continue
+        text = (
+            DEFAULTS.get(name, "")
+            if value is None
+            else ", ".join(map(str, value))
+            if isinstance(value, tuple)
+            else str(value)
+        )
+        rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
+    return rows
