@@ -176,39 +176,46 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = 
     longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
     columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
 
-    def panel(part: Tidy, name: str, metric: Metric) -> Any:
+    def panel(part: Tidy, key: Key, name: str, metric: Metric) -> Any:
         if not order or tidy.color is None:
-            order[:] = _best_first(part, metric)
+            order[:] = _best_first(part.table, key, metric)
         first = tidy.color is None or next(places) % columns == 0
-        return _row_panel(part, name, metric, order, ends, whole=whole, first=first, zero=zero)
+        return _row_panel(part, key, name, metric, order, ends, whole=whole, first=first, zero=zero)
 
     return in_panels(tidy, panel, f"{of}{n_text(_rests_on(tidy))}", columns)
 
 
-def _best_first(part: Tidy, metric: Metric) -> list[str]:
+def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:
     """The rows of a panel, the best on top where the metric has a direction."""
-    assert part.color is not None
-    if metric.higher is None or part.color.columns == METRIC:
-        return part.color.values
-    means = part.table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
+    if metric.higher is None or key.columns == METRIC:
+        return key.values
+    means = table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
 
 
 def _row_panel(
-    part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, *, whole: bool, first: bool, zero: bool
+    part: Tidy,
+    key: Key,
+    name: str,
+    metric: Metric,
+    order: list[str],
+    ends: Ends,
+    *,
+    whole: bool,
+    first: bool,
+    zero: bool,
 ) -> Any:
     """A panel with a row for each value, its number beside it; the rows have their names in the first of a line."""
     alt = altair()
     part = replace(part, table=_with_numbers(part, metric, "+.3f" if zero else ""))
-    assert part.color is not None
-    of_metrics = part.color.columns == METRIC
+    of_metrics = key.columns == METRIC
     y = alt.Y(
         "color:N",
-        title=part.color.title if first and not of_metrics else None,
+        title=key.title if first and not of_metrics else None,
         sort=order,
         axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20, labels=first, ticks=first),
     )
-    check_drawable(part.color)
+    check_drawable(key)
     title, axis = metric_title(name, metric), alt.Axis(tickCount=3 if zero else 4)
     if zero:
         metric = replace(metric, range=(-math.inf, math.inf))
@@ -294,7 +301,7 @@ def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
     return lighted(tidy, last.sort(pl.col("value") * sign, descending=True)["color"].to_list(), chosen)
 
 
-def _lines(part: Tidy, name: str, metric: Metric, *, width: int) -> Any:
+def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> Any:
     """A panel with a line for each series against the cutoff, its name at its end."""
     alt = altair()
     last = _at_ends(part.table)
@@ -303,17 +310,16 @@ def _lines(part: Tidy, name: str, metric: Metric, *, width: int) -> Any:
     x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
     x = alt.X("k:Q", title="Cutoff k", scale=x_scale, axis=alt.Axis(format="d", tickMinStep=1))
     title, scale = metric_title(name, metric), metric_scale(metric)
-    assert part.color is not None
-    several, in_colour = len(part.color.values) > 1, part.color.lit is None
-    channels = colored(part.color, dashes=True, legend=several and part.facet is not None)
-    line = line_mark(part.color, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
+    several, in_colour = len(key.values) > 1, key.lit is None
+    channels = colored(key, dashes=True, legend=several and part.facet is not None)
+    line = line_mark(key, name, point=alt.OverlayMarkDef(size=25) if in_colour else False)
     y = alt.Y("value:Q", title=title, scale=scale)
     layers = [line.encode(x=x, y=y, **channels, tooltip=_tooltip(part, name, None))]
     if "ci_low" in part.table.columns and in_colour:
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
         layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
-    last = last.filter(pl.col("color").is_in([*(part.color.lit or part.color.values)]))
+    last = last.filter(pl.col("color").is_in([*(key.lit or key.values)]))
     if several and part.facet is None and len(last):
         layers.append(_names_at_ends(last, x, y, metric, channels["color"]))
     return multiplied(part, layers, width=width, height=HEIGHT)

@@ -182,7 +182,7 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     return in_panels(tidy.with_columns(color=source), build, f" over queries{n_text(each)}")
 
 
-def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
+def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
     """A panel with a histogram for each row; one that stands alone uses the width for many."""
     alt = altair()
     defined = part.table.filter(pl.col("value").is_finite())
@@ -194,11 +194,10 @@ def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int, alone: bool)
     low, high = (pl.Series(ends).gather(rows["bin"]) for ends in (edges[:-1], edges[1:]))
     means = defined.group_by("color", maintain_order=True).agg(mean=pl.col("value").mean())
     rows = rows.with_columns(low=low, high=high, zero=0.0).join(means, on="color", maintain_order="left")
-    assert part.color is not None
-    several = part.color.columns != METRIC or len(part.color.values) > 1
+    several = color.columns != METRIC or len(color.values) > 1
     best = means.sort(pl.col("mean") * metric.sign, descending=True, maintain_order=True)["color"].to_list()
-    order = part.color.values if part.color.columns == METRIC else [*dict.fromkeys([*best, *part.color.values])]
-    key = Key(("",) if part.color.columns == METRIC else part.color.columns, order)
+    order = color.values if color.columns == METRIC else [*dict.fromkeys([*best, *color.values])]
+    key = Key(("",) if color.columns == METRIC else color.columns, order)
     drawn = Tidy(rows.rename({"color": "facet"}), None, key if several else None)
     x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
     bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)

@@ -15,7 +15,7 @@ from frame_metrics.plot.tidy import Key, Tidy
 
 NAMED = 3  # metrics in a title
 METRIC = ("metric",)  # the key where metrics are the rows, or lines, of a panel
-Build: TypeAlias = Callable[[Tidy, str, Metric], Any]  # from its rows, its name and its metric to a panel
+Build: TypeAlias = Callable[[Tidy, Key, str, Metric], Any]  # from its rows, their key, its name and metric to a panel
 
 
 def named(tidy: Tidy) -> Tidy:
@@ -44,9 +44,10 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
     panels = []
     for group in groups.values():
         part = replace(tidy, table=tidy.table.filter(pl.col("what").is_in(group)))
+        key = tidy.color or Key(METRIC, group)
         if tidy.color is None:
-            part = replace(part.with_columns(color="what"), color=Key(METRIC, group))
-        panels.append(build(part, group[0] if len(group) == 1 else "value", meant[group[0]]))
+            part = replace(part.with_columns(color="what"), color=key)
+        panels.append(build(part, key, group[0] if len(group) == 1 else "value", meant[group[0]]))
     wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
     wrapped = {"columns": beside(len(panels)), "spacing": 30} if columns is None else wrapped
     chart = panels[0] if len(panels) == 1 else altair().concat(*panels, **wrapped)

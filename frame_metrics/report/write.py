@@ -22,7 +22,7 @@ from frame_metrics.report.cells import Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
-from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
+from frame_metrics.report.layout import Block, Group, Picture, Section, sections_of, verdict
 from frame_metrics.report.pictures import drawn
 from frame_metrics.report.tables import in_markdown, markdown_text
 
@@ -173,7 +173,6 @@ def _block(block: Block) -> str:
     inner = "\n\n".join(map(_block, block.blocks))
     if isinstance(block, Group):
         return f"### {markdown_text(block.title)}\n\n{inner}"
-    assert isinstance(block, Fold)
     summary = html.escape(f"{block.summary.beside} {block.summary.text}".strip())
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
