@@ -1224,6 +1224,7 @@ class IRM(Generic[Frame]):
         paired: bool = True,
         covariate: str | None = None,
         cluster: str | None = None,
+        split: Mapping[Any, float] | None = None,
     ) -> str:
         """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
 
@@ -1246,6 +1247,7 @@ class IRM(Generic[Frame]):
             the order of their names.
         paired, covariate : as in ``compare``: False for the arms of an online test, each of which has its own queries.
         cluster : the column of what belongs together, as users, as if it had been named: ``irm(cluster=...)``.
+        split : as in ``audit``, of arms: the share of the units that each one should have.
 
         Returns
         -------
@@ -1268,7 +1270,7 @@ class IRM(Generic[Frame]):
 
         irm = (self if cluster is None else self(cluster=cluster))._by_name
         compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
-        options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
+        options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format, "split": split}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
     @verb
@@ -1279,6 +1281,7 @@ class IRM(Generic[Frame]):
         paired: bool = True,
         covariate: str | None = None,
         ci: float = 0.95,
+        split: Mapping[Any, float] | None = None,
     ) -> Frame:
         """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
 
@@ -1294,6 +1297,7 @@ class IRM(Generic[Frame]):
         baseline : as in ``compare``. None: the best system beside the next, and the first that it surely beats.
         paired, covariate : as in ``compare``, of arms.
         ci : level of the intervals.
+        split : as in ``audit``, of arms: the share of the units that each one should have.
 
         Returns
         -------
@@ -1319,4 +1323,4 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import summary
 
         compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
-        return summary(self._by_name, self._plan, metrics, compared, ci)
+        return summary(self._by_name, self._plan, metrics, compared, ci, split)

@@ -87,7 +87,7 @@ COMMANDS: dict[str, Command] = {
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
         getattr(IRM, "report", None),
-        ("baseline", "saved", "saved_system"),
+        ("baseline", "split", "saved", "saved_system"),
     ),
     "convert": Command(
         """

@@ -316,7 +316,8 @@ class Job:
         path, saved = self.said.get("output"), self._saved
         with saved.named() if saved else nullcontext():
             baseline = saved.of_one() if saved else self._systems()
-            text = write(path, metrics=self.metrics or None, baseline=baseline, **self._of_verb())
+            options = {"baseline": baseline, "split": self.said.get("split"), **self._of_verb()}
+            text = write(path, metrics=self.metrics or None, **options)
         if path is None:
             with quiet_pipe():
                 writing.put(text.encode())

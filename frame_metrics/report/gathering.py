@@ -34,6 +34,11 @@ DEFAULTS = {
     "duplicates": "an error",
 }
 OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that rows without a query do not have
+GRAVEST = ("error", "warning", "info", "fact")
+OF_SPLIT = (  # what audit() looks at where it is told how units should be split
+    *("sample ratio mismatch", "sample ratio mismatch in a segment", "units of several arms"),
+    *("few units that vary otherwise", "units split"),
+)
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
 
@@ -48,6 +53,7 @@ def gathered(
     ci: float | None,
     queries: int | None,
     sort: str | None = None,
+    split: Mapping[Any, float] | None = None,
 ) -> Content:
     """Ask the verbs for everything that a report shows.
 
@@ -60,6 +66,7 @@ def gathered(
     title : of the report; None for one that names the metrics.
     queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
     sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
+    split : the share of the units that each arm should have.
     """
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
@@ -83,6 +90,7 @@ def gathered(
         results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
     saved = {"baseline": baseline} if is_frame(baseline) else {}
     audit = work.here(work.each(irm).audit(**saved))
+    audit = audit if paired else _with_split(audit, work, split)
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
@@ -111,6 +119,21 @@ def gathered(
     content = queries_added(_differing(content, work, compared), work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
+
+
+def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float] | None) -> pl.DataFrame:
+    """Add to what the audit finds how the units of an online test are split; it is noted where nobody says the shares.
+
+    Other checks look at arms as segments.
+    """
+    if split is None:
+        reason = f"whether each {work.system} has the share of the units that it should have is not known; say split="
+        work.absent.append({"section": "sample ratio", "reason": reason})
+        return audit
+    found = work.here(work.irm.audit(split=split)).filter(pl.col("check").is_in(OF_SPLIT))
+    return pl.concat([audit, found], how="vertical_relaxed").sort(
+        pl.col("severity").cast(pl.Enum(GRAVEST)), maintain_order=True
+    )
 
 
 def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:

@@ -17,7 +17,7 @@ class Said:
 
     about: str  # difference, value, unjudged, undefined, audit, segment or trend
     unit: str  # queries or rows
-    of: str | None = None  # a segment, the first and the last of a trend, or what the audit found
+    of: str | None = None  # a segment, the first and the last of a trend, what the audit found, or undefined values are
     system: Any = None
     baseline: Any = None
     metric: str
@@ -132,7 +132,8 @@ def _unjudged(said: Said) -> str:
 
 def _undefined(said: Said) -> str:
     of = "" if said.system is None else f" of {_name(said.system)}"
-    return f"{said.metric}{of} is undefined in {_counted(said)}."
+    what = "" if said.of is None else f", which {said.of}"
+    return f"{said.metric}{of} is undefined in {_counted(said)}{what}."
 
 
 def _audit(said: Said) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import is_known
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.sentences import Said
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class Decisions:
         yield from self._unjudged(pairs[0].baseline if pairs else None)
         if self.own["n_undefined"]:
             alike = self._first(self.content.results)["n_undefined"].n_unique() == 1
-            yield self._said("undefined", {}, system=None if alike else self.best, n=self.own["n_undefined"])
+            n = self.own["n_undefined"]
+            yield self._said("undefined", {}, system=None if alike else self.best, n=n, of=self._filled(n))
         yield from self._audited()
         yield from self._opposite(pairs)
         yield from self._segments()
@@ -95,6 +97,16 @@ class Decisions:
     def _of(self, row: Mapping[str, Any]) -> str:
         """The values of the columns of segments, as text."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
+
+    def _filled(self, n: int) -> str | None:
+        """What becomes of undefined values of the first metric; None for numbers from elsewhere."""
+        metric = self.content.asked[0][1]
+        if self.work.irm.roles.get("value") is not None or not is_known(metric):
+            return None
+        said = self.work.irm.roles.get("undefined")
+        fill = metric.undefined if said is None else {"zero": 0, "one": 1}.get(said)
+        many = n != 1
+        return f"count{'' if many else 's'} as {fill:g}" if fill is not None else f"{'are' if many else 'is'} left out"
 
     def _said(self, about: str, row: Mapping[str, Any], **more: Any) -> Said:
         """A sentence of the figures of a row, and further ones."""
@@ -156,20 +168,18 @@ class Decisions:
                 return
 
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
-        """Segments in which the system that is worse in all of them is better, all tests corrected together."""
-        pair, irm = next((one for one in pairs if one.told), None), self.work.irm
-        if pair is None or not self.content.by or self._series() > SERIES:
+        """Segments in which another system beats the best one of all, all tests corrected together."""
+        irm, named = self.work.irm, self.compared["baseline"]
+        if not pairs or not self.content.by or self._series() > SERIES:
             return
-        named = self.compared["baseline"] if self.content.named else pair.baseline
-        options = {**self.compared, "baseline": named, "over": "all"}
+        saved = is_frame(named)
+        options = {**self.compared, "baseline": named if saved else self.best, "over": "all"}
         found = self.work.apart(irm).tried("segments", partial(irm.compare, self.content.first, **options))
         rows = [] if found is None else found.iter_rows(named=True)
-        each = [
-            self._said("difference", row)
-            for row in rows
-            if (self._system(row), row["baseline"]) == (pair.system, pair.baseline)
-        ]
-        other = [one.turned() for one in each if one.told and (one.difference or 0) * (pair.difference or 0) < 0]
+        each = [self._said("difference", row) for row in rows]
+        each = [one.turned() for one in each if one.system == self.best] if saved else each
+        worse = sign_of(self.content.first)
+        other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
         yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
 
     def _series(self) -> int:

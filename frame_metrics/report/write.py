@@ -49,7 +49,7 @@ def report(
     if options["ci"] is not None:
         check_level(options["ci"])
     check_whole("queries", options["queries"], 0)
-    check_arms(compared)
+    check_arms(compared, options["split"])
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     content = gathered(irm, request, asked, compared=compared, **options)
@@ -80,20 +80,19 @@ class Page(str):
         return _written(file_name(path), self)
 
 
-def check_arms(compared: Mapping[str, Any]) -> None:
+def check_arms(compared: Mapping[str, Any], split: Any) -> None:
     """Raise for options that are of arms alone."""
     check_bool("paired", compared["paired"])
-    if compared["paired"] and compared["covariate"] is not None:
-        raise BadValueError(
-            f"covariate={compared['covariate']!r} is of arms with queries of their own; say paired=False"
-        )
+    for name, given in {"covariate": compared["covariate"], "split": split}.items():
+        if compared["paired"] and given is not None:
+            raise BadValueError(f"{name}={given!r} is of arms with queries of their own; say paired=False")
 
 
-def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float) -> Any:
+def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:
     """Answer ``irm.summary``, which has the parameters."""
     check_level(ci)
-    check_arms(compared)
-    content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None)
+    check_arms(compared, split)
+    content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None, split=split)
     columns, system = content.summary.to_dict(), content.system
     if system in columns and system != "system":
         raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")

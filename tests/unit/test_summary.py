@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_metrics import IRM, show
+from frame_metrics import IRM, BadValueError, show
 from frame_metrics.report.summary import OF_RELEVANT
 from helpers import KINDS, as_kind, as_polars, error
 from inside import CHECKS
@@ -95,7 +95,7 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     assert value["sentence"] == f"ndcg@5 is {figures}, over 40 queries."
     assert unjudged["share"] == 1 - irm.evaluate("judged@5")["value"][0]
     assert unjudged["sentence"] == f"{unjudged['share']:.1%} of the top 5 are unjudged.".replace("%", " %")
-    assert undefined["sentence"] == "ndcg@5 is undefined in 1 query."
+    assert undefined["sentence"] == "ndcg@5 is undefined in 1 query, which counts as 0."
 
 
 def test_segments_that_are_otherwise_than_all_are_named() -> None:
@@ -111,6 +111,17 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     assert segment["of"] == "day = 2026-01-04"
     assert trend["sentence"].startswith("ndcg@5 fell from ")
     assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
+
+
+def test_another_system_that_is_best_in_a_segment_is_named() -> None:
+    """It need not be the baseline: in each segment others are tested against the best of all."""
+    log = runs(old=0.0, new=1.0, third=0.8).with_columns(part=pl.col("query") % 2)
+    known = pl.col("grade").fill_null(0)
+    best = pl.when(run="third", part=1).then(known * 10.0).when(run="third", part=0).then(-known)
+    irm = log.with_columns(score=best.otherwise("score")).irm(system="run", by="part")
+    first, *others = said(irm, "ndcg@5", baseline="old")
+    assert first["sentence"].startswith("new beats old: ndcg@5 ")
+    assert [one["sentence"][:31] for one in others if one["baseline"] == "new"] == ["In part = 1, third beats new: n"]
 
 
 @pytest.mark.slow
@@ -278,3 +289,20 @@ def test_pictures_are_listed() -> None:
     told = repr(runs(a=0.0).irm.plot).splitlines()
     assert [line.split()[0] for line in told[1:3]] == ["metrics", "bounds"]
     assert len(told) == 16
+
+
+def test_an_online_test_says_how_its_units_are_split() -> None:
+    """With split= a ratio that cannot be chance is a finding; without it the report says that nobody looked."""
+    n = 600
+    arm = np.where(np.arange(n) < 240, "new", "old")
+    log = pl.DataFrame({"query": np.arange(n), "arm": arm, "rank": 1, "label": np.arange(n) % 3 == 0})
+    irm = log.irm(system="arm", rank="rank", label="label")
+    split = {"new": 0.5, "old": 0.5}
+    (found,) = said(irm, "success@1", about="audit", paired=False, split=split)
+    assert "sample ratio mismatch (60)" in found["sentence"]
+    asked = json.loads(irm.report(metrics="success@1", format="json", paired=False))
+    assert asked["absent"][0]["reason"].endswith("the units that it should have is not known; say split=")
+    asked = json.loads(irm.report(metrics="success@1", format="json", paired=False, split=split))
+    assert asked["absent"] == []
+    with pytest.raises(BadValueError, match="paired=False"):
+        irm.summary("success@1", split=split)
