@@ -125,6 +125,13 @@ def test_rank_biased_precision_of_moffat_and_zobel() -> None:
     assert values(irm, "rbp(p=0.5)", "rbp(p=0.8)", "rbp(p=0.95)") == pytest.approx([0.7661, 0.4526, 0.1881], abs=5.1e-5)
 
 
+def test_users_of_cwl_eval() -> None:
+    """Figures of cwl_eval 1.0.12: gains 1 0 1 1 0 and nothing below, down to rank 1000."""
+    asked = ("INST(T=2, max_rel=1)", "INSQ(T=2, max_rel=1)", "U-measure(L=1000, max_grade=1)", "TBG(max_grade=1)")
+    found = values(results([1, 0, 1, 1, 0]), *asked)
+    assert found == pytest.approx([0.5363731, 0.3913564, 0.0059840, 0.0096588], abs=5.1e-8)
+
+
 def test_the_residual_is_what_rank_biased_precision_could_still_gain() -> None:
     """The residual is rbp with everything unknown relevant, less rbp (Moffat and Zobel, 2008)."""
     least, rest = values(results([1, None, 0, None, 1]), "rbp(p=0.7)", "rbp_residual(p=0.7)")
@@ -426,6 +433,11 @@ class Worked(NamedTuple):
     roles: Mapping[str, Any] = MappingProxyType({})
 
 
+def mean_gain(on: float, further: float) -> float:
+    """The mean gain of three documents, of gains 3/4, 1/2 and 3/4, for a user who goes on with these two chances."""
+    return (3 / 4 + on * 1 / 2 + on * further * 3 / 4) / (1 + on + on * further)
+
+
 # Of two documents of gain 1 the second is missed; the one of gain 2 is at rank 2.
 DOWN, BEST = 2 / log2(3) + 1 / log2(4), 2 + 1 / log2(3) + 1 / log2(4)
 TP, FP, FN, TN = 3, 1, 2, 4
@@ -528,6 +540,8 @@ WORKED = (
             "rbp(p=0.5, rel=3)": (1 - 0.5) * (0.5**0 + 0.5**2),
             "precision(rel=2)@4": 3 / 4,
             "recall(rel=3)": 2 / 3,
+            "idcg@2": 3 + 3 / log2(3),
+            "idcg(gain='exp')": 7 + 7 / log2(3) + 7 / log2(4) + 3 / log2(5) + 3 / log2(6) + 1 / log2(7),
             # A reader is satisfied by (2^g - 1) / 2^4 of documents.
             "err(max_grade=4)@2": 7 / 16 + 1 / 2 * 3 / 16 * (1 - 7 / 16),
             "err(max_grade=3)": 7 / 8
@@ -535,6 +549,24 @@ WORKED = (
             + 1 / 3 * 7 / 8 * (1 / 8 * 5 / 8)
             + 1 / 5 * 1 / 8 * (1 / 8 * 5 / 8 * 1 / 8)
             + 1 / 6 * 3 / 8 * (1 / 8 * 5 / 8 * 1 / 8 * 7 / 8),
+        },
+    ),
+    Worked(  # users who read three documents at most, of gains 3/4, 1/2 and 3/4
+        [3, 2, 3, 0, 1, 2],
+        [3],
+        {
+            "sdcg(max_grade=4)@3": (3 / 4 + 1 / 2 / log2(3) + 3 / 4 / 2) / (1 + 1 / log2(3) + 1 / 2),
+            "insq(target=2, max_grade=4)@3": mean_gain((4 / 5) ** 2, (5 / 6) ** 2),
+            "tbg(halflife=2, max_grade=4)@3": mean_gain(2**-0.5, 2**-0.5),
+            "u_measure(length=4, max_grade=4)@3": mean_gain(3 / 4, 2 / 3),
+            "inst(target=2, max_grade=4)@3": mean_gain((3.25 / 4.25) ** 2, (3.75 / 4.75) ** 2),
+            "bpm(max_grade=4)@3": (3 / 4 + 1 / 2) / 2,
+            "bpm(target=5, max_grade=4)@3": (3 / 4 + 1 / 2 + 3 / 4) / 3,
+            "nerr8(max_grade=4)@3": mean_gain(1 / 4, 1 / 2),
+            "nerr9(max_grade=4)@3": mean_gain(1 / 4 * 1 / 2, 1 / 2 * 2 / 3),
+            "nerr10(p=0.5, max_grade=4)@3": mean_gain(1 / 4 * 0.5, 1 / 2 * 0.5),
+            "nerr11(target=2, max_grade=4)@3": mean_gain(1 / 4 * (4 / 5) ** 2, 1 / 2 * (5 / 6) ** 2),
+            "nerr8(max_grade=4, gain='exp')@1": 7 / 15,
         },
     ),
     Worked(
