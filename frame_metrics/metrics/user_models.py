@@ -69,9 +69,7 @@ def _patience(rank: Array, until: Array | float) -> Array:
 
 
 @_fixed(also=("scaled_dcg", "scaled_discounted_cumulative_gain"))
-def sdcg(
-    run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Positive | None = None
-) -> Array:
+def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Positive | None = None) -> Array:
     """Scaled discounted cumulated gain: dcg as a share of what k documents of the highest grade would give.
 
     Formula: sum over r <= k of g(r) / log2(r + 1), over the sum over r <= k of 1 / log2(r + 1); g(r) is gain(r) /

@@ -202,7 +202,8 @@ def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed
     with pytest.raises(NotComputableError, match=f"^{name} is not bounded by the worst and the best order of equal sc"):
         log.irm.bounds(name, of="ties")
     with pytest.raises(
-        NotComputableError, match=f"^{name} has no bounds of unjudged rows; these have: abandonment, ap, .*tp, u_measure, un, up$"
+        NotComputableError,
+        match=f"^{name} has no bounds of unjudged rows; these have: abandonment, ap, .*tp, u_measure, un, up$",
     ):
         log.irm.bounds(name, of="unjudged")
     for ties in ("worst", "best", "expected"):
