@@ -235,7 +235,7 @@ COUNTED = ("NumQ", "NumRet", "NumRel", "NumRet(rel=1)", "NumRet(rel=2)")  # wron
 UNTIED = ("RR@1", "RR@10", "Judged@3", "Judged@10")  # equal scores are in another order there
 # How each name that it registers is asked for, where it needs a cutoff.
 ASKED = {"IPrec": "IPrec@0.5"} | {name: f"{name}@5" for name in ("P", "Precision", "R", "Recall", "Success")}
-# What ir_measures 0.4.3 gives for queries 1 and 2 by cwl_eval 1.0.12 and gdeval, which it asks where they are installed.
+# What ir_measures 0.4.3 gives for queries 1 and 2 by cwl_eval 1.0.12 and gdeval, where these are installed.
 GRADES: Qrels = {"1": {"a": 3, "b": 0, "c": 1, "d": 2, "f": 3}, "2": {"a": 1, "x": 2}}
 RANKED: Run = {"1": {"b": 6, "a": 5, "e": 4, "c": 3, "d": 2}, "2": {"y": 2, "x": 1}}
 KEPT = {
@@ -320,9 +320,9 @@ def test_every_name_of_ir_measures_gives_its_number(name: str) -> None:
         text, value = OF_INTENTS[name]
         judged = pl.DataFrame(INTENTS, schema=["query", "doc", "subtopic", "grade"], orient="row")
         run = pl.DataFrame({"query": ["q"] * 4, "doc": ["d2", "d4", "d1", "d3"], "score": [4.0, 3.0, 2.0, 1.0]})
-        assert run.irm(doc="doc").judge(judged, **{"subtopic": "subtopic"}).per_query(text)["value"].to_list() == (
-            pytest.approx([value], abs=1e-9)
-        )
+        options: dict[str, Any] = {"subtopic": "subtopic"}
+        found = run.irm(doc="doc").judge(judged, **options).per_query(text)
+        assert found["value"].to_list() == pytest.approx([value], abs=1e-9)
         return
     run, qrels = random_case(3, rel=1, tie=False)
     run = {query: found for query, found in run.items() if query in qrels}
