@@ -338,7 +338,7 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        qrels : a frame of any kind, one row per judged query and document.
+        qrels : a frame of any kind, one row per judged query and document. None takes those that are kept back.
         query, doc : their columns, or expressions; by default those called as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
@@ -350,8 +350,9 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            A column is not there. When a metric is computed: two grades for one pair, by one annotator even where
-            ``several`` is said, ids of different types, or no id that matches.
+            A column is not there, or judgments are kept already: others take their place after ``judge(None)``. When a
+            metric is computed: two grades for one pair, by one annotator even where ``several`` is said, ids of
+            different types, or no id that matches.
 
         Examples
         --------
@@ -361,7 +362,14 @@ class IRM(Generic[Frame]):
         >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
         [0.5, 0.0]
         """
+        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
+        if qrels is None and self._judgments and all(value is None for value in (*given.values(), several)):
+            return self._with(self.roles, None)
         border_of(qrels)
+        if self._judgments:
+            raise BadValueError(
+                "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"
+            )
         if label is True and grade is not None:
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
@@ -371,7 +379,6 @@ class IRM(Generic[Frame]):
                 "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
                 "several= out"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")

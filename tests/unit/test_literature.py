@@ -739,6 +739,16 @@ def test_values_of_another_policy_worked_by_hand(name: str) -> None:
     assert row["value"] == pytest.approx(published.get(name, row["value"]), abs=5e-5)
 
 
+def test_a_self_normalised_value_of_lists_that_are_never_shown() -> None:
+    """A list whose weights are all 0 has no value of its own; where all are such, neither has the mean."""
+    slates = SLATES.with_columns(target=pl.when(pl.col("query") > 0).then(0.0).otherwise("target"))
+    some = slates.irm(grade="reward", propensity="logged", target_propensity="target")
+    shown = ("n", "n_undefined")
+    assert some.evaluate("sn_iips@3").select("value", *shown).rows() == [(2.0, 3, 2)]
+    none = slates.filter(pl.col("query") > 0).irm(grade="reward", propensity="logged", target_propensity="target")
+    assert none.evaluate("sn_iips@3", "iips@3").select("value", *shown).rows() == [(None, 2, 2), (0.0, 2, 0)]
+
+
 # Three of six rows are relevant; two relevant ones have the score of one that is not.
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
