@@ -58,7 +58,7 @@ def test_results_without_judgments_are_not_evaluated() -> None:
 
 
 def test_judgments_beside_judgments_are_an_error() -> None:
-    """The second would take the place of the first; after judge(None) they do, and without any there is nothing back."""
+    """They would take the place of the first in silence; judge(None) takes these back, where there are any."""
     irm = RUN.irm.judge(QRELS)
     said = "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"
     assert error(lambda: irm.judge(QRELS.head(1)), BadValueError) == said
