@@ -99,14 +99,7 @@ def dcg(
     return seen.total_within(k, _discounted(seen, discount, base))
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    also=("ideal_dcg", "ideal_discounted_cumulative_gain"),
-)
+@metric(range=(0, np.inf), best=None, monotone=True, expected=True, also=("ideal_dcg",))
 def idcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Ranking, by_rank, top_gain
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array, Ranking, Rows, by_rank, top_gain
 from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -27,13 +28,20 @@ def _depth(k: int | None) -> int:
     return DEPTH if k is None else min(k, DEPTH)
 
 
+def _shares(run: Ranking, gain: GainName, max_grade: float | None) -> Rows:
+    """The documents that have a gain, with its share of that of the highest grade."""
+    seen, top = run.gains(gain), top_gain(max_grade, gain)
+    if seen.value.max(initial=0) > top:
+        raise BadValueError(f"a gain is {seen.value.max():g}, more than that of max_grade, {top.item():g}")
+    return seen.like(seen.value / top)
+
+
 def _by_rank(
     run: Ranking, weight: Callable[[Array], Array], k: int | None, gain: GainName, max_grade: float | None
 ) -> Array:
     """Mean gain of the ranks, as shares of the highest, each with its weight."""
-    seen = run.gains(gain)
-    gained = seen.total_within(_depth(k), seen.value * by_rank(weight, seen.rank))
-    return gained / (top_gain(max_grade, gain) * weight(np.arange(1, _depth(k) + 1)).sum())
+    seen, every = _shares(run, gain, max_grade), weight(np.arange(1, _depth(k) + 1))
+    return seen.total_within(_depth(k), seen.value * by_rank(weight, seen.rank)) / every.sum()
 
 
 def _by_user(
@@ -50,13 +58,12 @@ def _by_user(
     goes_on : the chance to read the next rank as well, of a rank, its gain, and the gain of it and all above it; shapes
         (ranks,), (queries, ranks) and (queries, ranks).
     """
-    seen, value = run.gains(gain), np.zeros(run.n_queries)
-    share, rank = seen.value / top_gain(max_grade, gain), np.arange(1.0, _depth(k) + 1)
+    seen, value, rank = _shares(run, gain, max_grade), np.zeros(run.n_queries), np.arange(1.0, _depth(k) + 1)
     for first in range(0, run.n_queries, AT_ONCE):
         here = np.arange(*np.searchsorted(seen.query, (first, first + AT_ONCE)))
         here = here[seen.rank[here] <= len(rank)]
         gains = np.zeros((len(value[first : first + AT_ONCE]), len(rank)))
-        gains[seen.query[here] - first, seen.rank[here] - 1] = share[here]
+        gains[seen.query[here] - first, seen.rank[here] - 1] = seen.value[here]
         read = np.ones(gains.shape)
         np.cumprod(goes_on(rank, gains, np.cumsum(gains, axis=1))[:, :-1], axis=1, out=read[:, 1:])
         value[first : first + AT_ONCE] = (read * gains).sum(axis=1) / read.sum(axis=1)

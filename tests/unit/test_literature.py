@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from frame_metrics import IRM
+from frame_metrics import IRM, BadValueError
 from inside import FORMS, REGISTRY, read
 
 
@@ -130,6 +130,14 @@ def test_users_of_cwl_eval() -> None:
     asked = ("INST(T=2, max_rel=1)", "INSQ(T=2, max_rel=1)", "U-measure(L=1000, max_grade=1)", "TBG(max_grade=1)")
     found = values(results([1, 0, 1, 1, 0]), *asked)
     assert found == pytest.approx([0.5363731, 0.3913564, 0.0059840, 0.0096588], abs=5.1e-8)
+
+
+def test_no_gain_is_above_that_of_the_highest_grade() -> None:
+    """A user who finds more than all that is wanted is none of the model's."""
+    irm = results([2, 3])
+    for name in ("inst", "insq", "nerr8"):
+        with pytest.raises(BadValueError, match=r"^a gain is 7, more than that of max_grade, 1$"):
+            irm.evaluate(f"{name}(gain={{2: 7, 3: 1}}, max_grade=3)")
 
 
 def test_the_residual_is_what_rank_biased_precision_could_still_gain() -> None:
