@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from frame_metrics.inputs import Array, Ranking, Rows, by_rank, top_gain
 from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
+Top: TypeAlias = Positive | None  # the highest grade
 DEPTH = 1000  # ranks that are read at most, as in cwl_eval
 AT_ONCE = 256  # queries whose ranks are laid out side by side
 
@@ -28,7 +30,7 @@ def _depth(k: int | None) -> int:
     return DEPTH if k is None else min(k, DEPTH)
 
 
-def _shares(run: Ranking, gain: GainName, max_grade: float | None) -> Rows:
+def _shares(run: Ranking, gain: GainName, max_grade: Top) -> Rows:
     """The documents that have a gain, with its share of that of the highest grade."""
     seen, top = run.gains(gain), top_gain(max_grade, gain)
     if seen.value.max(initial=0) > top:
@@ -36,9 +38,7 @@ def _shares(run: Ranking, gain: GainName, max_grade: float | None) -> Rows:
     return seen.like(seen.value / top)
 
 
-def _by_rank(
-    run: Ranking, weight: Callable[[Array], Array], k: int | None, gain: GainName, max_grade: float | None
-) -> Array:
+def _by_rank(run: Ranking, weight: Callable[[Array], Array], k: int | None, gain: GainName, max_grade: Top) -> Array:
     """Mean gain of the ranks, as shares of the highest, each with its weight."""
     seen, every = _shares(run, gain, max_grade), weight(np.arange(1, _depth(k) + 1))
     return seen.total_within(_depth(k), seen.value * by_rank(weight, seen.rank)) / every.sum()
@@ -49,7 +49,7 @@ def _by_user(
     goes_on: Callable[[Array, Array, Array], Array],
     k: int | None,
     gain: GainName,
-    max_grade: float | None,
+    max_grade: Top,
 ) -> Array:
     """Mean gain of the ranks that are read, as shares of the highest.
 
@@ -76,7 +76,7 @@ def _patience(rank: Array, until: Array | float) -> Array:
 
 
 @_fixed(also=("scaled_dcg", "scaled_discounted_cumulative_gain"))
-def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Positive | None = None) -> Array:
+def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Scaled discounted cumulated gain: dcg as a share of what k documents of the highest grade would give.
 
     Formula: sum over r <= k of g(r) / log2(r + 1), over the sum over r <= k of 1 / log2(r + 1); g(r) is gain(r) /
@@ -90,11 +90,7 @@ def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grad
 
 @_fixed()
 def insq(
-    run: Ranking,
-    k: int | None = None,
-    target: Positive = 1.0,
-    gain: GainName = "linear",
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who wants to find T documents and reads the further for it, whatever is found.
 
@@ -109,11 +105,7 @@ def insq(
 
 @_fixed(also=("time_biased_gain",))
 def tbg(
-    run: Ranking,
-    k: int | None = None,
-    halflife: Positive = 224.0,
-    gain: GainName = "linear",
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, halflife: Positive = 224.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Time-biased gain of documents that take equally long: of the users, half have left after each half-life.
 
@@ -130,11 +122,7 @@ def tbg(
 
 @_fixed()
 def u_measure(
-    run: Ranking,
-    k: int | None = None,
-    length: Positive = 1000.0,
-    gain: GainName = "linear",
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, length: Positive = 1000.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """U-measure of documents of one length: a gain counts less the more text was read before it.
 
@@ -151,7 +139,7 @@ def u_measure(
 
 @_adaptive()
 def inst(
-    run: Ranking, k: int | None = None, target: Goal = 1.0, gain: GainName = "linear", max_grade: Positive | None = None
+    run: Ranking, k: int | None = None, target: Goal = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who wants to find T documents, and reads on the further the more of them are missing.
 
@@ -167,11 +155,7 @@ def inst(
 
 @metric(also=("bejeweled_player_model",))
 def bpm(
-    run: Ranking,
-    k: int | None = None,
-    target: Positive = 1.0,
-    gain: GainName = "linear",
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops once enough was found, or at rank k: the static Bejeweled player model.
 
@@ -186,7 +170,7 @@ def bpm(
 
 
 @_adaptive()
-def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Positive | None = None) -> Array:
+def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Mean gain of a user who stops at a document with its gain as the chance, or at rank k.
 
     Formula: as inst, with c(r) = 1 - g(r).
@@ -199,7 +183,7 @@ def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 
 
 @_adaptive()
-def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Positive | None = None) -> Array:
+def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Mean gain of a user who stops as that of nerr8, and who looks less at lower ranks.
 
     Formula: as inst, with c(r) = (1 - g(r)) r / (r + 1).
@@ -212,7 +196,7 @@ def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 
 @_adaptive()
 def nerr10(
-    run: Ranking, k: int | None = None, p: Share = 0.9, gain: GainName = "linear", max_grade: Positive | None = None
+    run: Ranking, k: int | None = None, p: Share = 0.9, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops as that of nerr8, and has the patience of rbp.
 
@@ -226,11 +210,7 @@ def nerr10(
 
 @_adaptive()
 def nerr11(
-    run: Ranking,
-    k: int | None = None,
-    target: Positive = 1.0,
-    gain: GainName = "linear",
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops as that of nerr8, and has the patience of insq.
 
