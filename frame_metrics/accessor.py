@@ -199,8 +199,9 @@ class IRM(Generic[Frame]):
     clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
-        clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
+        right, "informedness" one to one by what a bookmaker pays; several to one "majority", by most of its rows, or
+        "payoff", by what a bookmaker pays. Measures of the clusters themselves (``conditional_entropy``,
+        ``rand_index``) need none of them.
     memory : how much may be used of a frame that is read in batches, a LazyFrame of files or a DuckDB relation: bytes,
         or a text as "2GB"; by default half of what is free. A larger one is measured in pieces of whole queries.
     temporary : the folder where its rows may be written meanwhile, if those of a query do not stand together.
@@ -337,7 +338,7 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        qrels : a frame of any kind, one row per judged query and document.
+        qrels : a frame of any kind, one row per judged query and document. None takes those that are kept back.
         query, doc : their columns, or expressions; by default those called as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
@@ -349,8 +350,9 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            A column is not there. When a metric is computed: two grades for one pair, by one annotator even where
-            ``several`` is said, ids of different types, or no id that matches.
+            A column is not there, or judgments are kept already: others take their place after ``judge(None)``. When a
+            metric is computed: two grades for one pair, by one annotator even where ``several`` is said, ids of
+            different types, or no id that matches.
 
         Examples
         --------
@@ -360,7 +362,14 @@ class IRM(Generic[Frame]):
         >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
         [0.5, 0.0]
         """
+        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
+        if qrels is None and self._judgments and all(value is None for value in (*given.values(), several)):
+            return self._with(self.roles, None)
         border_of(qrels)
+        if self._judgments:
+            raise BadValueError(
+                "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"
+            )
         if label is True and grade is not None:
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
@@ -370,7 +379,6 @@ class IRM(Generic[Frame]):
                 "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
                 "several= out"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
@@ -715,7 +723,7 @@ class IRM(Generic[Frame]):
         return per_class(self._plan, metrics, average=average, layout=layout)
 
     @verb
-    def confusion(self, *, margins: bool = False, shares: bool = False) -> Frame:
+    def confusion(self, *, margins: bool = False, shares: bool = False, payoffs: bool = False) -> Frame:
         """Count every pair of a predicted and a true class.
 
         Parameters
@@ -724,13 +732,18 @@ class IRM(Generic[Frame]):
             the same over all segments, with several ``by`` columns by each of them too. A key that is totalled is null.
         shares : whether to add ``share`` (of all rows), ``share_of_predicted`` (of those with the same prediction: of
             a right one the precision) and ``share_of_actual`` (of those of the same class: of a right one the recall).
+        payoffs : whether to add ``odds`` (what a bookmaker pays for a row of the cell at fair odds: 1 / prevalence of
+            the predicted class where it is right, else -1 / (1 - prevalence), among the rows with a prediction) and
+            ``payoff`` (``odds`` times the cell's share of these rows; of a total over true classes their sum, recall
+            less fallout of the predicted class; of the total over both the metric ``payoff``).
 
         Returns
         -------
         A frame of the caller's kind: system, by..., (total_over,) predicted, actual, n (rows, or their weight), zeros
-        included (, share, share_of_predicted, share_of_actual, null of nothing). A null ``predicted`` is no prediction,
-        unless ``total_over``, which names the keys that a total is over, has it. With ``match``, ``predicted`` is the
-        cluster, and a column ``matched`` after it the class that it was taken for.
+        included (, share, share_of_predicted, share_of_actual, null of nothing) (, odds, payoff, null where there is no
+        prediction, of totals over predictions, and where the rows with a prediction have one true class). A null
+        ``predicted`` is no prediction, unless ``total_over``, which names the keys that a total is over, has it. With
+        ``match``, ``predicted`` is the cluster, and a column ``matched`` after it the class that it was taken for.
 
         Examples
         --------
@@ -740,10 +753,12 @@ class IRM(Generic[Frame]):
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         >>> cases.irm.confusion(margins=True).tail(3).rows()
         [('actual', 0, None, 3), ('actual', 1, None, 1), ('predicted, actual', None, None, 4)]
+        >>> cases.irm.confusion(payoffs=True).select("odds", "payoff").rows()
+        [(2.0, 1.0), (-2.0, -0.5), (-2.0, 0.0), (2.0, 0.5)]
         """
         from frame_metrics.verbs.confusion import confusion
 
-        return confusion(self._plan, margins=margins, shares=shares)
+        return confusion(self._plan, margins=margins, shares=shares, payoffs=payoffs)
 
     @verb
     def thresholds(self, *metrics: Metrics) -> Frame:

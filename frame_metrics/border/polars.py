@@ -17,7 +17,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
 from frame_metrics.border.protocol import MADE, Beside, Border, Compute, Limits, Schema
-from frame_metrics.errors import BadValueError, shown
+from frame_metrics.errors import BadValueError, listed, shown
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class PolarsFrame(Border):
 class LazyPolars(Streamed, PolarsFrame):
     """A polars LazyFrame."""
 
+    _made: Sequence[str] = ()  # the columns that expressions make
+
     @cached_property
     def _types(self) -> pl.Schema:
         """The types of the columns; polars remembers parts of the files from now on, and so do we."""
@@ -88,7 +90,14 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return self.frame.select(columns).collect()
+        try:
+            return self.frame.select(columns).collect()
+        except pl.exceptions.ShapeError as error:
+            if not self._made:
+                raise
+            raise BadValueError(
+                f"{listed(self._made)}: an expression gives neither a value for each row nor one for all rows"
+            ) from error
 
     def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
         return PolarsFrame(self.read(columns))
@@ -118,7 +127,7 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         made = super().with_columns(columns)
-        vars(made)["_shown"] = self._shown  # which says how files are read
+        vars(made).update(_shown=self._shown, _made=[*columns])  # the former says how files are read
         return made
 
     def looked_at(self, n: int) -> None:
@@ -167,11 +176,12 @@ class LazyPolars(Streamed, PolarsFrame):
         asked, files = (columns, compute, schema, limits), _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
-            answer = super(LazyPolars, self).answer if streamed else PolarsFrame(table).answer
+            held = PolarsFrame(self.read(columns) if self._made and not streamed else table)
+            answer = super(LazyPolars, self).answer if streamed else held.answer
             with files.kept():
                 return answer(*asked, in_pieces=in_pieces)
 
-        return (pl.LazyFrame({"": [0]}) if streamed else plan).map_batches(
+        return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
             run,
             predicate_pushdown=False,
             projection_pushdown=False,

@@ -24,7 +24,7 @@ from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import in_words, on_github, say
+from frame_metrics.command.texts import in_words, on_github, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
@@ -301,6 +301,8 @@ class Job:
         with saved.named() if saved else nullcontext():
             rows = saved.of_one() if saved else None
             result = self.irm.audit(baseline=rows, split=self.said.get("split")).collect()
+        told = [with_flags(message, options_of(self.name)) for message in result["message"]]
+        result = result.with_columns(message=pl.Series(told, dtype=pl.String))
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
     def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:

@@ -242,7 +242,8 @@ def matched(counts: Array, rule: str) -> Array:
     ----------
     counts : rows by true class and predicted cluster, the last column those in none, shape (n, K, F + 1).
     rule : "best", one to one, so that as many rows as possible are right; "informedness", one to one, by what a
-        bookmaker pays; "majority", each to the class that most of its rows have, the first of equals.
+        bookmaker pays; each by itself, so that several may have one class, "majority" to that which most of its rows
+        have, "payoff" to that which it predicts best, for which a bookmaker pays most; of equals the first.
 
     Returns
     -------
@@ -251,8 +252,9 @@ def matched(counts: Array, rule: str) -> Array:
     of = np.full((len(counts), counts.shape[2] - 1), NONE)
     for i, table in enumerate(counts[:, :, :-1]):
         some = np.flatnonzero(table.any(axis=0))
-        if rule == "majority":
-            of[i, some] = table[:, some].argmax(axis=0) if len(some) else NONE
+        if rule in ("majority", "payoff"):
+            worth = table[:, some] if rule == "majority" else _payoffs(table[:, some])
+            of[i, some] = worth.argmax(axis=0) if len(some) else NONE
             continue
         ways = [_assignment(table[:, some], rule)]
         if rule == "informedness":

@@ -34,6 +34,9 @@ SPELLINGS = (
 )
 # Names of parameters elsewhere, and what they are here. ir_measures' nDCG takes dcg= and gains=.
 PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
+PARAMETERS |= {(name, "T"): "target" for name in ("inst", "insq", "bpm", "nerr11")} | {("u_measure", "L"): "length"}
+OF_USERS = ("sdcg", "inst", "insq", "bpm", "nerr8", "nerr9", "nerr10", "nerr11")
+PARAMETERS |= {(name, "max_rel"): "max_grade" for name in OF_USERS}
 DCG = {"log2": "linear", "exp-log2": "exp"}
 G = "g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"
 LR = "lr_positive (LR+)", "lr_negative (LR-)"
@@ -51,8 +54,7 @@ ALPHA, QUOTE = "\N{GREEK SMALL LETTER ALPHA}", "\N{RIGHT SINGLE QUOTATION MARK}"
 # Measures of ir_measures that are not here, and what they are.
 ABSENT = dict.fromkeys(("erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia"), "of subtopics")
 ABSENT |= dict.fromkeys(("strecall", "alphadcg", "alphandcg", f"{ALPHA}_dcg", f"{ALPHA}_ndcg"), "of subtopics")
-ABSENT |= {"compat": "of the overlap with an ideal ranking", "bpm": "of a user who stops at a gain or a rank"}
-ABSENT |= dict.fromkeys(("inst", "insq", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"), "of a user model of cwl_eval")
+ABSENT |= {"compat": "of the overlap with an ideal ranking"}
 AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
@@ -228,7 +230,11 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
     words: dict[str, str] = {}
     for word, value in _words(text, args):
         key = PARAMETERS.get((name, word), word)
-        if name in ("ndcg", "dcg") and word == "dcg" and isinstance(value, str) and value in DCG:
+        if name in OF_USERS and word == "min_rel":
+            if value != 0:
+                raise BadValueError(f"{text!r}: min_rel= is 0 here; say gain= with a gain for each grade")
+            continue
+        if name in ("ndcg", "dcg", "sdcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]
         if key in words:
             both = f"{words[key]}= and {word}= say the same; give one of them"

@@ -18,6 +18,7 @@ Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
 Positive: TypeAlias = Annotated[float, "above 0", lambda x: x > 0]
 NotNegative: TypeAlias = Annotated[float, "0 or more", lambda x: x >= 0]
 PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1", lambda x: 0 < x <= 1]
+Goal: TypeAlias = Annotated[float, "0.5 or more", lambda x: x >= 0.5]
 LogBase: TypeAlias = Annotated[float, "above 1", lambda x: 1 < x < math.inf]
 Levels: TypeAlias = Annotated[
     Sequence[float], "a list of levels between 0 and 1", lambda xs: 0 <= min(xs) <= max(xs) <= 1

@@ -99,6 +99,21 @@ def dcg(
     return seen.total_within(k, _discounted(seen, discount, base))
 
 
+@metric(range=(0, np.inf), best=None, monotone=True, expected=True, also=("ideal_dcg",))
+def idcg(
+    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
+) -> Array:
+    """Discounted cumulated gain of the ideal ranking of all judged documents, whatever was retrieved.
+
+    Formula: dcg@k of the judged documents in the order of their gains, the highest first.
+    Undefined: never.
+    Parameters: as in dcg.
+    Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
+    """
+    best = run.ideal(gain)
+    return best.total_within(k, _discounted(best, discount, base))
+
+
 @metric(monotone=True, expected=True, unjudged="scan", weights="dcg", also=("normalized_discounted_cumulative_gain",))
 def ndcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
@@ -110,8 +125,7 @@ def ndcg(
     Parameters: as in dcg.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
     """
-    best = run.ideal(gain)
-    return ratio(dcg(run, k, gain, discount, base), best.total_within(k, _discounted(best, discount, base)))
+    return ratio(dcg(run, k, gain, discount, base), idcg(run, k, gain, discount, base))
 
 
 @metric()

@@ -141,7 +141,7 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     check_whole("pairs", pairs, 0)
     said = "confusion draws what confusion() returns"
     texts = ("predicted", "actual", "matched", "total_over")
-    also = ("matched", "total_over", "share", "share_of_predicted", "share_of_actual")
+    also = ("matched", "total_over", "share", "share_of_predicted", "share_of_actual", "odds", "payoff")
     needs = ("predicted", "actual", "n")
     tidy = read_tidy(frame, said, needs, also, facet=facet, texts=texts, colors=0)
     tidy, actual, predicted = _cells(tidy, normalize)

@@ -29,7 +29,7 @@ Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
 Several = Literal["mean", "median", "max", "majority"]
-Match = Literal["best", "majority", "informedness"]
+Match = Literal["best", "majority", "informedness", "payoff"]
 
 
 def is_made(value: Any) -> bool:

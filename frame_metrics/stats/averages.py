@@ -101,7 +101,10 @@ def tally(
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
-    """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once."""
+    """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once.
+
+    Undefined are the queries that it would be undefined for if each were alone.
+    """
 
     def finish(sums: Array) -> Array:
         if metric.micro is not None:
@@ -112,7 +115,8 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
-    return Tally("micro", tuple(counts), finish, here, np.isnan(raw))
+    alone = raw if metric.micro is None else _over_parts(*counts.reshape(2, -1, counts.shape[-1]))
+    return Tally("micro", tuple(counts), finish, here, np.isnan(alone))
 
 
 def _over_parts(over: Array, under: Array) -> Array:

@@ -15,7 +15,7 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import Metric
 
 SIZE = 40  # documents in the collection of a ranking
-MANY = 300  # relevant documents of a perfect ranking: what lies past its end is nothing to a patient reader
+MANY = 1000  # relevant documents of a perfect ranking: what lies past its end is nothing to a patient reader
 Source: TypeAlias = Ranking | Confusion | Scores | Classes
 
 

@@ -14,6 +14,7 @@ from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError, check_bool
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import cases_read, type_of_classes
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.plan.needs import decision_of
@@ -21,16 +22,17 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 
 SHARES = ("share", "share_of_predicted", "share_of_actual")
+PAYOFFS = ("odds", "payoff")
 
 
-def confusion(irm: Plan, *, margins: bool, shares: bool) -> Any:
+def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     """Answer ``irm.confusion``, which has the parameters."""
-    check_bool("margins", margins)
-    check_bool("shares", shares)
+    for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
+        check_bool(name, given)
     needs = decision_of(irm.columns, irm.roles, irm.available, "confusion()", retrieved=False)
     plan = irm.asking(needs)
     total = {"total_over": pl.String} if margins else {}
-    share = dict.fromkeys(SHARES if shares else (), pl.Float64)
+    share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
     plan.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
     columns, match = plan.columns, plan.conventions.match
     if match is not None and columns.predicted is None:
@@ -44,12 +46,12 @@ def confusion(irm: Plan, *, margins: bool, shares: bool) -> Any:
         return total | predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64} | share
 
     def compute(source: Source) -> Answer:
-        return _counts(cases_read(source, named=True, totals=margins), margins=margins, shares=shares)
+        return _counts(cases_read(source, named=True, totals=margins), margins=margins, shares=shares, payoffs=payoffs)
 
     return answer_of(plan, compute, schema, keys=plan.columns.groups, in_pieces=True)
 
 
-def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:
+def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
     """Return one row per group and pair of a predicted and a true class, zeros included, then those of totals."""
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
@@ -63,14 +65,19 @@ def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:
     names = cases.classes if cases.clusters is None else cases.clusters
     columns = {"total_over": _over(groups, group, table, predicted, actual)} if margins else {}
     columns["predicted"] = _named(names, predicted)
-    if cases.conventions.match is not None:
-        taken = np.full((len(table), table.shape[2]), -1)
+    taken = np.full((len(table), table.shape[2]), NONE)  # the class that each prediction says
+    if cases.conventions.match is None:
+        taken[:, : len(names)] = np.arange(len(names))
+    else:
         taken[:, : len(names)] = matched(counts, cases.conventions.match)
         columns["matched"] = _named(cases.classes, taken[group, predicted])
     columns |= {"actual": _named(cases.classes, actual), "n": (number if cases.weighted else whole)(amounts)}
     if shares:
         of = table[group, -1, -1], table[group, -1, predicted], table[group, actual, -1]
         columns |= {name: number(ratio(amounts, rows)) for name, rows in zip(SHARES, of, strict=True)}
+    if payoffs:
+        paid = _payoffs(table[:, :-1, :-1], taken[:, :-1])
+        columns |= {name: number(each[group, actual, predicted]) for name, each in zip(PAYOFFS, paid, strict=True)}
     return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
 
 
@@ -78,6 +85,30 @@ def _with_totals(counts: Array) -> Array:
     """Counts by true class and prediction, shape (groups, K, F), with the sum over each behind it."""
     counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
     return np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
+
+
+def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
+    """Fair odds and payoff of each cell, and payoffs of totals, as Powers prints them; NaN where there is none.
+
+    Parameters
+    ----------
+    counts : rows by true class and prediction, shape (groups, K, F).
+    taken : the class that each prediction says, -1 for none, shape (groups, F).
+    """
+    right, says = taken[:, None] == np.arange(counts.shape[1])[:, None], (taken != NONE)[:, None]
+    bets = counts * says
+    actual, rows = bets.sum(axis=2, keepdims=True), bets.sum(axis=(1, 2), keepdims=True)
+    own = (right * actual).sum(axis=1, keepdims=True)  # rows of the class that a prediction says
+    there = says & ((actual > 0).sum(axis=1, keepdims=True) > 1)
+    against = np.where(right, own, own - rows)
+    odds, paid = np.full((2, len(counts), counts.shape[1] + 1, counts.shape[2] + 1), np.nan)
+    odds[:, :-1, :-1] = np.where(there, ratio(rows, against), np.nan)
+    paid[:, :-1, :-1] = np.where(there, np.where(bets == 0, 0, ratio(bets, against)), np.nan)
+    paid[:, -1, :-1] = won = paid[:, :-1, :-1].sum(axis=1)
+    said = (right * (right * bets.sum(axis=1, keepdims=True)).sum(axis=2, keepdims=True)).sum(axis=1)
+    paid[:, -1, -1] = np.where(there.any(axis=(1, 2)), np.nansum(won * said, axis=1), np.nan)
+    paid[:, -1, -1] /= counts.sum(axis=(1, 2))
+    return odds, paid
 
 
 def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tuple[Array, Array, Array]:

@@ -57,6 +57,7 @@ HOUSE: dict[str, set[str]] = {
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores", "metrics.clicks")
+KERNELS += ("metrics.user_models",)
 SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "errors")
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {

@@ -202,7 +202,8 @@ def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed
     with pytest.raises(NotComputableError, match=f"^{name} is not bounded by the worst and the best order of equal sc"):
         log.irm.bounds(name, of="ties")
     with pytest.raises(
-        NotComputableError, match=f"^{name} has no bounds of unjudged rows; these have: abandonment, ap, .*tp, un, up$"
+        NotComputableError,
+        match=f"^{name} has no bounds of unjudged rows; these have: abandonment, ap, .*tp, u_measure, un, up$",
     ):
         log.irm.bounds(name, of="unjudged")
     for ties in ("worst", "best", "expected"):
@@ -323,7 +324,7 @@ def test_the_number_of_threads_does_not_matter(workers: int) -> None:
 )
 def test_a_perfect_ranking_is_the_best(metric: Metric) -> None:
     """All relevant documents, all of the highest grade, and nothing else: the value is the metric's best."""
-    n = 300  # so many that what lies past the end of the ranking is nothing to a patient reader either
+    n = 1000  # so many that what lies past the end of the ranking is nothing to a patient reader either
     score = np.tile(np.arange(n, 0.0, -1), 2)
     log = pl.DataFrame({"query": np.repeat([1, 2], n), "score": score, "grade": np.full(2 * n, 20)})
     asked = metric(max_grade=20) if "max_grade" in metric.options else metric

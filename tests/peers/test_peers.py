@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 import frame_metrics
 from frame_metrics import IRM, BadValueError, FrameMetricsError, NotComputableError, UnknownNameError
-from helpers import DATA, real
+from helpers import DATA, ROOT, real
+from inside import read_text
 from reference import (
     JUDGMENTS,
     LOG,
@@ -231,21 +233,38 @@ MEASURES = (
 )
 COUNTED = ("NumQ", "NumRet", "NumRel", "NumRet(rel=1)", "NumRet(rel=2)")  # wrong there where a query has no results
 UNTIED = ("RR@1", "RR@10", "Judged@3", "Judged@10")  # equal scores are in another order there
-# How each name that it registers is asked for, where it needs a cutoff, and what is not here or is something else.
+# How each name that it registers is asked for, where it needs a cutoff.
 ASKED = {"IPrec": "IPrec@0.5"} | {name: f"{name}@5" for name in ("P", "Precision", "R", "Recall", "Success")}
-SUBTOPICS = ["ERR_IA", "nERR_IA", "AP_IA", "MAP_IA", "P_IA", "NRBP", "nNRBP", "StRecall"]
-SUBTOPICS += [f"{alpha}_{gain}" for alpha in ("alpha", "\N{GREEK SMALL LETTER ALPHA}") for gain in ("DCG", "nDCG")]
-REFUSED = {
-    "Accuracy": "'Accuracy' means two things: accuracy .*, or ir_measures' Accuracy",
-    "ERR": "ERR.*max_grade=",  # gdeval takes 4; with max_grade=4 it is compared below
-    **dict.fromkeys(SUBTOPICS, "a measure of subtopics in ir_measures, is not among ours"),
-    "Compat": "a measure of the overlap with an ideal ranking in ir_measures, is not among ours",
-    "BPM": "a measure of a user who stops at a gain or a rank in ir_measures, is not",
-    **dict.fromkeys(
-        ("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
-        "a measure of a user model of cwl_eval in ir_measures, is not among ours",
-    ),
+# What ir_measures 0.4.3 gives for queries 1 and 2 by cwl_eval 1.0.12 and gdeval, where these are installed.
+GRADES: Qrels = {"1": {"a": 3, "b": 0, "c": 1, "d": 2, "f": 3}, "2": {"a": 1, "x": 2}}
+RANKED: Run = {"1": {"b": 6, "a": 5, "e": 4, "c": 3, "d": 2}, "2": {"y": 2, "x": 1}}
+KEPT = {
+    "RBP": ("RBP(rel=1)", 0.34432, 0.16),
+    "ERR": ("ERR(max_grade=4)@4", 0.22754, 0.09375),
+    "BPM": ("BPM(T=1.0, min_rel=0, max_rel=3)@4", 0.5, 1 / 6),
+    "SDCG": ("SDCG(dcg='log2', max_rel=3)@4", 0.30234490083110244, 0.16420159249381994),
+    "INST": ("INST(max_rel=3)", 0.255495297359445, 0.1295258491836088),
+    "INSQ": ("INSQ(T=1.0, max_rel=3)", 0.22201439212787716, 0.11503336379682752),
+    "NERR8": ("NERR8(max_rel=3)@4", 0.5, 0.25),
+    "NERR9": ("NERR9(max_rel=3)@4", 1 / 3, 0.19672131147540983),
+    "NERR10": ("NERR10(p=0.9, max_rel=3)", 0.47368421052631576, 0.13043478260869557),
+    "NERR11": ("NERR11(T=1.0, max_rel=3)", 0.30769230769230765, 0.16266219345378286),
 }
+# What it gives by pyndeval 0.0.8 for judgments of subtopics, of query, document and subtopic.
+INTENTS = [("q", "d1", "s1", 1), ("q", "d1", "s2", 1), ("q", "d2", "s1", 1), ("q", "d3", "s3", 1), ("q", "d4", "s2", 0)]
+OF_INTENTS = {
+    "ERR_IA": ("ERR_IA@5", 0.42360060514372166),
+    "nERR_IA": ("nERR_IA@5", 0.65625),
+    "AP_IA": ("AP_IA", 17 / 36),
+    "MAP_IA": ("MAP_IA", 17 / 36),
+    "P_IA": ("P_IA@2", 1 / 6),
+    "StRecall": ("StRecall@2", 1 / 3),
+    "NRBP": ("NRBP", 0.375),
+    "nNRBP": ("nNRBP", 4 / 7),
+}
+for alpha in ("alpha", "\N{GREEK SMALL LETTER ALPHA}"):
+    OF_INTENTS |= {f"{alpha}_DCG": (f"{alpha}_DCG@5", 0.4786979509327447)}
+    OF_INTENTS |= {f"{alpha}_nDCG": (f"{alpha}_nDCG@5", 0.7569349982831174)}
 GRADED = ("nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@20", "ERR@5", "ERR@20")  # gdeval, in five decimals
 
 
@@ -273,23 +292,49 @@ def test_measures_of_ir_measures_are_read_and_agree(seed: int) -> None:
     assert not differences(found, theirs)
 
 
-@pytest.mark.parametrize("name", ir_measures.measures.registry)
-def test_every_name_of_ir_measures_gives_its_number_or_says_the_difference(name: str) -> None:
-    """Each name that it registers; of rank-biased precision, for which it needs another package, by hand."""
+def not_read() -> dict[str, str]:
+    """The names of ir_measures that its page says are not read, and why."""
+    page = (ROOT / "docs" / "coming_from" / "ir_measures.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", page.partition("## Names that are not read")[2], re.MULTILINE)
+    return {name: reason for names, reason in rows for name in re.findall(r"`(\w+)`", names)}
+
+
+def reads(name: str) -> bool:
+    """Return True for a name that is read."""
+    try:
+        read_text(name)
+    except UnknownNameError:
+        return False
+    return True
+
+
+def test_the_page_lists_the_names_of_ir_measures_that_are_not_read() -> None:
+    """Each name that it registers is read, or stands on its page with the reason; none that is read stands there."""
+    assert {name for name in ir_measures.measures.registry if not reads(name)} == not_read().keys()
+
+
+@pytest.mark.parametrize("name", [name for name in ir_measures.measures.registry if reads(name)])
+def test_every_name_of_ir_measures_gives_its_number(name: str) -> None:
+    """Each name that it registers and that is read here; of what other packages compute for it, what they gave."""
+    if name in OF_INTENTS:
+        text, value = OF_INTENTS[name]
+        judged = pl.DataFrame(INTENTS, schema=["query", "doc", "subtopic", "grade"], orient="row")
+        run = pl.DataFrame({"query": ["q"] * 4, "doc": ["d2", "d4", "d1", "d3"], "score": [4.0, 3.0, 2.0, 1.0]})
+        options: dict[str, Any] = {"subtopic": "subtopic"}
+        found = run.irm(doc="doc").judge(judged, **options).per_query(text)
+        assert found["value"].to_list() == pytest.approx([value], abs=1e-9)
+        return
     run, qrels = random_case(3, rel=1, tie=False)
     run = {query: found for query, found in run.items() if query in qrels}
     qrels = {query: known for query, known in qrels.items() if query in run}  # it miscounts without results
     text = ASKED.get(name, name)
-    if name in REFUSED:
-        with pytest.raises(FrameMetricsError, match=REFUSED[name]):
-            by_us({text: text}, run, qrels)
-        return
-    theirs = by_ir_measures([text], run, qrels) if name != "RBP" else {}
-    for query, found in run.items() if name == "RBP" else ():
-        ranked = sorted(found, key=found.__getitem__, reverse=True)
-        theirs[query, name] = sum(0.2 * 0.8**i for i, doc in enumerate(ranked) if qrels[query].get(doc, 0) >= 1)
+    if name in KEPT:
+        text, *kept = KEPT[name]
+        run, qrels, theirs = RANKED, GRADES, {(query, text): value for query, value in zip("12", kept, strict=True)}
+    else:
+        theirs = by_ir_measures([text], run, qrels)
     assert theirs
-    assert not differences(by_us({text: text}, run, qrels), theirs)
+    assert not differences(by_us({text: text}, run, qrels), theirs, 5.1e-6 if name == "ERR" else 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))

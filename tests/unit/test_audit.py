@@ -586,8 +586,8 @@ def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None
     """Where the judgments have the column of weights, no query is without one."""
     irm = unweighted()
     qrels = irm._judgments[0].with_columns(visits=2)  # type: ignore[index]
-    assert checks(irm.judge(qrels)) == ["queries without results"]
-    assert irm.judge(qrels).evaluate("num_q", average="weighted").select("value", "n").row(0) == (1, 4)
+    assert checks(irm.judge(None).judge(qrels)) == ["queries without results"]
+    assert irm.judge(None).judge(qrels).evaluate("num_q", average="weighted").select("value", "n").row(0) == (1, 4)
 
 
 # Who is named

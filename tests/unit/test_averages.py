@@ -188,7 +188,7 @@ def test_a_collection_size_that_nobody_says_is_an_error_where_it_is_read() -> No
     assert irm.audit().filter(check="queries without a collection size")["example"].item() == "3"
     other = pl.DataFrame({"query": [1, 3], "doc": ["x", "q"], "grade": [0, 1], "size": [99, 5]})
     with pytest.raises(BadValueError, match="size: log and judgments differ in the value of a query"):
-        irm.judge(other).evaluate("fallout")
+        irm.judge(None).judge(other).evaluate("fallout")
 
 
 def test_a_geometric_mean_has_a_floor() -> None:

@@ -210,7 +210,7 @@ EXAMPLES: dict[Callable[..., Any], str] = {
     by_the_best_query: r"has 1 alone, and 0\.5 (before|after) a query whose results have the grades \[\d, \d\]",
     drops_grades: r"drops_grades\(\) raised ValueError: assignment destination is read-only; the other metrics read",
     drops_queries: r"a query whose results have the grades .*: n_ret was \[\d\], and is \[0\]",
-    half_at_best: r"a ranking of 300 documents with grade 2 has 0\.5, and the best is 1",
+    half_at_best: r"a ranking of 1000 documents with grade 2 has 0\.5, and the best is 1",
     looks_past_the_cutoff: r"a query whose results have the grades \[.*\] has .* at 1, and with what is below turned",
     likes_even_ranks: r"likes_even_ranks of a query whose results have the grades \[.*\].* is [01], and of a query",
     first_is_relevant_twice: r"in ties of \[.*\], is .*, and the mean over the orders is ",

@@ -336,6 +336,14 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     assert_frame_equal(read(got), both.compare("rr", paired=False, test="z"), check_dtypes=False)
 
 
+def test_findings_say_options_as_flags(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What an audit advises is said in the words of the shell: it said unjudged='drop'."""
+    log = pl.DataFrame({"query": [1, 1], "doc": ["a", "b"], "score": [2.0, 1.0], "grade": [1, None]})
+    log.write_parquet(tmp_path / "log.parquet")
+    found = read(out(capsys, "audit", str(tmp_path / "log.parquet"))).filter(check="unjudged results")
+    assert found["message"].to_list() == ["counted as not relevant; --unjudged drop leaves them out"]
+
+
 def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
     """The report that irm.report() writes, of the same roles and metrics; saved numbers are its baseline."""
     write(named(), "log.parquet")

@@ -194,3 +194,65 @@ def test_options_that_are_not_true_or_false() -> None:
     for name, options in (("total_over", {"margins": True}), ("share", {"shares": True}), ("n", {})):
         with pytest.raises(ColumnError, match=f"'{name}' is a column of the result as well"):
             rows().rename({"day": name}).irm(by=name).confusion(**options)
+
+
+# Fair odds
+
+
+@pytest.mark.parametrize(
+    ("counts", "cells", "won"),
+    [
+        ((56, 24, 14, 6), (0.8, -0.8, -0.2, 0.2), 0),
+        ((70, 0, 0, 30), (1, 0, 0, 1), 1),
+        ((58.1, 20.4, 11.9, 9.6), (0.83, -0.68, -0.17, 0.32), 0.15),
+        ((47.6, 24.9, 22.4, 5.1), (0.68, -0.83, -0.32, 0.17), -0.15),
+    ],
+)
+def test_payoffs_of_powers(counts: tuple[float, ...], cells: tuple[float, ...], won: float) -> None:
+    """Four models at odds of 7 to 3 (Powers, Recall & Precision versus The Bookmaker, figure 1, where ten is one)."""
+    rows = pl.DataFrame({"predicted": [1, 1, 0, 0], "label": [1, 0, 1, 0], "weight": counts})
+    found = rows.irm(weight="weight").confusion(margins=True, shares=True, payoffs=True)
+    own = found.filter(pl.col("total_over").is_null())
+    paid = {(row["predicted"], row["actual"]): row["payoff"] for row in own.rows(named=True)}
+    assert paid == pytest.approx(dict(zip([(1, 1), (1, 0), (0, 1), (0, 0)], cells, strict=True)))
+    odds = {(row["predicted"], row["actual"]): row["odds"] for row in own.rows(named=True)}
+    assert odds == pytest.approx({(1, 1): 10 / 7, (1, 0): -10 / 3, (0, 1): -10 / 7, (0, 0): 10 / 3})
+    each = found.filter(total_over="actual")
+    assert each["payoff"].to_list() == pytest.approx([won, won])
+    whole = found.filter(total_over="predicted, actual")["payoff"].item()
+    assert [whole, (each["payoff"] * each["share"]).sum()] == pytest.approx([won, won])
+    assert found["odds"].null_count() == 5
+    assert found.filter(total_over="predicted")["payoff"].to_list() == [None, None]
+
+
+@pytest.mark.parametrize("match", [None, "best", "majority", "informedness", "payoff"])
+def test_payoffs_add_up_to_the_metric(match: Any) -> None:
+    """Over true classes to recall less fallout, over all to the metric, in each segment, null where that is undefined.
+
+    A prediction that is no decision, or a cluster without a class, is no bet.
+    """
+    rng = np.random.default_rng(5)
+    n = 400
+    rows = pl.DataFrame(
+        {
+            "day": rng.integers(0, 12, n),
+            "label": rng.choice([*"abc"], n),
+            "predicted": rng.choice([*"abcd", None], n),
+            "weight": rng.choice([0.5, 1.0, 2.0], n),
+        }
+    ).filter((pl.col("day") > 0) | (pl.col("label") == "a"))
+    irm = rows.irm(by="day", weight="weight", match=match, classes=None if match else [*"abcd"])
+    table = irm.confusion(margins=True, payoffs=True)
+    whole = table.filter(pl.col("total_over").str.ends_with("predicted, actual"))
+    metric = irm.evaluate("payoff", margins=True)
+    assert whole["payoff"].to_list() == pytest.approx(metric["value"].to_list(), abs=1e-12, nan_ok=True)
+    assert whole.filter(day=0)["payoff"].to_list() == [None]
+    said = "predicted" if match is None else "matched"
+    assert table.filter(pl.col(said).is_null(), pl.col("total_over").is_null())["odds"].null_count() > 0
+    if match is None:
+        decided = rows.filter(pl.col("predicted").is_not_null()).irm(by="day", weight="weight", classes=[*"abcd"])
+        classes = decided.per_class("recall", "fallout", layout="wide").filter(pl.col("class") != "d")
+        won = table.filter(pl.col("total_over") == "actual", pl.col("predicted").is_in([*"abc"]), pl.col("day") > 0)
+        both = won.join(classes, left_on=["day", "predicted"], right_on=["day", "class"])
+        assert len(both) == 33
+        assert both["payoff"].to_list() == pytest.approx((both["recall"] - both["fallout"]).to_list(), abs=1e-12)

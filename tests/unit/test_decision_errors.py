@@ -1035,8 +1035,8 @@ def test_what_classes_do_not_have(name: str) -> None:
         ({"score": {"a": 1.5, "b": 2.5}}, "score={'a': 1.5, 'b': 2.5} is not a column for each of several classes"),
         ({"score": ["p", 1.5]}, "score=['p', 1.5] is not the name of a column, or a list of names, each of a system"),
         ({"predicted": []}, "predicted=[] is not the name of a column, or a list of names, each of a system"),
-        ({"match": "most"}, "match='most' is not one of 'best', 'majority', 'informedness'"),
-        ({"match": True}, "match=True is not one of 'best', 'majority', 'informedness'"),
+        ({"match": "most"}, "match='most' is not one of 'best', 'majority', 'informedness', 'payoff'"),
+        ({"match": True}, "match=True is not one of 'best', 'majority', 'informedness', 'payoff'"),
     ],
 )
 def test_bad_roles(roles: dict[str, Any], message: str) -> None:

@@ -171,6 +171,17 @@ def test_a_lazy_frame_stays_lazy(tmp_path: Path) -> None:
     assert message == "score=<lambda>: it gives [1]; of a LazyFrame it has to be an expression, as pl.col('a') > 0"
 
 
+def test_an_expression_that_shortens_a_lazy_frame() -> None:
+    """An error that names the column, when the answer runs; one value stands for all rows. polars raised ShapeError."""
+    for short in (pl.col("clicks").head(2), pl.col("clicks").filter(pl.col("clicks") > 0)):
+        irm = LOG.lazy().irm(query="qid", score="distance", grade=short)
+        for answer in (irm.evaluate("rr"), irm.audit()):
+            message = error(answer.collect, BadValueError)
+            assert message == "'grade of clicks': an expression gives neither a value for each row nor one for all rows"
+    same = [log.irm(query="qid", score="distance", grade=pl.max("clicks")) for log in (LOG, LOG.lazy())]
+    assert same[0].per_query("dcg").equals(same[1].per_query("dcg").collect())
+
+
 @pytest.mark.parametrize(
     "rank", [pl.col("distance").rank().over("qid"), pl.col("distance").shift(), pl.sum("distance")]
 )

@@ -15,7 +15,7 @@ from frame_metrics import IRM, BadValueError
 from helpers import KINDS, as_kind, as_polars, error
 
 THEMSELVES = ("conditional_entropy", "perplexity", "mutual_information", "rand_index", "adjusted_rand_index")
-MATCHES: list[Any] = [None, "best", "majority", "informedness"]
+MATCHES: list[Any] = [None, "best", "majority", "informedness", "payoff"]
 
 
 def rows_of(table: Any, classes: str = "abcdefgh") -> pl.DataFrame:
@@ -261,3 +261,19 @@ def test_a_match_by_informedness_of_rows_of_one_class() -> None:
     """Where one class is there is nothing to be informed about, and the rows are matched all the same."""
     irm = rows_of([[3, 2]]).irm(match="informedness")
     assert values(irm, "informedness", "accuracy") == [None, 3 / 5]
+
+
+def test_a_match_by_payoff_takes_several_clusters_for_one_class() -> None:
+    """Each cluster for the class that it predicts best; of two classes no other way has a greater informedness."""
+    irm = rows_of([[7, 6, 1, 0], [10, 9, 10, 6]]).irm(match="payoff")
+    assert values(irm, "informedness", "coverage") == pytest.approx([13 / 14 - 19 / 35, 1])
+    assert dict(irm.confusion().select("predicted", "matched").iter_rows()) == {0: "a", 1: "a", 2: "b", 3: "b"}
+    for table in random_tables(60, 3):
+        found = values(rows_of(table).irm(match="payoff", classes=[*"abcdefgh"]), "informedness")
+        if len(table) == 2 and table.any(axis=1).all():
+            ways = [informedness(table, way) for way in itertools.product(range(2), repeat=table.shape[1])]
+            assert found == pytest.approx([max(way for way in ways if way is not None)], abs=1e-12)
+        elif np.count_nonzero(table.any(axis=1)) > 1:
+            n, of = table.sum(), table.sum(axis=1, keepdims=True)
+            paid = np.where(of > 0, table / np.maximum(of, 1), 0) - (table.sum(axis=0) - table) / (n - of)
+            assert found == pytest.approx([informedness(table, paid.argmax(axis=0))], abs=1e-12)

@@ -57,6 +57,17 @@ def test_results_without_judgments_are_not_evaluated() -> None:
     assert run.audit().filter(check="queries without judgments")["n"].item() == 1
 
 
+def test_judgments_beside_judgments_are_an_error() -> None:
+    """They would take the place of the first in silence; judge(None) takes these back, where there are any."""
+    irm = RUN.irm.judge(QRELS)
+    said = "judge: judgments are kept already; put all into one frame, or take those back first, with judge(None)"
+    assert error(lambda: irm.judge(QRELS.head(1)), BadValueError) == said
+    both = irm.judge(None).judge(QRELS.head(1))
+    assert both.per_query("recall").equals(RUN.irm.judge(QRELS.head(1)).per_query("recall"))
+    assert "kept" not in error(lambda: RUN.irm.judge(None), FrameMetricsError)
+    assert "kept" not in error(lambda: irm.judge(None, query=["query"]), FrameMetricsError)
+
+
 def systems() -> pl.DataFrame:
     """System p finds one relevant document of two for query a; system q finds none, and has nothing for b."""
     return frame(
@@ -549,16 +560,16 @@ def test_lazy_judgments_are_not_read_before_the_result_is() -> None:
 
 
 def test_a_judged_object_can_be_used_again_and_judged_anew() -> None:
-    """judge gives a new object and changes nothing; calling it again replaces the judgments."""
+    """judge gives a new object and changes nothing; others take the place of judgments that are taken back."""
     bare = RUN.irm(query="query")
     one = bare.judge(QRELS)
-    other = one.judge(QRELS.with_columns(grade=pl.lit(0)))
+    other = one.judge(None).judge(QRELS.with_columns(grade=pl.lit(0)))
     before = values(one.evaluate("rr"))
     assert values(other.evaluate("rr")) == [0]
     assert values(one.evaluate("rr")) == before == [pytest.approx(1 / 6)]
     with pytest.raises(ColumnError):
         bare.evaluate("rr")
-    assert values(other.judge(QRELS).evaluate("rr")) == before
+    assert values(other.judge(None).judge(QRELS).evaluate("rr")) == before
 
 
 def test_roles_may_change_after_judging() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from frame_metrics import IRM
+from frame_metrics import IRM, BadValueError
 from inside import FORMS, REGISTRY, read
 
 
@@ -123,6 +123,21 @@ def test_rank_biased_precision_of_moffat_and_zobel() -> None:
     """The worked example of Moffat and Zobel (ACM TOIS 27(1), 2008), with three persistences."""
     irm = results([1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     assert values(irm, "rbp(p=0.5)", "rbp(p=0.8)", "rbp(p=0.95)") == pytest.approx([0.7661, 0.4526, 0.1881], abs=5.1e-5)
+
+
+def test_users_of_cwl_eval() -> None:
+    """Figures of cwl_eval 1.0.12: gains 1 0 1 1 0 and nothing below, down to rank 1000."""
+    asked = ("INST(T=2, max_rel=1)", "INSQ(T=2, max_rel=1)", "U-measure(L=1000, max_grade=1)", "TBG(max_grade=1)")
+    found = values(results([1, 0, 1, 1, 0]), *asked)
+    assert found == pytest.approx([0.5363731, 0.3913564, 0.0059840, 0.0096588], abs=5.1e-8)
+
+
+def test_no_gain_is_above_that_of_the_highest_grade() -> None:
+    """A user who finds more than all that is wanted is none of the model's."""
+    irm = results([2, 3])
+    for name in ("inst", "insq", "nerr8"):
+        with pytest.raises(BadValueError, match=r"^a gain is 7, more than that of max_grade, 1$"):
+            irm.evaluate(f"{name}(gain={{2: 7, 3: 1}}, max_grade=3)")
 
 
 def test_the_residual_is_what_rank_biased_precision_could_still_gain() -> None:
@@ -426,6 +441,11 @@ class Worked(NamedTuple):
     roles: Mapping[str, Any] = MappingProxyType({})
 
 
+def mean_gain(on: float, further: float) -> float:
+    """The mean gain of three documents, of gains 3/4, 1/2 and 3/4, for a user who goes on with these two chances."""
+    return (3 / 4 + on * 1 / 2 + on * further * 3 / 4) / (1 + on + on * further)
+
+
 # Of two documents of gain 1 the second is missed; the one of gain 2 is at rank 2.
 DOWN, BEST = 2 / log2(3) + 1 / log2(4), 2 + 1 / log2(3) + 1 / log2(4)
 TP, FP, FN, TN = 3, 1, 2, 4
@@ -528,6 +548,8 @@ WORKED = (
             "rbp(p=0.5, rel=3)": (1 - 0.5) * (0.5**0 + 0.5**2),
             "precision(rel=2)@4": 3 / 4,
             "recall(rel=3)": 2 / 3,
+            "idcg@2": 3 + 3 / log2(3),
+            "idcg(gain='exp')": 7 + 7 / log2(3) + 7 / log2(4) + 3 / log2(5) + 3 / log2(6) + 1 / log2(7),
             # A reader is satisfied by (2^g - 1) / 2^4 of documents.
             "err(max_grade=4)@2": 7 / 16 + 1 / 2 * 3 / 16 * (1 - 7 / 16),
             "err(max_grade=3)": 7 / 8
@@ -535,6 +557,24 @@ WORKED = (
             + 1 / 3 * 7 / 8 * (1 / 8 * 5 / 8)
             + 1 / 5 * 1 / 8 * (1 / 8 * 5 / 8 * 1 / 8)
             + 1 / 6 * 3 / 8 * (1 / 8 * 5 / 8 * 1 / 8 * 7 / 8),
+        },
+    ),
+    Worked(  # users who read three documents at most, of gains 3/4, 1/2 and 3/4
+        [3, 2, 3, 0, 1, 2],
+        [3],
+        {
+            "sdcg(max_grade=4)@3": (3 / 4 + 1 / 2 / log2(3) + 3 / 4 / 2) / (1 + 1 / log2(3) + 1 / 2),
+            "insq(target=2, max_grade=4)@3": mean_gain((4 / 5) ** 2, (5 / 6) ** 2),
+            "tbg(halflife=2, max_grade=4)@3": mean_gain(2**-0.5, 2**-0.5),
+            "u_measure(length=4, max_grade=4)@3": mean_gain(3 / 4, 2 / 3),
+            "inst(target=2, max_grade=4)@3": mean_gain((3.25 / 4.25) ** 2, (3.75 / 4.75) ** 2),
+            "bpm(max_grade=4)@3": (3 / 4 + 1 / 2) / 2,
+            "bpm(target=5, max_grade=4)@3": (3 / 4 + 1 / 2 + 3 / 4) / 3,
+            "nerr8(max_grade=4)@3": mean_gain(1 / 4, 1 / 2),
+            "nerr9(max_grade=4)@3": mean_gain(1 / 4 * 1 / 2, 1 / 2 * 2 / 3),
+            "nerr10(p=0.5, max_grade=4)@3": mean_gain(1 / 4 * 0.5, 1 / 2 * 0.5),
+            "nerr11(target=2, max_grade=4)@3": mean_gain(1 / 4 * (4 / 5) ** 2, 1 / 2 * (5 / 6) ** 2),
+            "nerr8(max_grade=4, gain='exp')@1": 7 / 15,
         },
     ),
     Worked(
@@ -705,6 +745,16 @@ def test_values_of_another_policy_worked_by_hand(name: str) -> None:
     assert row["value"] == pytest.approx(OFF_POLICY[name], abs=1e-12)
     published = {"sips": 1.8333, "iips": 1.5333, "rips": 1.7}
     assert row["value"] == pytest.approx(published.get(name, row["value"]), abs=5e-5)
+
+
+def test_a_self_normalised_value_of_lists_that_are_never_shown() -> None:
+    """A list whose weights are all 0 has no value of its own; where all are such, neither has the mean."""
+    slates = SLATES.with_columns(target=pl.when(pl.col("query") > 0).then(0.0).otherwise("target"))
+    some = slates.irm(grade="reward", propensity="logged", target_propensity="target")
+    shown = ("n", "n_undefined")
+    assert some.evaluate("sn_iips@3").select("value", *shown).rows() == [(2.0, 3, 2)]
+    none = slates.filter(pl.col("query") > 0).irm(grade="reward", propensity="logged", target_propensity="target")
+    assert none.evaluate("sn_iips@3", "iips@3").select("value", *shown).rows() == [(None, 2, 2), (0.0, 2, 0)]
 
 
 # Three of six rows are relevant; two relevant ones have the score of one that is not.
