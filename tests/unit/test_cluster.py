@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 from polars import testing as pl_testing
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, BadValueError
 from helpers import as_polars
+from refusals import check
 
 DRAWN = {"permutations": 500, "resamples": 300}
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "mde")
@@ -521,83 +522,60 @@ def log(**columns: Any) -> pl.DataFrame:
     return pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [1, 0, 1]} | columns)
 
 
-ERRORS: dict[str, tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], str]] = {
-    "null": (
-        log(user=["u", None, "v"]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows has no cluster (row 1); give every row one",
-    ),
-    "NaN": (
-        log(user=[1.0, 2.0, float("nan")]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows is NaN (row 2); give every row a cluster",
-    ),
-    "two for a query": (
-        log(user=["u", "v", "v"]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows differs from another row of its query (row 1); give each query one value",
-    ),
-    "systems that differ": (
-        log(user=["u", "v", "v"], run=["a", "b", "a"]),
-        {"system": "run"},
-        BadValueError,
-        "user: 1 of 3 rows differs from another system in the value of its query (row 1); give each query one value",
-    ),
-    "null of pooled rows": (
-        log(user=["u", None, "v"]),
-        {"query": None, "threshold": 1.5},
-        BadValueError,
-        "user: 1 of 3 rows has no cluster (row 1); give every row one",
-    ),
-    "no such column": (
-        log(users=[1, 1, 2]),
-        {},
-        ColumnError,
-        "cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?",
-    ),
-    "two parts": (
-        log(user=[1, 1, 2]),
-        {"by": "user"},
-        ColumnError,
-        "by='user' is the cluster too; a column plays one part",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_bad_clusters(case: str) -> None:
-    """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
-    frame, roles, cause, message = ERRORS[case]
-    for ci in (None, 0.9):
-        with pytest.raises(cause) as error:
-            IRM(frame, cluster="user", **roles).evaluate("precision" if "threshold" in roles else "rr", ci=ci)
-        assert str(error.value) == message
-
-
-@pytest.mark.parametrize("given", [["a", "b"], 3.5, ()])
-def test_a_cluster_is_one_column(given: Any) -> None:
-    """Anything but the name of a column is an error when the role is named."""
-    with pytest.raises(BadValueError, match=r"is not the name of a column$"):
-        log().irm(cluster=given)
-
-
-def test_two_clusters_for_a_query_are_an_error_when_systems_are_compared() -> None:
-    """compare() checks clusters as evaluate() does."""
-    frame = frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series([1, 2, 2, 2]))
-    with pytest.raises(BadValueError, match=r"^user: 1 of 4 rows differs from another system"):
-        IRM(frame, system="system", cluster="user").compare("rr")
-
-
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
-def test_tests_that_cannot_take_clusters_refuse(test: Any) -> None:
-    """They take every query as independent; the message names those that do not, before anything is read."""
-    frame = frame_of(np.ones((3, 2)), np.array([1, 1, 2])).with_columns(grade=pl.lit("bad")).lazy()
-    with pytest.raises(NotComputableError) as error:
-        IRM(frame, system="system", cluster="user").compare("rr", test=test)
-    assert str(error.value) == (
-        f"test={test!r} takes every query as independent, and user says which belong together; "
-        "say test= as one of 'randomization', 'bootstrap', 'tukey', or cluster=None"
+def of_two(user: list[int]) -> IRM[pl.DataFrame]:
+    """Return what compares two systems on two queries."""
+    return IRM(
+        frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series(user)), system="system", cluster="user"
     )
+
+
+# Read, it would be refused for its grades.
+BAD = IRM(
+    frame_of(np.ones((3, 2)), np.array([1, 1, 2])).with_columns(grade=pl.lit("bad")).lazy(),
+    system="system",
+    cluster="user",
+)
+REFUSALS = r"""
+log(user=["u", None, "v"]).irm(cluster="user").evaluate("rr")
+log(user=["u", None, "v"]).irm(cluster="user").evaluate("rr", ci=0.9)
+log(user=["u", None, "v"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision")
+log(user=["u", None, "v"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision", ci=0.9)
+    BadRowsError: user: 1 of 3 rows has no cluster (row 1); give every row one
+log(user=[1.0, 2.0, float("nan")]).irm(cluster="user").evaluate("rr")
+log(user=[1.0, 2.0, float("nan")]).irm(cluster="user").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows is NaN (row 2); give every row a cluster
+log(user=["u", "v", "v"]).irm(cluster="user").evaluate("rr")
+log(user=["u", "v", "v"]).irm(cluster="user").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows differs from another row of its query (row 1); give each query one value
+    but: log(user=["u", "v", "w"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision", ci=0.9)
+log(user=["u", "v", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr")
+log(user=["u", "v", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows differs from another system in the value of its query (row 1); give each query one
+        value
+of_two([1, 2, 2, 2]).compare("rr")
+    BadRowsError: user: 1 of 4 rows differs from another system in the value of its query (row 2); give each query one
+        value
+    but: log(user=["u", "u", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr", ci=0.9)
+    but: of_two([1, 2, 1, 2]).compare("rr")
+log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr")
+log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
+    ColumnError: cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?
+log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr")
+log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr", ci=0.9)
+    ColumnError: by='user' is the cluster too; a column plays one part
+    but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr")
+log().irm(cluster=VALUE)
+    for: ["a", "b"], 3.5, ()
+    BadValueError: cluster=VALUE is not the name of a column
+    but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
+BAD.compare("rr", test=VALUE)
+    for: "t", "wilcoxon", "sign"
+    NotComputableError: test=VALUE takes every query as independent, and user says which belong together; say test= as
+        one of 'randomization', 'bootstrap', 'tukey', or cluster=None
+    but: of_two([1, 2, 1, 2]).compare("rr", test="tukey")
+"""
+
+
+def test_bad_clusters() -> None:
+    """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
+    check(REFUSALS, globals())
