@@ -568,7 +568,7 @@ log().irm(cluster=VALUE)
     for: ["a", "b"], 3.5, ()
     BadValueError: cluster=VALUE is not the name of a column
     but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
-BAD.compare("rr", test=VALUE)
+UNREAD.irm(system="system", cluster="user").compare("rr", test=VALUE)
     for: "t", "wilcoxon", "sign"
     NotComputableError: test=VALUE takes every query as independent, and user says which belong together; say test= as
         one of 'randomization', 'bootstrap', 'tukey', or cluster=None

@@ -14,15 +14,14 @@ from frame_metrics import (
     BadValueError,
     ColumnError,
     FrameMetricsError,
-    Metric,
     NotComputableError,
     UnknownNameError,
     metrics,
 )
-from helpers import as_kind, as_polars, error, facts, odd
-from refusals import check, refusals_of, run
+from helpers import as_kind, as_polars, error, odd
 from inside import COLUMNS as COLUMN_ROLES
 from inside import reads, small_blocks, threads
+from refusals import check, refusals_of, run
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -175,8 +174,6 @@ def test_bad_values(kind: str) -> None:
 
 
 # Bad values found by audit()
-
-
 
 
 def of_rows(names: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -506,7 +503,7 @@ metrics.ndcg(gain=VALUE)
 
 
 def test_bad_asking() -> None:
-    """At least one metric is asked for, each once, as text or as a value, which refuses bad parameters when it is made."""
+    """One metric at least is asked for, each once, as text or as a value, which refuses bad parameters itself."""
     check(ASKING, globals())
 
 
@@ -514,24 +511,40 @@ def test_bad_asking() -> None:
 
 BAD_ROLES = r"""
 named(querry="qid")
+    UnknownNameError: there is no role or option 'querry'; did you mean 'query'?
 named(grades="rating")
+    UnknownNameError: there is no role or option 'grades'; did you mean 'grade'?
 named(query=VALUE)
     for: 5.0, True, []
     BadValueError: query=VALUE is not the name of a column, or a list of names
 named(by=["a", 5.0])
+    BadValueError: by=['a', 5.0] is not the name of a column, or a list of names
 named(score=[])
+    BadValueError: score=[] is not the name of a column, or a list of names, each of a system
 named(score=pl.Series([1]))
+    BadValueError: score=<polars.Series> is not the name of a column, or a list of names, each of a system; make it a
+        column of the frame, and give its name
 named(by=["a", pd.Series([1])])
+    BadValueError: by=['a', <pandas.Series>] is not the name of a column, or a list of names; make it a column of the
+        frame, and give its name
     but: named(query=["qid", "rating"], grade=None, score=["bm25"], by=["a"])
 named(ties="docs")
+    UnknownNameError: ties='docs' is not one of 'doc', 'worst', 'best', 'order', 'expected'; did you mean 'doc'?
 named(undefined="nul")
+    UnknownNameError: undefined='nul' is not one of 'zero', 'one', 'null', 'raise'; did you mean 'null'?
 named(undefined=0)
+    UnknownNameError: undefined=0 is not one of 'zero', 'one', 'null', 'raise'
 named(unjudged="drpo")
+    UnknownNameError: unjudged='drpo' is not one of 'drop'; did you mean 'drop'?
 named(duplicates="fist")
+    UnknownNameError: duplicates='fist' is not one of 'error', 'first'; did you mean 'first'?
     but: named(ties="doc", undefined="null", unjudged="drop", duplicates="first")
 named(rel="2")
+    BadValueError: rel='2' is not a grade; a word needs scale= too, with the grade of each
 named(rel=True)
+    BadValueError: rel=True is not a grade
 named(rel=NAN)
+    BadValueError: rel=nan is not a grade
     but: named(rel=2.5)
 named(collection_size=VALUE)
     for: -1, 1.5, NAN, INF
