@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -121,41 +120,6 @@ def test_welchs_t_is_scipys(seed: int) -> None:
     row = versus(frame, test="t", ci=0.9)
     assert row["p_value"] == pytest.approx(found.pvalue, abs=1e-12)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-10)
-
-
-@pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (6, 2), (2, 9)])
-def test_exact_permutation_is_brute_force_and_scipys(sizes: tuple[int, int]) -> None:
-    """Every way to choose the units of an arm is counted, those with what was seen among them."""
-    rng = np.random.default_rng(sum(sizes))
-    a, b = (rng.integers(0, 4, n) + rng.random(n).round(1) for n in sizes)
-    row, every = versus(log_of({"A": a, "B": b})), np.concatenate([a, b])
-    seen, far = abs(b.mean() - a.mean()), []
-    for chosen in combinations(range(len(every)), len(a)):
-        there = np.isin(np.arange(len(every)), chosen)
-        far.append(abs(every[there].mean() - every[~there].mean()) >= seen - 1e-9)
-    assert row["p_value"] == pytest.approx(np.mean(far), abs=1e-12)
-    run = stats.permutation_test((a, b), lambda x, y: abs(x.mean() - y.mean()), alternative="greater", vectorized=False)
-    assert row["p_value"] == pytest.approx(run.pvalue, abs=1e-12)
-
-
-def test_exact_permutation_of_users_is_brute_force() -> None:
-    """Users move with all their queries, and a mean is over the queries of the users chosen, less the covariate."""
-    frame = made(3, users=9)
-    of = frame.group_by("user").agg(pl.col("grade").sum(), pl.len(), pl.col("before").first(), pl.col("arm").first())
-    total, size, before, arm = (of[name].to_numpy() for name in ("grade", "len", "before", "arm"))
-    linear = (total - size * total.sum() / size.sum()) / size.mean()
-
-    def apart(there: Any, theta: float) -> float:
-        means = (total[some].sum() / size[some].sum() - theta * before[some].mean() for some in (there, ~there))
-        return float(abs(np.subtract(*means)))
-
-    for covariate in (None, "before"):
-        theta = 0.0 if covariate is None else np.cov(linear, before)[0, 1] / np.var(before, ddof=1)
-        chosen = [np.isin(np.arange(9), some) for some in combinations(range(9), int((arm == "A").sum()))]
-        p = np.mean([apart(there, theta) >= apart(arm == "A", theta) - 1e-9 for there in chosen])
-        row = versus(frame, covariate=covariate, cluster="user")
-        assert row["p_value"] == pytest.approx(p, abs=1e-12)
-        assert abs(row["difference"]) == pytest.approx(apart(arm == "A", theta), abs=1e-12)
 
 
 def test_drawn_permutations_come_near_all() -> None:
