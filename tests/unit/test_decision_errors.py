@@ -568,7 +568,7 @@ of(TWO, predicted=[])
     but: of(TWO, score=["p", "q"], predicted=["p", "q"])
 of(TWO, match=VALUE)
     for: "most", True
-    UnknownNameError: match=VALUE is not one of 'best', 'majority', 'informedness'
+    UnknownNameError: match=VALUE is not one of 'best', 'majority', 'informedness'[...]
     but: of(TWO, match="majority")
 """
 
