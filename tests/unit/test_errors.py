@@ -384,8 +384,12 @@ log().evaluate("gm_foo")
 log().evaluate("G")
     UnknownNameError: 'G' means two things: g_measure (the mean of precision and recall), or g_trec (trec_eval's gain
         measure); write the one you mean
-log().evaluate("LR")
-    UnknownNameError: 'LR' means two things: lr_positive (LR+), or lr_negative (LR-); write the one you mean
+log().evaluate(VALUE)
+    for: "LR", "lr@5", "likelihood ratio"
+    UnknownNameError: '[...]' means two things: lr_positive (LR+), or lr_negative (LR-); write the one you mean
+log().evaluate(VALUE)
+    for: "g", " G "
+    UnknownNameError: '[...]' means two things: g_measure ([...]), or g_trec ([...]); write the one you mean
 log().evaluate("CTR")
     UnknownNameError: 'CTR' means two things: success (the share of searches with a click; so is ctr@10), or precision
         (clicks over results shown, of a query); write the one you mean
@@ -477,6 +481,10 @@ log().evaluate(5)
     BadValueError: a metric is a name or a frame_metrics.metrics value, not 5
 log().evaluate([["rr"]])
     BadValueError: a metric is a name or a frame_metrics.metrics value, not ['rr']
+log().evaluate([None])
+    BadValueError: a metric is a name or a frame_metrics.metrics value, not None
+log().evaluate("p@1,1")
+    BadValueError: 'p@1' is asked for twice
 log().evaluate([])
     BadValueError: no metric was asked for; name one, as in evaluate('ndcg@10')
 log().evaluate("rr", "rr")
@@ -487,12 +495,17 @@ log().evaluate(metrics.rr, "rr")
     BadValueError: 'rr' is asked for twice
     but: log().evaluate(["rr", "ndcg@5,10"])
 metrics.ndcg @ VALUE
-    for: 0, 1.5, True, "10", NAN
+    for: 0, -1, 1.5, True, "10", None, NAN, INF
     BadValueError: ndcg@VALUE: the cutoff is not a whole number from 1
 metrics.rprec @ 5
     BadValueError: rprec takes no cutoff: rprec@5
 metrics.iprec @ 1.5
     BadValueError: iprec@1.5: the recall level is not between 0 and 1
+metrics.iprec(recall=0.1) @ 0.2
+(metrics.iprec @ 0.2)(recall=0.1)
+    BadValueError: iprec@0.2: recall= and @ say the same; give one of them
+metrics.dcg(gain={1: 10**400})
+    BadValueError: dcg: gain=[...] is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade
     but: metrics.ndcg @ 10
     but: metrics.iprec @ 0.5
 metrics.ndcg(gain=VALUE)
