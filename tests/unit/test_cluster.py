@@ -97,22 +97,6 @@ def test_queries_that_stand_twice_in_their_cluster_add_nothing(seed: int) -> Non
     assert higher - lower < 0.9 * (high - low)
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_queries_that_stand_twice_leave_what_is_sure(seed: int, test: str) -> None:
-    """Every query logged again, within its cluster, leaves p-values, intervals and mde; as new ones they shrink."""
-    values, _ = values_of(seed, systems=3, clusters=12)
-    own = np.arange(len(values))
-    twice, both = np.tile(values, (2, 1)), np.tile(own, 2)
-    once = sure(comparing(values, None, test=test))
-    again = sure(comparing(twice, both, test=test))
-    assert [row[:4] for row in again] == [pytest.approx(row[:4], abs=1e-12) for row in once]
-    assert [row[4] for row in again] == pytest.approx([row[4] for row in once], rel=1e-12)
-    apart = sure(comparing(twice, None, test=test))
-    assert all(row[4] < 0.75 * other[4] for row, other in zip(apart, once, strict=True))
-    assert all(row[2] <= other[2] for row, other in zip(apart, once, strict=True))
-
-
 # By hand and by another way
 
 

@@ -87,16 +87,6 @@ def test_effect_size_divides_by_the_weighted_deviation() -> None:
     assert row_of(values, weight)["effect_size"] == pytest.approx(often.mean() / spread, rel=1e-9)
 
 
-def test_a_query_of_no_weight_moves_nothing() -> None:
-    """A query that weighs 0 is in no value; it stays in the counts."""
-    values, weight = drawn(3, n=12)
-    weight[:3] = 0
-    row, rest = row_of(values, weight, permutations=2**12), row_of(values[3:], weight[3:], permutations=2**12)
-    for name in ("value", "baseline_value", "difference", "p_value", "effect_size"):
-        assert row[name] == pytest.approx(rest[name], rel=1e-9)
-    assert row["n"] == rest["n"] + 3
-
-
 @pytest.mark.parametrize("test", DRAWN)
 def test_fewer_than_two_queries_that_weigh(test: str) -> None:
     """One query that weighs has a difference and nothing sure of it; none that does leaves null."""

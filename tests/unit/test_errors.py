@@ -864,104 +864,72 @@ def test_settled_ties_are_no_hindrance(asked: str) -> None:
 QRELS = {"qid": [1, 2], "sku": ["a", "b"], "grade": [1, 0]}
 LOG = {"sku": ["a", "b", "a", "b"]}
 
-BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError], str]] = [
-    (
-        {"grade": None},
-        {},
-        ColumnError,
-        "no column is named with label= or grade=, and none of 'qid', 'sku' has such a name",
-    ),
-    (
-        {"label": [1, 0]},
-        {},
-        ColumnError,
-        "both 'label' and 'grade' are columns; name the one that is meant, or both",
-    ),
-    ({"sku": None}, {}, ColumnError, "judge: name the doc column of the judgments with doc=; they have 'qid', 'grade'"),
-    (
-        {"qid": None},
-        {},
-        ColumnError,
-        "judge: name the query column of the judgments with query=; they have 'sku', 'grade'",
-    ),
-    ({}, {"doc": "skuu"}, ColumnError, "judge: doc='skuu' is not among 'qid', 'sku', 'grade'; did you mean 'sku'?"),
-    ({}, {"query": "qdi"}, ColumnError, "judge: query='qdi' is not among 'qid', 'sku', 'grade'; did you mean 'qid'?"),
-    (
-        {},
-        {"grade": "grades"},
-        ColumnError,
-        "judge: grade='grades' is not among 'qid', 'sku', 'grade'; did you mean 'grade'?",
-    ),
-    ({}, {"label": "labels"}, ColumnError, "judge: label='labels' is not among 'qid', 'sku', 'grade'"),
-    ({}, {"label": False}, ColumnError, "judge: label=False is not among 'qid', 'sku', 'grade'"),
-    ({}, {"grade": 5}, ColumnError, "judge: grade='5' is not among 'qid', 'sku', 'grade'"),
-    ({}, {"query": ["qid", "sku"]}, ColumnError, "judge: the query is 1 columns in the log and 2 in the judgments"),
-    (
-        {"qid": ["1", "2"]},
-        {},
-        BadValueError,
-        "qid of the judgments is String, and qid of the log is Int64; give both one type",
-    ),
-    (
-        {"qid": [1.0, 2.0]},
-        {},
-        BadValueError,
-        "qid of the judgments is Float64, and qid of the log is Int64; give both one type",
-    ),
-    (
-        {"sku": [1, 2]},
-        {},
-        BadValueError,
-        "sku of the judgments is Int64, and sku of the log is String; give both one type",
-    ),
-    (
-        {"sku": ["0a", "0b"]},
-        {},
-        BadValueError,
-        "sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); "
-        "do both write ids the same way?",
-    ),
-    (
-        {"qid": [11, 12]},
-        {},
-        BadValueError,
-        "qid: no id of the log is among those of the judgments (the log has 1, the judgments 11); "
-        "do both write ids the same way?",
-    ),
-    ({"sku": [None, "a"]}, {}, BadValueError, "sku (of the judgments): 1 of 2 rows is missing (row 0); drop them"),
-    ({"grade": ["1", "2"]}, {}, BadValueError, "grade: a grade is a number, and this column is String; convert it"),
-    (
-        {"grade": [INF, 2]},
-        {},
-        BadValueError,
-        "grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or make them null",
-    ),
-    (
-        {"grade": [1, 2]},
-        {"label": "grade"},
-        BadValueError,
-        "grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if these are "
-        "grades, or name the relevant one with positive=",
-    ),
-    (
-        {"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]},
-        {},
-        BadValueError,
-        "grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or say "
-        "judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'",
-    ),
-]
+
+def judged(columns: dict[str, Any] | None = None, /, kind: str = "polars", **named: Any) -> IRM[Any]:
+    """Return a log with judgments beside, which are of a kind; in one of its columns None is no column."""
+    held = {name: values for name, values in (QRELS | (columns or {})).items() if values is not None}
+    qrels = pl.DataFrame({name: pl.Series(values, strict=False) for name, values in held.items()})
+    beside = qrels.lazy().map_batches(_read, schema=qrels.schema) if kind == "unread" else as_kind(qrels, kind)
+    bare = _plan(LOG) if kind == "unread" else _log(LOG)
+    return bare.drop("rating").irm(query="qid", score="bm25", doc="sku").judge(beside, **named)
 
 
-@pytest.mark.parametrize(("columns", "named", "cause", "message"), BAD_JUDGMENTS)
-def test_bad_judgments(
-    columns: dict[str, Any], named: dict[str, Any], cause: type[FrameMetricsError], message: str, kind: str
-) -> None:
+BAD_JUDGMENTS = r"""
+judged({"grade": None}).evaluate("rr")
+    ColumnError: no column is named with label= or grade=, and none of 'qid', 'sku' has such a name
+judged({"label": [1, 0]}).evaluate("rr")
+    ColumnError: both 'label' and 'grade' are columns; name the one that is meant, or both
+judged({"sku": None}).evaluate("rr")
+    ColumnError: judge: name the doc column of the judgments with doc=; they have 'qid', 'grade'
+judged({"qid": None}).evaluate("rr")
+    ColumnError: judge: name the query column of the judgments with query=; they have 'sku', 'grade'
+judged(doc="skuu").evaluate("rr")
+    ColumnError: judge: doc='skuu' is not among 'qid', 'sku', 'grade'; did you mean 'sku'?
+judged(query="qdi").evaluate("rr")
+    ColumnError: judge: query='qdi' is not among 'qid', 'sku', 'grade'; did you mean 'qid'?
+judged(grade="grades").evaluate("rr")
+    ColumnError: judge: grade='grades' is not among 'qid', 'sku', 'grade'; did you mean 'grade'?
+judged(label="labels").evaluate("rr")
+    ColumnError: judge: label='labels' is not among 'qid', 'sku', 'grade'
+judged(label=False).evaluate("rr")
+    ColumnError: judge: label=False is not among 'qid', 'sku', 'grade'
+judged(grade=5).evaluate("rr")
+    ColumnError: judge: grade='5' is not among 'qid', 'sku', 'grade'
+judged(query=["qid", "sku"]).evaluate("rr")
+    ColumnError: judge: the query is 1 columns in the log and 2 in the judgments
+    but: judged(query="qid", doc="sku", grade="grade").evaluate("rr")
+    but: judged({"grade": None, "label": [1, 0]}).evaluate("rr")
+judged({"qid": ["1", "2"]}).evaluate("rr")
+    BadValueError: qid of the judgments is String, and qid of the log is Int64; give both one type
+judged({"qid": [1.0, 2.0]}).evaluate("rr")
+    BadValueError: qid of the judgments is Float64, and qid of the log is Int64; give both one type
+judged({"sku": [1, 2]}).evaluate("rr")
+    BadValueError: sku of the judgments is Int64, and sku of the log is String; give both one type
+judged({"sku": ["0a", "0b"]}).evaluate("rr")
+    BadValueError: sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); do both
+        write ids the same way?
+judged({"qid": [11, 12]}).evaluate("rr")
+    BadValueError: qid: no id of the log is among those of the judgments (the log has 1, the judgments 11); do both
+        write ids the same way?
+judged({"sku": [None, "a"]}).evaluate("rr")
+    BadValueError: sku (of the judgments): 1 of 2 rows is missing (row 0); drop them
+judged({"grade": ["1", "2"]}).evaluate("rr")
+    BadValueError: grade: a grade is a number, and this column is String; convert it
+judged({"grade": [INF, 2]}).evaluate("rr")
+    BadValueError: grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or make them null
+judged({"grade": [1, 2]}, label="grade").evaluate("rr")
+    BadValueError: grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if
+        these are grades, or name the relevant one with positive=
+judged({"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]}).evaluate("rr")
+    BadValueError: grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or say
+        judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'
+    but: judged({"qid": [1, 2, 1, 2, 1], "sku": [*"abcdb"], "grade": [1, 0, 2, 0, 1]}).evaluate("rr")
+"""
+
+
+def test_bad_judgments(kind: str) -> None:
     """Judgments that cannot be read or joined are an error in the names of their columns."""
-    held = {name: values for name, values in (QRELS | columns).items() if values is not None}
-    qrels = as_kind(pl.DataFrame({name: pl.Series(values, strict=False) for name, values in held.items()}), kind)
-    log = _log(LOG).drop("rating").irm(query="qid", score="bm25", doc="sku")
-    assert error(lambda: log.judge(qrels, **named).evaluate("rr"), cause) == message
+    check(BAD_JUDGMENTS, globals() | {"judged": partial(judged, kind=kind)})
 
 
 def test_a_judgment_without_a_query(kind: str) -> None:
@@ -1001,13 +969,12 @@ def test_judging_without_documents() -> None:
     )
 
 
-def test_columns_of_judgments_are_looked_for_at_once() -> None:
-    """What is wrong with the columns of judgments is said by judge itself."""
-    log = _log(LOG).drop("rating").irm(query="qid", score="bm25", doc="sku")
-    for columns, named, cause, message in BAD_JUDGMENTS:
-        if cause is ColumnError:
-            held = {name: values for name, values in (QRELS | columns).items() if values is not None}
-            assert error(lambda: log.judge(pl.DataFrame(held), **named), cause) == message  # noqa: B023
+@pytest.mark.parametrize("kind", ["polars", "unread"])
+def test_columns_of_judgments_are_looked_for_at_once(kind: str) -> None:
+    """What is wrong with the columns of judgments is said by judge itself, before anything is read."""
+    names = globals() | {"judged": partial(judged, kind=kind)}
+    rows = [row for row in refusals_of(BAD_JUDGMENTS, names) if row.cause == "ColumnError"]
+    assert {row._replace(call=row.irm).fault(names) for row in rows} == {None}
 
 
 def test_weights_of_judged_queries() -> None:
@@ -1092,20 +1059,6 @@ log({"known": [2, 2, 3, 3]}, n_relevant="known").evaluate("recall(rel=2)")
 def test_errors_come_before_the_frame_is_read(table: str) -> None:
     """What can be known to be wrong without the rows is said when it is asked, before a plan is collected."""
     check(table, made_of("unread"), neighbours=False)
-
-
-@pytest.mark.parametrize(
-    ("columns", "named", "cause", "message"), [case for case in BAD_JUDGMENTS if case[2] is ColumnError]
-)
-def test_columns_of_judgments_come_before_they_are_read(columns: Any, named: Any, cause: Any, message: str) -> None:
-    """Judgments are not read before a metric is computed."""
-    held = {name: values for name, values in (QRELS | columns).items() if values is not None}
-    qrels = pl.DataFrame(held)
-    plan = qrels.lazy().map_batches(_read, schema=qrels.schema)
-    log = _plan({**LOG}).drop("rating").irm(query="qid", score="bm25", doc="sku")
-    with pytest.raises(cause) as caught:
-        log.judge(plan, **named)
-    assert str(caught.value) == message
 
 
 def test_errors_of_eager_frames_come_before_conversion() -> None:
