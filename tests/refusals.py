@@ -82,6 +82,8 @@ def refusals_of(table: str, names: Mapping[str, Any]) -> Iterator[Refusal]:
             rows = [Refusal(call, *said.split(": ", 1)) for call in calls]
             yield from (row.of(value, names) for row in rows for value in values or ["None"])
             calls, values = [], []
+        else:
+            assert not calls, f"no error stands below {calls}"
     assert mark == BUT, "what is refused at the end has no neighbour that passes"
 
 
