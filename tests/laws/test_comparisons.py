@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from itertools import combinations
 from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import polars as pl
 import pytest
 
-from comparisons import Pair, Stand, exchanged, of_arms, of_pairs, of_units, p_of_pairs
+from comparisons import Pair, Stand, detected, error_of, exchanged, of_arms, of_pairs, of_units, p_of_pairs
 from frame_metrics import NotComputableError
 from helpers import error
 
@@ -139,3 +140,63 @@ def test_arms(test: Any, covariate: str | None) -> None:
             if test == "bootstrap":  # whose draws are told by what comes near the formulas
                 expected = {name: one for name, one in expected.items() if name not in ("ci_low", "ci_high", "p_value")}
             close(found.row(0, named=True), expected)
+
+
+# Rows without a query, of which a share is decided rightly
+
+
+def decided(seed: int) -> pl.DataFrame:
+    """Decisions of two systems about the same documents, of users with several."""
+    rng = random.Random(seed)
+    rows = []
+    for doc in range(90):
+        label, ease, weight = rng.random() < 0.4, rng.gauss(0.7, 0.2), rng.randrange(1, 5) / 2
+        for run, more in (("a", 0), ("b", 0.1)):
+            rows.append((run, doc, doc % 30, weight, label, rng.random() < ease + more))
+    frame = pl.DataFrame(rows, schema=["run", "doc", "user", "w", "label", "right"], orient="row")
+    return frame.with_columns(predicted=pl.col("label") == pl.col("right"))
+
+
+def near_draws(row: dict[str, Any], difference: float, error: float) -> None:
+    """Raise unless an interval and mde of draws come near those of a normal difference with this error."""
+    assert row["difference"] == pytest.approx(difference, abs=1e-12)
+    ends = [difference + sign * NormalDist().inv_cdf(0.975) * error for sign in (-1, 1)]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=0.25 * error)
+    assert row["mde"] == pytest.approx(detected(error, 0.95), rel=0.08)
+
+
+@pytest.mark.parametrize("roles", ROLES, ids=str)
+def test_shares_of_rows_of_pairs(roles: dict[str, str]) -> None:
+    """A share of rows is the mean of 0 and 1, and McNemar's test the sign test of documents."""
+    frame = decided(1)
+    (row,) = frame.irm(system="run", doc="doc", **roles).compare("accuracy", resamples=2000).rows(named=True)
+    pairs = [
+        Pair(one["b"], one["a"], one["w"] if "weight" in roles else 1, one["user"] if "cluster" in roles else None)
+        for one in frame.pivot(on="run", index=["doc", "user", "w"], values="right").rows(named=True)
+    ]
+    told = of_pairs(pairs)
+    close(row, {name: told[name] for name in ("value", "wins", "ties", "losses", "n", "effect_size")})
+    if not roles:
+        assert row["test"] == "mcnemar"
+        close(row, {"p_value": p_of_pairs("sign", pairs)})
+    near_draws(row, told["difference"], told["mde"] / detected(1, 0.95))
+
+
+@pytest.mark.parametrize(
+    ("shared", "roles"), [(False, roles) for roles in ROLES] + [(True, roles) for roles in ROLES if "cluster" in roles]
+)
+def test_shares_of_rows_of_arms(shared: bool, roles: dict[str, str]) -> None:
+    """A share of rows is the mean of users' rows, whether or not users stand in both arms."""
+    even = pl.col("user") % 2 == 0
+    frame = decided(2).filter(even | (pl.col("run") == "a") if shared else even == (pl.col("run") == "a"))
+    stands = [
+        Stand(
+            "AB"[one["run"] == "b"],
+            one["user"] if "cluster" in roles else place,
+            one["right"],
+            one["w"] if "weight" in roles else 1,
+        )
+        for place, one in enumerate(frame.rows(named=True))
+    ]
+    (row,) = frame.irm(system="run", **roles).compare("accuracy", paired=False, resamples=2000).rows(named=True)
+    near_draws(row, *error_of(stands))

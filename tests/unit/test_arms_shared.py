@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from comparisons import Stand, error_of
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars
 
@@ -272,21 +271,6 @@ def of_rows(share: float) -> pl.DataFrame:
     label, right = rng.integers(0, 2, len(stands)), rng.random(len(stands)) < ease
     columns = {"arm": arm, "user": user, "label": label, "predicted": np.where(right, label, 1 - label)}
     return pl.DataFrame(columns).with_columns(right=right, score=label + pl.Series(rng.normal(size=len(stands)) + ease))
-
-
-@pytest.mark.parametrize("share", [0.5, 1])
-def test_users_of_both_arms_are_drawn_with_all_their_rows(share: float) -> None:
-    """A share of rows is a mean of users' searches: its interval comes near that by their parts in both arms."""
-    frame = of_rows(share)
-    row = frame.irm(system="arm", cluster="user", score=None).compare("accuracy", paired=False, resamples=4000)
-    stands = [Stand(*one) for one in frame.select("arm", "user", pl.col("right").cast(pl.Float64)).rows()]
-    difference, error = error_of(stands)
-    assert row["difference"].item() == pytest.approx(difference, abs=1e-12)
-    ends = [difference - Z * error, difference + Z * error]
-    assert [row["ci_low"].item(), row["ci_high"].item()] == pytest.approx(ends, abs=0.16 * error)
-    _, apart = error_of([one._replace(unit=(one.arm, one.unit)) for one in stands])
-    assert error < 0.95 * apart
-    assert row["mde"].item() == pytest.approx(2.8016 * error, rel=0.05)
 
 
 def test_rows_that_are_the_same_in_both_arms_do_not_differ() -> None:
