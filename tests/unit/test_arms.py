@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -13,9 +12,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
+from frame_metrics import IRM, BadValueError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
 from inside import always_a_progress_bar, threads
+from refusals import check
 
 SEEDS = range(4)
 COLUMNS = (
@@ -120,41 +120,6 @@ def test_welchs_t_is_scipys(seed: int) -> None:
     row = versus(frame, test="t", ci=0.9)
     assert row["p_value"] == pytest.approx(found.pvalue, abs=1e-12)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-10)
-
-
-@pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (6, 2), (2, 9)])
-def test_exact_permutation_is_brute_force_and_scipys(sizes: tuple[int, int]) -> None:
-    """Every way to choose the units of an arm is counted, those with what was seen among them."""
-    rng = np.random.default_rng(sum(sizes))
-    a, b = (rng.integers(0, 4, n) + rng.random(n).round(1) for n in sizes)
-    row, every = versus(log_of({"A": a, "B": b})), np.concatenate([a, b])
-    seen, far = abs(b.mean() - a.mean()), []
-    for chosen in combinations(range(len(every)), len(a)):
-        there = np.isin(np.arange(len(every)), chosen)
-        far.append(abs(every[there].mean() - every[~there].mean()) >= seen - 1e-9)
-    assert row["p_value"] == pytest.approx(np.mean(far), abs=1e-12)
-    run = stats.permutation_test((a, b), lambda x, y: abs(x.mean() - y.mean()), alternative="greater", vectorized=False)
-    assert row["p_value"] == pytest.approx(run.pvalue, abs=1e-12)
-
-
-def test_exact_permutation_of_users_is_brute_force() -> None:
-    """Users move with all their queries, and a mean is over the queries of the users chosen, less the covariate."""
-    frame = made(3, users=9)
-    of = frame.group_by("user").agg(pl.col("grade").sum(), pl.len(), pl.col("before").first(), pl.col("arm").first())
-    total, size, before, arm = (of[name].to_numpy() for name in ("grade", "len", "before", "arm"))
-    linear = (total - size * total.sum() / size.sum()) / size.mean()
-
-    def apart(there: Any, theta: float) -> float:
-        means = (total[some].sum() / size[some].sum() - theta * before[some].mean() for some in (there, ~there))
-        return float(abs(np.subtract(*means)))
-
-    for covariate in (None, "before"):
-        theta = 0.0 if covariate is None else np.cov(linear, before)[0, 1] / np.var(before, ddof=1)
-        chosen = [np.isin(np.arange(9), some) for some in combinations(range(9), int((arm == "A").sum()))]
-        p = np.mean([apart(there, theta) >= apart(arm == "A", theta) - 1e-9 for there in chosen])
-        row = versus(frame, covariate=covariate, cluster="user")
-        assert row["p_value"] == pytest.approx(p, abs=1e-12)
-        assert abs(row["difference"]) == pytest.approx(apart(arm == "A", theta), abs=1e-12)
 
 
 def test_drawn_permutations_come_near_all() -> None:
@@ -456,138 +421,90 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
 
 
 ARMS = made(0)
-MANY = ARMS.group_by("user").len().filter(pl.col("len") > 1)  # users of several queries
-BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
-    "no system": (
-        {"roles": {"system": None}},
-        ColumnError,
-        "compare(paired=False) compares arms; name their column with system=",
-    ),
-    "per query": (
-        {"per_query": True},
-        NotComputableError,
-        "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values",
-    ),
-    "unanswered": (
-        {"unanswered": "drop"},
-        NotComputableError,
-        "unanswered= is of pairs; paired=False pairs none, and each arm has its own queries",
-    ),
-    "against": (
-        {"against": "chance"},
-        NotComputableError,
-        "against='chance' tests each system by itself; say against=None",
-    ),
-    "a test of pairs": (
-        {"test": "wilcoxon"},
-        NotComputableError,
-        "test='wilcoxon' is of pairs, and paired=False pairs none; "
-        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
-    ),
-    "tukey": (
-        {"test": "tukey"},
-        NotComputableError,
-        "test='tukey' is of pairs, and paired=False pairs none; "
-        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
-    ),
-    "no test": (
-        {"test": "welch"},
-        UnknownNameError,
-        "test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey', 'mcnemar', "
-        "'delong', 'fisher'",
-    ),
-    "a test of arms": (
-        {"paired": True, "test": "z"},
-        NotComputableError,
-        "test='z' is of arms; say paired=False, or test= as one of 'randomization', 't', 'wilcoxon', 'sign', "
-        "'bootstrap', 'tukey'",
-    ),
-    "a covariate of pairs": (
-        {"paired": True, "covariate": "before"},
-        NotComputableError,
-        "covariate='before' is of arms that have each their own queries; say paired=False",
-    ),
-    "paired of pairs": ({"paired": "no"}, BadValueError, "paired='no' is not True or False"),
-    "no such covariate": (
-        {"covariate": "befor"},
-        ColumnError,
-        "covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before', "
-        "'weight'; did you mean 'before'?",
-    ),
-    "a covariate with a part": (
-        {"covariate": "user"},
-        ColumnError,
-        "covariate='user' is the cluster too; a column plays one part",
-    ),
-    "a key as covariate": (
-        {"covariate": "arm"},
-        ColumnError,
-        "covariate='arm' is the system too; a column plays one part",
-    ),
-    "no baseline": (
-        {"baseline": "C"},
-        BadValueError,
-        "baseline='C' is not among the systems of arm: 'A', 'B'",
-    ),
-    "an average": (
-        {"metric": "gm_map"},
-        NotComputableError,
-        "gm_map is an average, and compare() takes the values of queries",
-    ),
-    "one arm": (
-        {"frame": ARMS.filter(arm="A")},
-        NotComputableError,
-        "arm has one system, 'A'; two are needed to compare",
-    ),
-    "no arm": ({"frame": ARMS.clear()}, NotComputableError, "arm has no systems; two are needed to compare"),
-    "a null covariate": (
-        {"frame": ARMS.with_columns(before=pl.lit(None, pl.Float64)), "covariate": "before"},
-        BadValueError,
-        f"before: {len(ARMS)} of {len(ARMS)} rows have no covariate (rows 0, 1, 2); "
-        "give every row one, as the mean where there is none",
-    ),
-    "a covariate of text": (
-        {"frame": ARMS.with_columns(before=pl.lit("much")), "covariate": "before"},
-        BadValueError,
-        "before: a covariate is a number, and this column is String; convert it",
-    ),
-    "an infinite covariate": (
-        {"frame": ARMS.with_columns(before=pl.lit(np.inf)), "covariate": "before"},
-        BadValueError,
-        f"before: {len(ARMS)} of {len(ARMS)} rows are infinite (rows 0, 1, 2); "
-        "give every row one, as the mean where there is none",
-    ),
-    "a covariate that varies in a user": (
-        {"frame": ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), "covariate": "before"},
-        BadValueError,
-        f"before: {len(MANY)} of 30 clusters (user) have several values; give each one, as its mean before the test",
-    ),
-    "a covariate that varies in a query": (
-        {
-            "frame": pl.concat([ARMS, ARMS[:1].with_columns(score=0.5, before=9.0)]),
-            "covariate": "before",
-            "roles": {"cluster": None},
-        },
-        BadValueError,
-        f"before: 1 of {len(ARMS) + 1} rows differs from another row of its query (row {len(ARMS)}); "
-        "give each query one value",
-    ),
-    "a result's name": (
-        {"frame": ARMS.rename({"arm": "n_units"}), "roles": {"system": "n_units"}},
-        ColumnError,
-        "'n_units' is a column of the result as well; rename the frame's column",
-    ),
-}
+TWICE = pl.DataFrame({"arm": [*"AAB"], "query": [1, 1, 2], "doc": [*"xxx"], "score": [2.0, 1, 1], "label": 1})
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input(case: str) -> None:
+def arms(frame: pl.DataFrame = ARMS, metric: str = "dcg@1", paired: Any = False, **given: Any) -> Any:
+    """Compare two arms; some roles and options being others."""
+    roles = {"system": "arm", "cluster": "user", **{r: given.pop(r) for r in ("system", "cluster") if r in given}}
+    return frame.irm(**roles).compare(metric, paired=paired, **given)
+
+
+REFUSALS = r"""
+arms(system=None)
+    ColumnError: compare(paired=False) compares arms; name their column with system=
+    but: arms()
+arms(per_query=True)
+    NotComputableError: per_query=True lists paired differences; paired=False pairs none, and per_query() has the values
+arms(unanswered="drop")
+    NotComputableError: unanswered= is of pairs; paired=False pairs none, and each arm has its own queries
+arms(against="chance")
+    NotComputableError: against='chance' tests each system by itself; say against=None
+arms(test="wilcoxon")
+    NotComputableError: test='wilcoxon' is of pairs, and paired=False pairs none; say test= as one of 'randomization',
+        't', 'z', 'bootstrap'
+arms(test="tukey")
+    NotComputableError: test='tukey' is of pairs, and paired=False pairs none; say test= as one of 'randomization', 't',
+        'z', 'bootstrap'
+arms(test="welch")
+    UnknownNameError: test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey',
+        'mcnemar', 'delong', 'fisher'
+arms(paired=True, test="z")
+    NotComputableError: test='z' is of arms; say paired=False, or test= as one of 'randomization', 't', 'wilcoxon',
+        'sign', 'bootstrap', 'tukey'
+arms(paired="no")
+    BadValueError: paired='no' is not True or False
+    but: arms(test="z", per_query=False)
+arms(paired=True, covariate="before")
+    NotComputableError: covariate='before' is of arms that have each their own queries; say paired=False
+arms(covariate="befor")
+    ColumnError: covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before',
+        'weight'; did you mean 'before'?
+arms(covariate="user")
+    ColumnError: covariate='user' is the cluster too; a column plays one part
+arms(covariate="arm")
+    ColumnError: covariate='arm' is the system too; a column plays one part
+arms(ARMS.with_columns(before=pl.lit(None, pl.Float64)), covariate="before")
+    BadRowsError: before: 116 of 116 rows have no covariate (rows 0, 1, 2); give every row one, as the mean where there
+        is none
+arms(ARMS.with_columns(before=pl.lit("much")), covariate="before")
+    BadValueError: before: a covariate is a number, and this column is String; convert it
+arms(ARMS.with_columns(before=pl.lit(np.inf)), covariate="before")
+    BadRowsError: before: 116 of 116 rows are infinite (rows 0, 1, 2); give every row one, as the mean where there is
+        none
+arms(ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), covariate="before")
+    BadValueError: before: 25 of 30 clusters (user) have several values; give each one, as its mean before the test
+arms(pl.concat([ARMS, ARMS[:1].with_columns(score=0.5, before=9.0)]), cluster=None, covariate="before")
+    BadRowsError: before: 1 of 117 rows differs from another row of its query (row 116); give each query one value
+    but: arms(covariate="before")
+    but: arms(ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), cluster=None, covariate="before")
+arms(baseline="C")
+    BadValueError: baseline='C' is not among the systems of arm: 'A', 'B'
+arms(ARMS.filter(arm="A"))
+    NotComputableError: arm has one system, 'A'; two are needed to compare
+arms(ARMS.clear())
+    NotComputableError: arm has no systems; two are needed to compare
+    but: arms(baseline="B")
+arms(metric="gm_map")
+    NotComputableError: gm_map is an average, and compare() takes the values of queries
+arms(ARMS.rename({"arm": "n_units"}), system="n_units")
+    ColumnError: 'n_units' is a column of the result as well; rename the frame's column
+    but: arms(ARMS.rename({"arm": "variant"}), system="variant", metric="cg")
+TWICE.irm(system="arm").compare("rr", paired=False)
+    BadRowsError: doc: 1 of 3 rows repeats a document of its query (row 1);[...]
+    but: TWICE[1:].irm(system="arm").compare("rr", paired=False)
+ARMS.irm(system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"), paired=False)
+    NotComputableError: baseline= as a frame is paired query by query; say paired=True
+    but: ARMS.irm(system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
+ARMS.irm(system="arm").audit(baseline=ARMS.irm.per_query("dcg"), split={"A": 0.5, "B": 0.5})
+    NotComputableError: split= looks at each arm over its own queries, and baseline= at all; say one of them
+    but: ARMS.irm(system="arm").audit(split={"A": 0.5, "B": 0.5})
+"""
+
+
+def test_bad_input() -> None:
     """Each is an error in the caller's words, with the way out."""
-    given, cause, says = BAD[case]
-    given = {"paired": False, **given}
-    roles = {"system": "arm", "cluster": "user", **given.pop("roles", {})}
-    frame, metric = given.pop("frame", ARMS), given.pop("metric", "dcg@1")
-    assert error(lambda: frame.irm(**roles).compare(metric, **given), cause) == says
+    check(REFUSALS, globals())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -603,14 +520,6 @@ def test_a_covariate_that_is_constant_explains_nothing() -> None:
     """It leaves every number as it is without one."""
     frame = ARMS.with_columns(before=pl.lit(0.1))
     assert versus(frame, cluster="user", covariate="before") == versus(frame, cluster="user")
-
-
-def test_repeated_documents_are_told_without_a_hint_at_systems() -> None:
-    """The system is named already."""
-    log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 1, 2], "doc": [*"xxx"], "score": [2.0, 1, 1], "label": 1})
-    said = error(lambda: log.irm(system="arm").compare("rr", paired=False), BadValueError)
-    assert "repeats a document of its query" in said
-    assert "system=" not in said
 
 
 def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -692,15 +601,6 @@ def test_numbers_from_elsewhere(kind: str) -> None:
     split = as_polars(value.audit(split={"A": 0.5, "B": 0.5}))
     assert split["message"][-1].startswith("A has 15, B has 15 clusters (user)")
     assert "systems that share almost no query" not in split["check"].to_list()
-
-
-def test_a_saved_baseline_is_of_pairs() -> None:
-    """It says the numbers of the same queries, so that there is something to pair."""
-    irm = ARMS.irm(system=None)
-    said = error(lambda: irm.compare("dcg", baseline=irm.per_query("dcg"), paired=False), NotComputableError)
-    assert said == "baseline= as a frame is paired query by query; say paired=True"
-    said = error(lambda: ARMS.irm(system="arm").audit(baseline=irm.per_query("dcg"), split={"A": 0.5, "B": 0.5}))
-    assert said == "split= looks at each arm over its own queries, and baseline= at all; say one of them"
 
 
 def test_arms_may_be_periods_of_pandas() -> None:

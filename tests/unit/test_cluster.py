@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from itertools import product
 from statistics import NormalDist
 from typing import Any
 
@@ -12,8 +11,10 @@ import polars as pl
 import pytest
 from polars import testing as pl_testing
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from comparisons import Pair, resampled
+from frame_metrics import IRM, BadValueError
 from helpers import as_polars
+from refusals import check
 
 DRAWN = {"permutations": 500, "resamples": 300}
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "mde")
@@ -96,35 +97,7 @@ def test_queries_that_stand_twice_in_their_cluster_add_nothing(seed: int) -> Non
     assert higher - lower < 0.9 * (high - low)
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_queries_that_stand_twice_leave_what_is_sure(seed: int, test: str) -> None:
-    """Every query logged again, within its cluster, leaves p-values, intervals and mde; as new ones they shrink."""
-    values, _ = values_of(seed, systems=3, clusters=12)
-    own = np.arange(len(values))
-    twice, both = np.tile(values, (2, 1)), np.tile(own, 2)
-    once = sure(comparing(values, None, test=test))
-    again = sure(comparing(twice, both, test=test))
-    assert [row[:4] for row in again] == [pytest.approx(row[:4], abs=1e-12) for row in once]
-    assert [row[4] for row in again] == pytest.approx([row[4] for row in once], rel=1e-12)
-    apart = sure(comparing(twice, None, test=test))
-    assert all(row[4] < 0.75 * other[4] for row, other in zip(apart, once, strict=True))
-    assert all(row[2] <= other[2] for row, other in zip(apart, once, strict=True))
-
-
 # By hand and by another way
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("clusters", [2, 3, 4])
-def test_randomization_counts_the_flips_of_clusters(seed: int, clusters: int) -> None:
-    """With few clusters p is the share of all ways to flip them whose sum is at least as far from 0."""
-    values, cluster = values_of(seed, clusters=clusters)
-    difference = values[:, 1] - values[:, 0]
-    sums = [difference[cluster == c].sum() for c in range(clusters)]
-    seen = abs(sum(sums)) - 1e-9
-    far = [abs(np.dot(signs, sums)) >= seen for signs in product([1, -1], repeat=clusters)]
-    assert comparing(values, cluster)["p_value"].to_list() == [pytest.approx(np.mean(far))]
 
 
 def test_a_p_value_by_hand() -> None:
@@ -151,44 +124,13 @@ def test_differences_that_cancel_within_clusters_are_none() -> None:
             assert found["p_value"].to_list() == [1.0], test
 
 
-def slow_means(difference: Any, cluster: Any, resamples: int, seed: int) -> list[float]:
-    """The means of differences over resampled clusters, one at a time."""
-    units = list(dict.fromkeys(cluster.tolist()))
-    random = np.random.default_rng(seed)
-    means = []
-    for _ in range(resamples):
-        drawn = [d for at in random.integers(0, len(units), len(units)) for d in difference[cluster == units[at]]]
-        means.append(float(np.mean(drawn)))
-    return means
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_intervals_are_percentiles_of_means_of_resampled_clusters(seed: int) -> None:
-    """Draws one by one, with the same seed, give the ends of evaluate() and compare(), and the p of the bootstrap."""
+    """Draws one by one, with the same seed, give the ends of evaluate()."""
     values, cluster = values_of(seed)
-    ends = np.quantile(slow_means(values[:, 0], cluster, 400, seed), [0.05, 0.95])
+    means = resampled([Pair(value, 0, 1, unit) for value, unit in zip(values[:, 0], cluster, strict=True)], 400, seed)
     found = interval(frame_of(values[:, :1], cluster), cluster="user", resamples=400, seed=seed)
-    assert found == [pytest.approx(tuple(ends), abs=1e-12)]
-    difference = values[:, 1] - values[:, 0]
-    row = comparing(values, cluster, test="bootstrap", ci=0.9, resamples=400, seed=seed).row(0, named=True)
-    ends = np.quantile(slow_means(difference, cluster, 400, seed), [0.05, 0.95])
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(ends), abs=1e-12)
-    moved = np.abs(slow_means(difference - difference.mean(), cluster, 400, seed))
-    assert row["p_value"] == pytest.approx(((moved >= abs(difference.mean()) - 1e-12).sum() + 1) / 401)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_tukey_exchanges_the_systems_of_whole_clusters(seed: int) -> None:
-    """The p-values are those of another draw of orders, one for each cluster, but for the error of drawing."""
-    values, cluster = values_of(seed, systems=3, clusters=6)
-    found = comparing(values, cluster, test="tukey", permutations=4000)["p_value"].to_numpy()
-    sums = np.stack([values[cluster == c].sum(axis=0) for c in range(6)])
-    rng = np.random.default_rng(99)
-    totals = np.stack([rng.permuted(sums, axis=1).sum(axis=0) for _ in range(4000)])
-    widest = totals.max(axis=1) - totals.min(axis=1)
-    whole = sums.sum(axis=0)
-    expected = [np.mean(widest >= abs(whole[i] - whole[j]) - 1e-9) for i in range(3) for j in range(i)]
-    assert found == pytest.approx(expected, abs=0.05)
+    assert found == [pytest.approx(tuple(np.quantile(means, [0.05, 0.95])), abs=1e-12)]
 
 
 def test_a_count_is_summed_over_the_clusters_drawn() -> None:
@@ -521,83 +463,56 @@ def log(**columns: Any) -> pl.DataFrame:
     return pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [1, 0, 1]} | columns)
 
 
-ERRORS: dict[str, tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], str]] = {
-    "null": (
-        log(user=["u", None, "v"]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows has no cluster (row 1); give every row one",
-    ),
-    "NaN": (
-        log(user=[1.0, 2.0, float("nan")]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows is NaN (row 2); give every row a cluster",
-    ),
-    "two for a query": (
-        log(user=["u", "v", "v"]),
-        {},
-        BadValueError,
-        "user: 1 of 3 rows differs from another row of its query (row 1); give each query one value",
-    ),
-    "systems that differ": (
-        log(user=["u", "v", "v"], run=["a", "b", "a"]),
-        {"system": "run"},
-        BadValueError,
-        "user: 1 of 3 rows differs from another system in the value of its query (row 1); give each query one value",
-    ),
-    "null of pooled rows": (
-        log(user=["u", None, "v"]),
-        {"query": None, "threshold": 1.5},
-        BadValueError,
-        "user: 1 of 3 rows has no cluster (row 1); give every row one",
-    ),
-    "no such column": (
-        log(users=[1, 1, 2]),
-        {},
-        ColumnError,
-        "cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?",
-    ),
-    "two parts": (
-        log(user=[1, 1, 2]),
-        {"by": "user"},
-        ColumnError,
-        "by='user' is the cluster too; a column plays one part",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_bad_clusters(case: str) -> None:
-    """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
-    frame, roles, cause, message = ERRORS[case]
-    for ci in (None, 0.9):
-        with pytest.raises(cause) as error:
-            IRM(frame, cluster="user", **roles).evaluate("precision" if "threshold" in roles else "rr", ci=ci)
-        assert str(error.value) == message
-
-
-@pytest.mark.parametrize("given", [["a", "b"], 3.5, ()])
-def test_a_cluster_is_one_column(given: Any) -> None:
-    """Anything but the name of a column is an error when the role is named."""
-    with pytest.raises(BadValueError, match=r"is not the name of a column$"):
-        log().irm(cluster=given)
-
-
-def test_two_clusters_for_a_query_are_an_error_when_systems_are_compared() -> None:
-    """compare() checks clusters as evaluate() does."""
-    frame = frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series([1, 2, 2, 2]))
-    with pytest.raises(BadValueError, match=r"^user: 1 of 4 rows differs from another system"):
-        IRM(frame, system="system", cluster="user").compare("rr")
-
-
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
-def test_tests_that_cannot_take_clusters_refuse(test: Any) -> None:
-    """They take every query as independent; the message names those that do not, before anything is read."""
-    frame = frame_of(np.ones((3, 2)), np.array([1, 1, 2])).with_columns(grade=pl.lit("bad")).lazy()
-    with pytest.raises(NotComputableError) as error:
-        IRM(frame, system="system", cluster="user").compare("rr", test=test)
-    assert str(error.value) == (
-        f"test={test!r} takes every query as independent, and user says which belong together; "
-        "say test= as one of 'randomization', 'bootstrap', 'tukey', or cluster=None"
+def of_two(user: list[int]) -> IRM[pl.DataFrame]:
+    """Return what compares two systems on two queries."""
+    return IRM(
+        frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series(user)), system="system", cluster="user"
     )
+
+
+# Read, it would be refused for its grades.
+UNREAD = frame_of(np.ones((3, 2)), np.array([1, 1, 2])).with_columns(grade=pl.lit("bad")).lazy()
+REFUSALS = r"""
+log(user=["u", None, "v"]).irm(cluster="user").evaluate("rr")
+log(user=["u", None, "v"]).irm(cluster="user").evaluate("rr", ci=0.9)
+log(user=["u", None, "v"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision")
+log(user=["u", None, "v"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision", ci=0.9)
+    BadRowsError: user: 1 of 3 rows has no cluster (row 1); give every row one
+log(user=[1.0, 2.0, float("nan")]).irm(cluster="user").evaluate("rr")
+log(user=[1.0, 2.0, float("nan")]).irm(cluster="user").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows is NaN (row 2); give every row a cluster
+log(user=["u", "v", "v"]).irm(cluster="user").evaluate("rr")
+log(user=["u", "v", "v"]).irm(cluster="user").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows differs from another row of its query (row 1); give each query one value
+    but: log(user=["u", "v", "w"]).irm(cluster="user", query=None, threshold=1.5).evaluate("precision", ci=0.9)
+log(user=["u", "v", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr")
+log(user=["u", "v", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr", ci=0.9)
+    BadRowsError: user: 1 of 3 rows differs from another system in the value of its query (row 1); give each query one
+        value
+of_two([1, 2, 2, 2]).compare("rr")
+    BadRowsError: user: 1 of 4 rows differs from another system in the value of its query (row 2); give each query one
+        value
+    but: log(user=["u", "u", "v"], run=["a", "b", "a"]).irm(cluster="user", system="run").evaluate("rr", ci=0.9)
+    but: of_two([1, 2, 1, 2]).compare("rr")
+log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr")
+log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
+    ColumnError: cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?
+log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr")
+log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr", ci=0.9)
+    ColumnError: by='user' is the cluster too; a column plays one part
+    but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr")
+log().irm(cluster=VALUE)
+    for: ["a", "b"], 3.5, ()
+    BadValueError: cluster=VALUE is not the name of a column
+    but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
+UNREAD.irm(system="system", cluster="user").compare("rr", test=VALUE)
+    for: "t", "wilcoxon", "sign"
+    NotComputableError: test=VALUE takes every query as independent, and user says which belong together; say test= as
+        one of 'randomization', 'bootstrap', 'tukey', or cluster=None
+    but: of_two([1, 2, 1, 2]).compare("rr", test="tukey")
+"""
+
+
+def test_bad_clusters() -> None:
+    """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
+    check(REFUSALS, globals())

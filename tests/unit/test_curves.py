@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -18,9 +17,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
-from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError, UnknownNameError
+from frame_metrics import IRM, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, examples
 from inside import Confusion, metrics_of
+from refusals import check
 
 Array: TypeAlias = NDArray[Any]
 Point: TypeAlias = tuple[float, ...]
@@ -33,7 +33,6 @@ CURVES = {
     "gain": ["threshold", "share", "gain"],
     "calibration": ["predicted", "observed", "n"],
 }
-KINDS_OF_CURVES = "'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'"
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
 MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
@@ -770,138 +769,131 @@ def test_scores_go_before_ranks_in_curves() -> None:
     assert "score" in error(lambda: RANKED.irm.curve("distribution"), ColumnError)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "options", "message"),
-    [
-        (
-            ["pr", "roc"],
-            {},
-            "curve: ['pr', 'roc'] have columns of their own; ask for one, or for metrics at cutoffs as ",
-        ),
-        (["ndcg@k", "roc"], {}, "curve: 'roc' has columns of its own; ask for it apart from 'ndcg@k'"),
-        (["ndcg@k", "ndcg@k"], {}, "curve: ['ndcg@k', 'ndcg@k'] names a metric twice"),
-        ([], {}, "curve: no curve is named; ask for one"),
-        (["pr"], {"ci": 0.9}, "ci= is not for the curve 'pr'"),
-        (["ndcg@k"], {"ci": 95}, "ci=95 is not a level between 0 and 1, as 0.95"),
-        (
-            ["ndcg@k"],
-            {"ci": 0.9, "per": "query"},
-            "ci= is of the mean over queries, and per='query' gives each its own",
-        ),
-        (["ndcg@k"], {"ci": 0.9, "resamples": 0}, "resamples=0 is not a whole number from 1"),
-        (["ndcg@k"], {"ci": 0.9, "seed": -1}, "seed=-1 is not a whole number from 0"),
-    ],
-)
-def test_curves_that_are_not_one_frame(kinds: list[str], options: dict[str, Any], message: str) -> None:
-    """What does not stand in one frame is an error, and so is an interval that a curve does not have."""
-    assert error(lambda: RANKED.irm.curve(kinds, **options), BadValueError).startswith(message)
-
-
 # Options
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [
-        ("roc", {"levels": 11}, "levels= is not for the curve 'roc'"),
-        ("gain", {"levels": [0.5]}, "levels= is not for the curve 'gain'"),
-        ("roc", {"interpolated": True}, "interpolated= is not for the curve 'roc'"),
-        ("calibration", {"points": 9}, "points= is not for the curve 'calibration'"),
-        ("roc", {"bins": 10}, "bins= is not for the curve 'roc'"),
-        ("pr", {"bins": 10}, "bins= is not for the curve 'pr'"),
-        ("pr", {"cutoffs": 10}, "cutoffs= is not for the curve 'pr'"),
-        ("ndcg@k", {"levels": 11}, "levels= is not for the curve 'ndcg@k'"),
-        ("ndcg@k", {"interpolated": True}, "interpolated= is not for the curve 'ndcg@k'"),
-        ("ndcg@k", {"points": 9}, "points= is not for the curve 'ndcg@k'"),
-        ("ndcg@k", {"bins": 9}, "bins= is not for the curve 'ndcg@k'"),
-        ("roc", {"points": 2}, "points=2 is not a whole number from 3"),
-        ("roc", {"points": 10.0}, "points=10.0 is not a whole number from 3"),
-        ("roc", {"points": True}, "points=True is not a whole number from 3"),
-        ("calibration", {"bins": 0}, "bins=0 is not a whole number from 1"),
-        ("distribution", {"points": 9}, "points= is not for the curve 'distribution'"),
-        ("calibration", {"bins": 2.5}, "bins=2.5 is not a whole number from 1"),
-        ("pr", {"levels": 1}, "levels=1 is not a number of recall levels from 2, or a list of some between 0 and 1"),
-        (
-            "pr",
-            {"levels": 0.5},
-            "levels=0.5 is not a number of recall levels from 2, or a list of some between 0 and 1",
-        ),
-        ("pr", {"levels": []}, "levels=[] is not a number of recall levels from 2, or a list of some between 0 and 1"),
-        (
-            "pr",
-            {"levels": [0.5, 2]},
-            "levels=[0.5, 2] is not a number of recall levels from 2, or a list of some between 0 and 1",
-        ),
-        (
-            "pr",
-            {"levels": 11, "points": 9},
-            "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=",
-        ),
-        (
-            "pr",
-            {"levels": 11, "interpolated": True},
-            "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=",
-        ),
-        ("ndcg@k", {"cutoffs": 0}, "cutoffs=0 names no cutoff"),
-        ("ndcg@k", {"cutoffs": []}, "cutoffs=[] names no cutoff"),
-        ("ndcg@k", {"cutoffs": [0]}, "ndcg@0: the cutoff is not a whole number from 1"),
-        ("ndcg@k", {"cutoffs": [1.5]}, "ndcg@1.5: the cutoff is not a whole number from 1"),
-        ("rprec@k", {}, "rprec takes no cutoff: rprec@1"),
-        ("roc_auc@k", {}, "roc_auc takes no cutoff: roc_auc@1"),
-    ],
-)
-def test_an_option_of_another_curve(kind: str, options: dict[str, Any], message: str) -> None:
-    """An option that a curve does not have, or a value that it cannot have, is an error."""
-    log = LOG.rename({"qid": "query"})
-    with pytest.raises(BadValueError) as caught:
-        IRM(log, query="query").curve(kind, **options)
-    assert str(caught.value) == message
+def reached(days: str, **limits: float) -> pl.DataFrame:
+    """Return the best threshold of each day, of which the first alone has its relevant row above the other."""
+    labels = [(day, label) for day in days for label in ([1, 0] if day == "a" else [0, 1])]
+    rows = pl.DataFrame(labels, schema=["day", "label"], orient="row").with_columns(
+        score=pl.Series([2.0, 1.0] * len(days))
+    )
+    return rows.irm(by="day").best_threshold("f1", subject_to=limits)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        ("ndcg@k", {"cutoffs": 1.5}),
-        ("ndcg@k", {"cutoffs": True}),
-        ("ndcg@k", {"cutoffs": [1, 1]}),
-        ("pr", {"interpolated": "yes"}),
-        ("roc", {"points": 0}),
-        ("calibration", {"bins": 0}),
-    ],
-)
-def test_a_value_that_is_no_option(kind: str, options: dict[str, Any]) -> None:
-    """An option that does not hold what it should names itself and what was given."""
-    ((name, value),) = options.items()
-    with pytest.raises(BadValueError, match=re.escape(f"{name}={value!r}")):
-        IRM(LOG, query="qid").curve(kind, **options)
+REFUSALS = r"""
+RANKED.irm.curve(["pr", "roc"])
+    BadValueError: curve: ['pr', 'roc'] have columns of their own; ask for one, or for metrics at cutoffs as 'ndcg@k',
+        'recall@k'
+RANKED.irm.curve(["ndcg@k", "roc"])
+    BadValueError: curve: 'roc' has columns of its own; ask for it apart from 'ndcg@k'
+RANKED.irm.curve(["ndcg@k", "ndcg@k"])
+    BadValueError: curve: ['ndcg@k', 'ndcg@k'] names a metric twice
+RANKED.irm.curve([])
+    BadValueError: curve: no curve is named; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'
+    but: RANKED.irm.curve(["ndcg@k", "rr@k"])
+RANKED.irm.curve(["pr"], ci=0.9)
+    BadValueError: ci= is not for the curve 'pr'
+RANKED.irm.curve(["ndcg@k"], ci=95)
+    BadValueError: ci=95 is not a level between 0 and 1, as 0.95
+RANKED.irm.curve(["ndcg@k"], ci=0.9, per="query")
+    BadValueError: ci= is of the mean over queries, and per='query' gives each its own; say one of them
+RANKED.irm.curve(["ndcg@k"], ci=0.9, resamples=0)
+    BadValueError: resamples=0 is not a whole number from 1
+RANKED.irm.curve(["ndcg@k"], ci=0.9, seed=-1)
+    BadValueError: seed=-1 is not a whole number from 0
+    but: RANKED.irm.curve(["ndcg@k"], ci=0.9, resamples=2, seed=3)
+LOG.irm(query="qid").curve(VALUE, levels=11)
+    for: "roc", "gain", "ndcg@k"
+    BadValueError: levels= is not for the curve VALUE
+LOG.irm(query="qid").curve(VALUE, interpolated=True)
+    for: "roc", "ndcg@k"
+    BadValueError: interpolated= is not for the curve VALUE
+LOG.irm(query="qid").curve(VALUE, points=9)
+    for: "calibration", "ndcg@k", "distribution"
+    BadValueError: points= is not for the curve VALUE
+LOG.irm(query="qid").curve(VALUE, bins=9)
+    for: "roc", "pr", "ndcg@k"
+    BadValueError: bins= is not for the curve VALUE
+LOG.irm(query="qid").curve("pr", cutoffs=10)
+    BadValueError: cutoffs= is not for the curve 'pr'
+    but: LOG.irm(query="qid").curve("pr", levels=11)
+    but: LOG.irm(query="qid").curve("pr", interpolated=True, points=9)
+    but: LOG.irm(query="qid").curve("distribution", bins=9)
+    but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=10)
+LOG.irm(query="qid").curve("roc", points=VALUE)
+    for: 0, 2, 10.0, True
+    BadValueError: points=VALUE is not a whole number from 3
+LOG.irm(query="qid").curve("calibration", bins=VALUE)
+    for: 0, 2.5
+    BadValueError: bins=VALUE is not a whole number from 1
+LOG.irm(query="qid").curve("pr", levels=VALUE)
+    for: 1, 0.5, [], [0.5, 2]
+    BadValueError: levels=VALUE is not a number of recall levels from 2, or a list of some between 0 and 1
+LOG.irm(query="qid").curve("pr", levels=11, points=9)
+LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
+    BadValueError: levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=
+LOG.irm(query="qid").curve("pr", interpolated="yes")
+    BadValueError: interpolated='yes' is not True or False
+    but: LOG.irm(query="qid").curve("roc", points=3)
+    but: LOG.irm(query="qid").curve("pr", levels=[0.5, 1])
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=VALUE)
+    for: 0, []
+    BadValueError: cutoffs=VALUE names no cutoff
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=[0])
+    BadValueError: ndcg@0: the cutoff is not a whole number from 1
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1.5])
+    BadValueError: ndcg@1.5: the cutoff is not a whole number from 1
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=1.5)
+    BadValueError: cutoffs=1.5 is not a cutoff, or a list of them
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=True)
+    BadValueError: cutoffs=True is not a cutoff, or a list of them
+LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1, 1])
+    BadValueError: cutoffs=[1, 1] names a cutoff twice
+LOG.irm(query="qid").curve("rprec@k")
+    BadValueError: rprec takes no cutoff: rprec@1
+LOG.irm(query="qid").curve("roc_auc@k")
+    BadValueError: roc_auc takes no cutoff: roc_auc@1
+    but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1, 3])
+LOG.irm(query="qid").curve("rok")
+    UnknownNameError: curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'; did
+        you mean 'roc'?
+LOG.irm(query="qid").curve(5)
+    UnknownNameError: curve=5 is not one of 'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'
+LOG.irm(query="qid").curve("ndcg@10")
+    UnknownNameError: curve='ndcg@10' is not one of 'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k';
+        did you mean 'ndcg@k'?
+LOG.irm(query="qid").curve("ndgc@k")
+    UnknownNameError: there is no metric 'ndgc'; did you mean 'ndcg'?
+LOG.irm(query="qid").curve("roc", per="day")
+    UnknownNameError: per='day' is not one of 'query'
+    but: LOG.irm(query="qid").curve("roc", per="query")
+reached("ab", precision=0.9, recall=0.5)
+    NotComputableError: 1 segment has no such threshold (b: no threshold meets precision >= 0.9 (the best that can be
+        had is 0.5) and recall >= 0.5 (the best that can be had is 1), each where the others hold)
+reached("abcde", precision=0.9, recall=0.5)
+    NotComputableError: 4 of 5 segments have no such threshold (b: no threshold meets precision >= 0.9 (the best that
+        can be had is 0.5) and recall >= 0.5 (the best that can be had is 1), each where the others hold; c: no
+        threshold meets precision >= 0.9 (the best that can be had is 0.5) and recall >= 0.5 (the best that can be had
+        is 1), each where the others hold; d: no threshold meets precision >= 0.9 (the best that can be had is 0.5) and
+        recall >= 0.5 (the best that can be had is 1), each where the others hold; ...)
+    but: reached("a", precision=0.9, recall=0.5)
+    but: reached("abcde", precision=0.5, recall=0.5)
+pl.DataFrame({"label": [1, 1], "score": [2.0, 2.0]}).irm.best_threshold(VALUE)
+    for: "informedness", "closest"
+    NotComputableError: TEXT is undefined at every threshold
+pl.DataFrame({"label": [1, 0], "score": [2.0, 2.0]}).irm.best_threshold("markedness")
+    NotComputableError: markedness is undefined at every threshold
+pl.DataFrame({"label": [0, 1], "score": [2.0, 1.0]}).irm.best_threshold("markedness", subject_to={"fallout": 0})
+    NotComputableError: markedness is undefined at every threshold that meets fallout
+    but: pl.DataFrame({"label": [0, 1], "score": [2.0, 1.0]}).irm.best_threshold("markedness", subject_to={"fallout":
+        1})
+"""
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        (
-            "rok",
-            f"curve='rok' is not one of {KINDS_OF_CURVES}; did you mean 'roc'?",
-        ),
-        (5, f"curve=5 is not one of {KINDS_OF_CURVES}"),
-        (
-            "ndcg@10",
-            f"curve='ndcg@10' is not one of {KINDS_OF_CURVES}; did you mean 'ndcg@k'?",
-        ),
-        ("ndgc@k", "there is no metric 'ndgc'; did you mean 'ndcg'?"),
-    ],
-)
-def test_a_curve_that_does_not_exist(kind: Any, message: str) -> None:
-    """A curve that does not exist is an error with the closest one."""
-    with pytest.raises(UnknownNameError) as caught:
-        IRM(LOG, query="qid").curve(kind)
-    assert str(caught.value) == message
-
-
-def test_a_curve_is_of_queries_or_of_none() -> None:
-    """`per=` has one value."""
-    with pytest.raises(UnknownNameError, match="per='day' is not one of 'query'"):
-        IRM(LOG, query="qid").curve("roc", per="day")  # type: ignore[arg-type]
+def test_curves_and_thresholds_that_there_are_not() -> None:
+    """What a curve or a threshold cannot have is refused; limits out of reach are named with their segments."""
+    check(REFUSALS, globals())
 
 
 # Every threshold
@@ -1078,51 +1070,6 @@ def test_what_is_out_of_reach(limits: dict[str, float], bests: dict[str, float])
         best = own.min() if better == "<=" else own.max()
         assert best == pytest.approx(bests[name], abs=CLOSE)
         assert f"{name} {better} {bound:g} (the best that can be had is {best:.6g})" in said
-
-
-def test_what_is_out_of_reach_in_one_segment() -> None:
-    """A segment that meets its limits does not hide one that does not."""
-    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [2.0, 1.0, 1.0, 2.0], "day": ["a", "a", "b", "b"]})
-    with pytest.raises(NotComputableError, match=r"precision >= 0.9 \(the best that can be had is 0.5\)"):
-        IRM(rows, by="day").best_threshold("f1", subject_to={"precision": 0.9, "recall": 0.5})
-
-
-def test_all_segments_that_cannot_meet_a_limit_are_named() -> None:
-    """The error counts the segments without a threshold, and says of the first three the best that each can have."""
-    labels = {"a": [1, 0], "b": [0, 1], "c": [0, 1], "d": [0, 1], "e": [0, 1]}
-    rows = pl.DataFrame(
-        [{"label": one, "score": 2.0 - i, "day": day} for day, both in labels.items() for i, one in enumerate(both)]
-    )
-    limits = {"precision": 0.9, "recall": 0.5}
-    said = error(lambda: IRM(rows, by="day").best_threshold("f1", subject_to=limits), NotComputableError)
-    why = (
-        "no threshold meets precision >= 0.9 (the best that can be had is 0.5) "
-        "and recall >= 0.5 (the best that can be had is 1), each where the others hold"
-    )
-    assert said == f"4 of 5 segments have no such threshold (b: {why}; c: {why}; d: {why}; ...)"
-    two = rows.filter(pl.col("day").is_in(["a", "b"]))
-    said = error(lambda: IRM(two, by="day").best_threshold("f1", subject_to=limits), NotComputableError)
-    assert said == f"1 segment has no such threshold (b: {why})"
-
-
-@pytest.mark.parametrize("metric", ["informedness", "closest", "markedness"])
-def test_a_metric_that_is_undefined_everywhere(metric: str) -> None:
-    """Where a metric is undefined at every threshold, the error says so."""
-    rows = pl.DataFrame({"label": [1, 1], "score": [2.0, 2.0]})
-    if metric == "markedness":  # nothing is predicted, or nothing is left out
-        rows = pl.DataFrame({"label": [1, 0], "score": [2.0, 2.0]})
-    with pytest.raises(NotComputableError) as caught:
-        rows.irm.best_threshold(metric)
-    assert str(caught.value) == f"{metric} is undefined at every threshold"
-
-
-def test_a_metric_that_is_undefined_where_the_limits_hold() -> None:
-    """A limit that can be met is not said to be out of reach where it is the metric that is undefined there."""
-    rows = pl.DataFrame({"label": [0, 1], "score": [2.0, 1.0]})
-    with pytest.raises(NotComputableError) as caught:
-        rows.irm.best_threshold("markedness", subject_to={"fallout": 0})
-    assert "markedness" in str(caught.value)
-    assert "fallout <= 0 (the best that can be had is 0)" not in str(caught.value)
 
 
 def test_the_best_of_pooled_queries() -> None:

@@ -10,9 +10,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, KernelError
+from frame_metrics import IRM, ColumnError
 from helpers import as_kind, as_polars, error
 from inside import in_pieces
+from refusals import check
 
 LOG = pl.DataFrame(
     {
@@ -65,53 +66,40 @@ def test_the_repr_shows_what_is_made() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("roles", "cause", "message"),
-    [
-        (
-            {"score": pl.col("clicks") - pl.col("distance")},
-            BadValueError,
-            "score=<polars.Expr>: it is made of the columns 'clicks', 'distance'; say what it is called, with .alias()",
-        ),
-        (
-            {"score": pl.lit(1)},
-            BadValueError,
-            "score=<polars.Expr>: it is made of no column; say what it is called, with .alias()",
-        ),
-        (
-            {"score": pl.col("clicks", "distance")},
-            BadValueError,
-            "score=<polars.Expr>: it makes several columns; give an expression for each",
-        ),
-        (
-            {"by": ["day", pl.col("day").dt.month()]},
-            ColumnError,
-            "by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own, "
-            "with .alias(), or .rename() in pandas",
-        ),
-        (
-            {"score": -pl.col("distanc")},
-            ColumnError,
-            "score=<polars.Expr>: there is no column 'distanc' among 'qid', 'distance', 'clicks', 'day'; "
-            "did you mean 'distance'?",
-        ),
-        (
-            {"score": lambda frame: frame["clicks"].head(2)},
-            BadValueError,
-            "score=<lambda>: it gives 2 values, and the frame has 4 rows",
-        ),
-        (
-            {"score": lambda frame: 3},
-            BadValueError,
-            "score=<lambda>: it gives 3; expected is a column, with a value for each row",
-        ),
-        ({"score": lambda frame: 1 / 0}, KernelError, "score=<lambda> raised ZeroDivisionError: division by zero"),
-    ],
-)
-def test_what_no_column_is_made_of(roles: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
+def made_of(**roles: Any) -> Any:
+    """Return the reciprocal ranks of the log, some roles being others."""
+    return LOG.irm(**{"query": "qid", "score": "distance", "grade": "clicks", **roles}).evaluate("rr")
+
+
+REFUSALS = r"""
+made_of(score=pl.col("clicks") - pl.col("distance"))
+    BadValueError: score=<polars.Expr>: it is made of the columns 'clicks', 'distance'; say what it is called, with
+        .alias()
+made_of(score=pl.lit(1))
+    BadValueError: score=<polars.Expr>: it is made of no column; say what it is called, with .alias()
+made_of(score=pl.col("clicks", "distance"))
+    BadValueError: score=<polars.Expr>: it makes several columns; give an expression for each
+made_of(by=["day", pl.col("day").dt.month()])
+    ColumnError: by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own,
+        with .alias(), or .rename() in pandas
+made_of(score=-pl.col("distanc"))
+    ColumnError: score=<polars.Expr>: there is no column 'distanc' among 'qid', 'distance', 'clicks', 'day'; did you
+        mean 'distance'?
+made_of(score=lambda frame: frame["clicks"].head(2))
+    BadValueError: score=<lambda>: it gives 2 values, and the frame has 4 rows
+made_of(score=lambda frame: 3)
+    BadValueError: score=<lambda>: it gives 3; expected is a column, with a value for each row
+made_of(score=lambda frame: 1 / 0)
+    KernelError: score=<lambda> raised ZeroDivisionError: division by zero
+    but: made_of(score=(pl.col("clicks") - pl.col("distance")).alias("less"))
+    but: made_of(score=lambda frame: frame["clicks"] - 1)
+    but: made_of(by=["day", pl.col("day").dt.month().alias("month")])
+"""
+
+
+def test_what_no_column_is_made_of() -> None:
     """An expression without one name or one value for each row is an error that names the role."""
-    said = {"query": "qid", "score": "distance", "grade": "clicks"} | roles
-    assert error(lambda: LOG.irm(**said).evaluate("rr"), cause) == message
+    check(REFUSALS, globals())
 
 
 def test_a_name_that_plays_another_part() -> None:

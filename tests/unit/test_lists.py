@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError
 from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, odd
+from refusals import check
 
 # Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
 RAG = pl.DataFrame(
@@ -203,107 +205,58 @@ def with_scores(*lists: Any) -> pl.DataFrame:
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("frame", "roles", "cause", "message"),
-    [
-        (
-            with_scores([1.0], [], [], [1.0]),
-            {},
-            BadRowsError,
-            "doc and score: 1 of 4 rows has lists of different lengths (row 0); row 0 has 2 in doc and 1 in score; give"
-            " each result of a query both",
-        ),
-        (
-            with_scores([1.0, 2.0], [], [], [NAN]),
-            {},
-            BadRowsError,
-            "score: 1 of 4 rows is NaN (row 3); drop them, or make them null if the document was not retrieved",
-        ),
-        (
-            RAG,
-            {"score": "visits"},
-            ColumnError,
-            "score='visits' holds one value for each row, and doc='doc' a list, the results of a query; give both lists"
-            " of one length, or say doc=None or score=None",
-        ),
-        (
-            pl.concat([RAG, RAG]),
-            {},
-            BadRowsError,
-            "qid: 4 of 8 rows repeat a query (rows 4, 5, 6); a row has all results of its query: name system= if "
-            "several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the"
-            " lists",
-        ),
-        (
-            RAG.with_columns(doc=pl.Series([["y", None], [], [], []])),
-            {},
-            BadRowsError,
-            "doc: 1 of 4 rows has no document (row 0); drop them, or give them one",
-        ),
-        (
-            RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])),
-            {},
-            BadRowsError,
-            "relevant: 1 of 4 rows has a missing id in its list (row 1); drop it",
-        ),
-        (
-            RAG.with_columns(relevant=pl.Series([[1], [], [], []])),
-            {},
-            BadValueError,
-            "relevant of the judgments is Int64, and doc of the log is String; give both one type",
-        ),
-        (
-            RAG,
-            {"relevant": "day"},
-            ColumnError,
-            "relevant='day' holds no lists of ids; what is said of a row is its label=, and lists that CSV made text "
-            "become lists with [ast.literal_eval(one) for one in frame['day']]",
-        ),
-        (
-            RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])),
-            {},
-            ColumnError,
-            "both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'",
-        ),
-        (
-            RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])),
-            {"grade": "g", "relevant": "relevant"},
-            ColumnError,
-            "relevant='relevant' says what is relevant, and grade= does too; name one of them",
-        ),
-        (
-            RAG.drop("doc").with_columns(score=pl.Series([[1.0, 2.0], [], [], [1.0]])),
-            {"relevant": "relevant"},
-            ColumnError,
-            "no column is named as the doc with doc=, and none of 'qid', 'relevant', 'day', 'visits', 'score' has that "
-            "name",
-        ),
-        (
-            pl.DataFrame({"row": [5, 6], "score": [[0.1, 0.9], [0.3]], "label": [[0, 1], [1]]}),
-            {"query": "row", "by": "query"},
-            ColumnError,
-            "by='query': there is no such column among 'row', 'score', 'label'",
-        ),
-        (
-            pl.DataFrame({"row": [5, 6], "score": [[0.1, 0.9], [0.3]], "label": [[0, 1], [1]]}),
-            {"by": "row"},
-            ColumnError,
-            "by='row' is the query too; a column plays one part",
-        ),
-        (
-            pl.DataFrame({"a": [[0.1, 0.9]], "b": [[0.1, 0.9]], "label": [["a", "b"]]}),
-            {"score": {"a": "a", "b": "b"}},
-            ColumnError,
-            "'label' holds lists, and the scores of several classes are one to a row",
-        ),
-    ],
-)
-def test_bad_lists(frame: pl.DataFrame, roles: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
-    named = {"query": "qid"} if "qid" in frame.columns else {}
-    for kind in ("polars", "pandas"):
-        if kind == "pandas" and "score" in frame.columns and "NaN" in message:
-            continue  # there it is the missing value
-        assert error(lambda kind=kind: IRM(as_kind(frame, kind), **named | roles).per_query("rr"), cause) == message
+ROWS = pl.DataFrame({"row": [5, 6], "score": [[0.1, 0.9], [0.3]], "label": [[0, 1], [1]]})
+
+
+def of(frame: pl.DataFrame, kind: str = "polars", **roles: Any) -> Any:
+    """Return the reciprocal ranks of lists in a kind of frame."""
+    return IRM(as_kind(frame, kind), **roles).per_query("rr")
+
+
+BAD_LISTS = r"""
+of(with_scores([1.0], [], [], [1.0]), query="qid")
+    BadRowsError: doc and score: 1 of 4 rows has lists of different lengths (row 0); row 0 has 2 in doc and 1 in score;
+        give each result of a query both
+of(RAG, query="qid", score="visits")
+    ColumnError: score='visits' holds one value for each row, and doc='doc' a list, the results of a query; give both
+        lists of one length, or say doc=None or score=None
+of(pl.concat([RAG, RAG]), query="qid")
+    BadRowsError: qid: 4 of 8 rows repeat a query (rows 4, 5, 6); a row has all results of its query: name system= if
+        several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the lists
+of(RAG.with_columns(doc=pl.Series([["y", None], [], [], []])), query="qid")
+    BadRowsError: doc: 1 of 4 rows has no document (row 0); drop them, or give them one
+of(RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])), query="qid")
+    BadRowsError: relevant: 1 of 4 rows has a missing id in its list (row 1); drop it
+of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
+    BadValueError: relevant of the judgments is Int64, and doc of the log is String; give both one type
+of(RAG, query="qid", relevant="day")
+    ColumnError: relevant='day' holds no lists of ids; what is said of a row is its label=, and lists that CSV made text
+        become lists with [ast.literal_eval(one) for one in frame['day']]
+of(RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
+    ColumnError: both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'
+of(RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])), query="qid", grade="g", relevant="relevant")
+    ColumnError: relevant='relevant' says what is relevant, and grade= does too; name one of them
+of(RAG.drop("doc").with_columns(score=pl.Series([[1.0, 2.0], [], [], [1.0]])), query="qid", relevant="relevant")
+    ColumnError: no column is named as the doc with doc=, and none of 'qid', 'relevant', 'day', 'visits', 'score' has
+        that name
+of(ROWS, query="row", by="query")
+    ColumnError: by='query': there is no such column among 'row', 'score', 'label'
+of(ROWS, by="row")
+    ColumnError: by='row' is the query too; a column plays one part
+of(pl.DataFrame({"a": [[0.1, 0.9]], "b": [[0.1, 0.9]], "label": [["a", "b"]]}), score={"a": "a", "b": "b"})
+    ColumnError: 'label' holds lists, and the scores of several classes are one to a row
+    but: of(with_scores([1.0, 2.0], [], [], [1.0]), query="qid")
+    but: of(pl.concat([RAG, RAG.with_columns(pl.col("qid") + "2")]), query="qid")
+    but: of(RAG.with_columns(relevant=pl.Series([["y"], ["x", "x"], [], []])), query="qid")
+    but: of(RAG.drop("relevant").with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
+    but: of(ROWS, query="row")
+"""
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_bad_lists(kind: str) -> None:
+    """Lists that are not of one length or type, or that say something twice, are refused."""
+    check(BAD_LISTS, globals() | {"of": partial(of, kind=kind)})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -514,53 +467,46 @@ def test_decisions_of_each_system(kind: str) -> None:
     assert values(irm(positive="y", classes=None).evaluate("f1")) == pytest.approx([1.0, 2 / 3])
 
 
-@pytest.mark.parametrize(
-    ("roles", "cause", "message"),
-    [
-        ({"score": ["a", "c"]}, ColumnError, "score='c': there is no such column among"),
-        ({"score": ["a", "a"]}, ColumnError, "column of a system='a' is named twice; a column plays one part"),
-        (
-            {"score": ["a", "b"], "by": "a"},
-            ColumnError,
-            "column of a system='a' is the by too; a column plays one part",
-        ),
-        (
-            {"score": ["a", "b"], "rank": ["a", "b"]},
-            ColumnError,
-            "score= and rank= are lists of columns, each of a system; one of them may be",
-        ),
-        (
-            {"score": ["a", "b"], "system": "text"},
-            ColumnError,
-            "score=['a', 'b']: each of these columns is a system, and system='text' says another; name one column, or "
-            "leave out system=",
-        ),
-        ({"score": ["a", "text"]}, BadValueError, "text: a score is a number, and this column is String; convert it"),
-        (
-            {"score": ["a", "bad"]},
-            BadRowsError,
-            "bad: 1 of 3 rows is infinite (row 1); drop them, or make them null if the document was not retrieved",
-        ),
-        (
-            {"score": ["a", "huge"]},
-            BadRowsError,
-            "huge: 1 of 3 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them",
-        ),
-        (
-            {"predicted": ["label2", "text"], "query": None},
-            BadValueError,
-            "'label2' is Int64, 'text' is String; give the columns of the systems one type",
-        ),
-        ({"score": ["a", "b"], "by": "system"}, ColumnError, "by='system' is the system too; a column plays one part"),
-    ],
-)
-def test_bad_columns_of_systems(roles: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
-    log = TWO.with_columns(
-        text=pl.Series(["x", "y", "z"]), bad=pl.Series([1.0, float("inf"), 2.0]), huge=pl.Series([2**53 + 1, 1, 2])
-    ).with_columns(label2=pl.col("label"), system=pl.lit("s"))
-    assert error(lambda: log.irm(**roles).evaluate("precision" if "predicted" in roles else "rr"), cause).startswith(
-        message
-    )
+def systems(**roles: Any) -> IRM[pl.DataFrame]:
+    """Return what measures the systems that are columns, some of which cannot be."""
+    odd = {"text": ["x", "y", "z"], "bad": [1.0, float("inf"), 2.0], "huge": [2**53 + 1, 1, 2], "system": ["s"] * 3}
+    return TWO.with_columns(pl.DataFrame(odd).get_columns(), label2="label").irm(**roles)
+
+
+BAD_COLUMNS = r"""
+systems(score=["a", "c"]).evaluate("rr")
+    ColumnError: score='c': there is no such column among 'query', 'doc', 'a', 'b', 'label', 'text', 'bad', 'huge',
+        'system', 'label2'
+systems(score=["a", "a"]).evaluate("rr")
+    ColumnError: column of a system='a' is named twice; a column plays one part
+systems(score=["a", "b"], by="a").evaluate("rr")
+    ColumnError: column of a system='a' is the by too; a column plays one part
+systems(score=["a", "b"], rank=["a", "b"]).evaluate("rr")
+    ColumnError: score= and rank= are lists of columns, each of a system; one of them may be
+systems(score=["a", "b"], system="text").evaluate("rr")
+    ColumnError: score=['a', 'b']: each of these columns is a system, and system='text' says another; name one column,
+        or leave out system=
+systems(score=["a", "text"]).evaluate("rr")
+    BadValueError: text: a score is a number, and this column is String; convert it
+systems(score=["a", "bad"]).evaluate("rr")
+    BadRowsError: bad: 1 of 3 rows is infinite (row 1); drop them, or make them null if the document was not retrieved
+systems(score=["a", "huge"]).evaluate("rr")
+    BadRowsError: huge: 1 of 3 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
+systems(predicted=["label2", "text"], query=None).evaluate("precision")
+    BadValueError: 'label2' is Int64, 'text' is String; give the columns of the systems one type
+systems(score=["a", "b"], by="system").evaluate("rr")
+    ColumnError: by='system' is the system too; a column plays one part
+    but: systems(score=["a", "b"]).evaluate("rr")
+of(with_scores([1.0, 2.0], [], [], [NAN]), query="qid")
+    BadRowsError: score: 1 of 4 rows is NaN (row 3); drop them, or make them null if the document was not retrieved
+    but: of(with_scores([1.0, 2.0], [], [], [None]), query="qid")
+    but: systems(predicted=["label2", "label"], label="a", query=None, positive=1).evaluate("precision")
+"""
+
+
+def test_bad_columns_of_systems() -> None:
+    """Columns that are systems are there, of one type, and play no other part."""
+    check(BAD_COLUMNS, globals())
 
 
 @pytest.mark.parametrize("named", [{}, {"grade": "grade"}, {"grade": "grade", "doc": "doc"}])

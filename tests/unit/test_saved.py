@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError, UnknownNameError
+from frame_metrics import IRM, ColumnError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, made_log
+from refusals import check
 
 METRICS = ("ndcg@5", "map", "P_5")
 FEW: dict[str, Any] = {"permutations": 300, "resamples": 200}
@@ -94,11 +95,147 @@ def test_a_query_that_one_system_has_no_number_of() -> None:
     assert (plain["value"], plain["baseline_value"], plain["difference"]) == (2.0, 5.5, -3.5)
 
 
-def test_values_need_a_system_or_a_baseline() -> None:
-    """compare() of one system's numbers says how another one is named."""
-    said = error(lambda: saved().irm(value="value").compare(), ColumnError)
-    assert said.startswith("compare() pairs systems query by query; name their column with system=, or give what")
-    assert "average" in error(lambda: saved().irm(value="value").compare("gm_rr", baseline=saved()))
+OWN = saved(w=[1.0, 2.0, 3.0])
+MONDAY = this().with_columns(day=pl.lit("mo")).irm(by="day")
+NUMBERED = this().with_columns(query=pl.Series([1, 2, 3]))
+ARMS = pl.concat([this().with_columns(s=pl.lit(name)) for name in ("x", "y")])
+DECIDED = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
+UNREAD = this().lazy().map_batches(lambda _: pytest.fail("the plan was run"), schema=this().schema)
+REFUSALS = r"""
+saved().irm(value="value").compare()
+    ColumnError: compare() pairs systems query by query; name their column with system=, or give what per_query()
+        returned of another one, as baseline=saved
+    but: saved().irm(value="value").compare(baseline=saved())
+saved().irm(value="value").compare("gm_rr", baseline=saved())
+    NotComputableError: gm_rr is an average, and compare() pairs the values of queries
+    but: saved().irm(value="value").compare("rr", baseline=saved())
+this().irm.compare("rr", baseline=OWN.irm(value="value", weight="w"))
+this().irm.audit(baseline=OWN.irm(value="value", weight="w"))
+    ColumnError: baseline: weight='w': the weights of queries are those of the frame; name it there, and say weight=None
+        here
+this().irm.compare("rr", baseline=OWN.irm(value="value", cluster="w"))
+this().irm.audit(baseline=OWN.irm(value="value", cluster="w"))
+    ColumnError: baseline: cluster='w': the clusters of queries are those of the frame;[...]
+this().irm.compare("rr", baseline=OWN.irm(value="value", memory="1GB"))
+this().irm.audit(baseline=OWN.irm(value="value", memory="1GB"))
+    ColumnError: baseline: memory='1GB': saved numbers are read at once, and only the frame may be read in pieces; name
+        it there, and say memory=None here
+this().irm.compare("rr", baseline=OWN.irm(value="value", rel=2))
+this().irm.audit(baseline=OWN.irm(value="value", rel=2))
+    ColumnError: baseline: rel= says nothing of value=, whose numbers were computed already; say rel=None
+    but: this().irm.compare("rr", baseline=OWN.irm(value="value"))
+    but: this().irm.audit(baseline=OWN.irm(value="value"))
+UNREAD.irm.compare("rr", baseline=saved().select("query", ap="value"))
+    ColumnError: baseline: nothing has the numbers of 'rr' among 'query', 'ap'; it has to be what per_query() returned,
+        with columns 'metric' and 'value', or with a column called as each metric
+UNREAD.irm.compare("rr", baseline=saved().drop("query"))
+    ColumnError: baseline: it has no column 'query', the frame's query, among 'metric', 'k', 'value'; it has to be what
+        per_query() returned, or name its columns, as baseline=saved.irm(query=..., value=...)
+UNREAD.irm.compare("rr", baseline=saved(total_over=[None] * 3))
+    ColumnError: baseline: the frame has means, as evaluate() returns them, and value= is one number per query; save
+        per_query()
+UNREAD.irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
+    UnknownNameError: baseline: value= has no numbers of 'map'; it has 'rr'
+    but: this().lazy().irm.compare("rr", baseline=saved().select("query", rr="value"))
+this().irm.compare("rr", baseline=saved(metric=[VALUE] * 3))
+    for: "ndcg", "rr@5", "ap", "RR (old)"
+    UnknownNameError: baseline: metric has no numbers of 'rr'; it has VALUE
+this().irm.compare("ndcg", baseline=saved(metric=["ndcg"] * 3, k=[5] * 3))
+    BadValueError: baseline: metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as
+        'ndcg@5', or rename the column 'k'
+this().irm.compare("rr", baseline=saved().select("query", ap="value"))
+    ColumnError: baseline: nothing has the numbers of 'rr' among 'query', 'ap'; it has to be what per_query() returned,
+        with columns 'metric' and 'value', or with a column called as each metric
+this().irm.compare("rr", baseline=saved().select("query", "value"))
+    ColumnError: baseline: nothing has the numbers of 'rr' among 'query', 'value'; it has to be what per_query()
+        returned, with columns 'metric' and 'value', or with a column called as each metric
+this().irm.compare("rr", baseline=saved().select("query", rr="value").to_pandas().rename(columns={"rr":
+        pd.Timestamp("2024-01-01")}))
+    ColumnError: baseline: nothing has the numbers of 'rr' among 'query', Timestamp('2024-01-01 00:00:00'); it has to be
+        what per_query() returned, with columns 'metric' and 'value', or with a column called as each metric
+this().irm.per_query("rr", "map").irm(value="value").compare(baseline=saved())
+    UnknownNameError: baseline: metric has no numbers of 'map'; it has 'rr'
+this().irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
+    UnknownNameError: baseline: value= has no numbers of 'map'; it has 'rr'
+    but: this().irm.compare("rr", baseline=saved(metric=["RR"] * 3))
+    but: this().irm.compare("ndcg@5", baseline=saved(metric=["ndcg@5"] * 3, k=[5] * 3))
+    but: this().irm.per_query("rr", "map").irm(value="value").compare("rr", baseline=saved())
+this().irm.compare("rr", baseline=pl.concat([saved(), saved()]))
+this().irm(query="query").compare("rr", baseline=pl.concat([saved(), saved()]).lazy())
+    BadValueError: baseline: value: 3 of 6 rows repeat a metric of their query (rows 3, 4, 5); keep one of each, or name
+        the column that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of
+        its own, add a column that numbers the rows, and name it with query=
+    but: this().irm(query="query").compare("rr", baseline=saved().lazy())
+this().irm.compare("rr", baseline=saved(query=["x", "y", "z"]))
+    BadValueError: baseline: it shares no query with the frame (the frame has (a), the baseline (x));[...]
+this().irm.compare("rr", baseline=saved(query=[1, 2, 3]))
+    BadValueError: baseline: its query is Int64, and query of the frame is String; give both one type
+NUMBERED.irm.compare("rr", baseline=saved(query=[1.0, 2.0, 3.0]))
+    BadValueError: baseline: its query is Float64, and query of the frame is Int64; give both one type
+this().with_columns(day=1).irm(by="day").compare("rr", baseline=saved(day=["1"] * 3))
+    BadValueError: baseline: its day is String, and day of the frame is Int32; give both one type
+    but: this().irm.compare("rr", baseline=saved(query=["x", "y", "a"]))
+    but: NUMBERED.irm.compare("rr", baseline=saved(query=[1, 2, 3]))
+    but: this().with_columns(day=1).irm(by="day").compare("rr", baseline=saved(day=[1] * 3))
+this().irm.compare("rr", baseline=MONDAY.evaluate("rr"))
+    ColumnError: baseline: it has no column 'query', the frame's query, among 'day', 'metric', 'k', 'average', 'value',
+        'n', 'n_undefined'; it has to be what per_query() returned, or name its columns, as
+        baseline=saved.irm(query=..., value=...)
+this().irm.compare("rr", baseline=MONDAY.evaluate("rr", margins=True))
+this().irm.compare("rr", baseline=saved(total_over=[None, None, "day"]))
+    ColumnError: baseline: the frame has means, as evaluate() returns them, and value= is one number per query; save
+        per_query()
+    but: this().irm.compare("rr", baseline=MONDAY.per_query("rr").drop("day"))
+MONDAY.compare("rr", baseline=saved())
+    ColumnError: baseline: it has no column 'day', the frame's by, among 'query', 'metric', 'k', 'value'; it has to be
+        what per_query() returned, or name its columns, as baseline=saved.irm(by=..., value=...)
+MONDAY.compare("rr", baseline=saved(day=["mo", "mo", "su"]))
+    BadValueError: baseline: 1 of its segments stand not in the frame, as day = su; leave their rows out, or say by=None
+    but: MONDAY.compare("rr", baseline=saved(day=["mo", "mo", "mo"]))
+DECIDED.irm.compare("recall", baseline=saved())
+    NotComputableError: baseline= as a frame is one number per query, and there is no query; name query=
+DECIDED.irm.audit(baseline=saved())
+    NotComputableError: baseline= is one number per query, and there is no query; name query=
+    but: DECIDED.irm.audit()
+this().irm.compare("rr", baseline=saved(), test="tukey")
+    NotComputableError: test='tukey' tests all pairs together; say baseline=None
+    but: this().irm.compare("rr", baseline=saved(), test="randomization")
+ARMS.irm(system="s").compare("rr", baseline=[saved()])
+ARMS.irm(system="s").compare("rr", baseline=["x", saved()])
+ARMS.irm(system="s").compare("rr", baseline=(saved().to_pandas(),))
+    BadValueError: baseline= is a system, a list of systems, or one frame of saved numbers; give one frame
+    but: ARMS.irm(system="s").compare("rr", baseline=saved())
+this().irm.audit(baseline="x")
+    BadValueError: audit(): baseline='x' is not a frame of saved numbers
+this().irm.audit(baseline=saved().select("query", mine="value"))
+    ColumnError: baseline: nothing has the numbers of a metric among 'query', 'mine'; it has to be what per_query()
+        returned, with columns 'metric' and 'value', or with a column called as each metric
+ARMS.irm(system="s").audit(baseline=saved(), split={"x": 0.5, "y": 0.5})
+    NotComputableError: split= looks at each arm over its own queries, and baseline= at all; say one of them
+    but: this().irm.audit(baseline=saved())
+    but: ARMS.irm(system="s").audit(baseline=saved())
+this().irm(undefined="raise").compare("rr", baseline=saved(value=[1.0, None, 0.25]))
+    NotComputableError: baseline: rr is undefined for 1 of 3 queries
+    but: this().irm(undefined="raise").compare("rr", baseline=saved())
+this().irm.compare("rr", baseline={"rr": 0.5})
+    BadValueError: baseline={'rr': 0.5} is no frame, nor a system; give what per_query() returned, a frame with a row
+        per query and metric
+this().irm.compare("rr", baseline=pl.Series([0.5]))
+    BadValueError: baseline=<polars.Series> is no frame, nor a system; give what per_query() returned, a frame with a
+        row per query and metric
+this().irm.compare("rr", baseline=pd.Series([0.5]))
+    BadValueError: baseline=<pandas.Series> is no frame, nor a system; give what per_query() returned, a frame with a
+        row per query and metric
+this().irm.compare("rr", baseline=np.array([0.5]))
+    BadValueError: baseline=<numpy.ndarray> is no frame, nor a system; give what per_query() returned, a frame with a
+        row per query and metric
+    but: this().irm.compare("rr", baseline=saved())
+"""
+
+
+def test_baselines_that_say_nothing_of_the_frame() -> None:
+    """What is no baseline of these queries, segments and metrics is refused, in the words of its own columns."""
+    check(REFUSALS, globals())
 
 
 COUNTS = ("n", "n_unpaired", "n_undefined")
@@ -264,26 +401,6 @@ def test_a_baseline_with_its_roles() -> None:
     assert said == "baseline: its segments are by=['day'], and those of the frame by=[]"
 
 
-@pytest.mark.parametrize(
-    ("roles", "message"),
-    [
-        (
-            {"weight": "w"},
-            "weight='w': the weights of queries are those of the frame; name it there, and say weight=None here",
-        ),
-        ({"cluster": "w"}, "cluster='w': the clusters of queries are those of the frame"),
-        ({"memory": "1GB"}, "memory='1GB': saved numbers are read at once, and only the frame may be read in pieces"),
-        ({"rel": 2}, "rel= says nothing of value="),
-    ],
-)
-def test_a_baseline_takes_no_role_that_it_would_not_read(roles: dict[str, Any], message: str) -> None:
-    """Weights and clusters are those of the frame; what the baseline says of them is an error, and not passed over."""
-    kept = saved(w=[1.0, 2.0, 3.0])
-    baseline = kept.irm(value="value", **roles)
-    for call in (lambda: this().irm.compare("rr", baseline=baseline), lambda: this().irm.audit(baseline=baseline)):
-        assert error(call, ColumnError).startswith(f"baseline: {message}")
-
-
 def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Numbers of two metrics in three segments, and saved ones of most of the same queries, some null on both sides."""
     random = np.random.default_rng(seed)
@@ -361,16 +478,6 @@ def test_lists_against_saved_numbers() -> None:
     assert said.startswith("baseline: the frame has no query, and the numbers of its rows say nothing of another")
 
 
-def test_a_plan_is_refused_before_it_runs() -> None:
-    """What the columns say of a baseline is an error when a lazy frame is compared, and not when it is collected."""
-    lazy = this().lazy().irm
-    for baseline in (saved().select("query", ap="value"), saved().drop("query"), saved(total_over=[None] * 3)):
-        with pytest.raises(ColumnError, match="baseline: "):
-            lazy.compare("rr", baseline=baseline)
-    with pytest.raises(UnknownNameError, match="value= has no numbers of 'map'"):
-        lazy.compare("rr", "map", baseline=saved().select("query", rr="value"))
-
-
 def test_a_frame_without_rows_against_saved_numbers() -> None:
     """Every saved query is then one that the frame does not have; a frame without rows has no systems."""
     row = this().clear().irm.compare("rr", baseline=saved()).row(0, named=True)
@@ -388,41 +495,6 @@ def test_a_frame_without_rows_against_saved_numbers() -> None:
 # errors of a saved baseline
 
 
-def test_a_baseline_of_another_metric() -> None:
-    """Two metrics are never compared as one: another name, cutoff or parameter is an error that says what is there."""
-    for name in ("ndcg", "rr@5", "ap", "RR (old)"):
-        said = error(lambda name=name: this().irm.compare("rr", baseline=saved(metric=[name] * 3)))  # type: ignore[misc]
-        assert said == f"baseline: metric has no numbers of 'rr'; it has {name!r}"
-    cut = saved(metric=["ndcg"] * 3, k=[5] * 3)
-    assert "'ndcg' stands beside k = 5" in error(lambda: this().irm.compare("ndcg", baseline=cut))
-    columns = saved().select("query", ap="value")
-    said = error(lambda: this().irm.compare("rr", baseline=columns))
-    assert said.startswith(
-        "baseline: nothing has the numbers of 'rr' among 'query', 'ap'; it has to be what per_query()"
-    )
-    one = saved(metric=["rr", "rr", "rr"]).select("query", "value")
-    assert "nothing has the numbers of 'rr'" in error(lambda: this().irm.compare("rr", baseline=one))
-    two = this().irm.per_query("rr", "map").irm(value="value")
-    assert "metric has no numbers of 'map'; it has 'rr'" in error(lambda: two.compare(baseline=saved()))
-    assert "value= has no numbers of 'map'; it has 'rr'" in error(
-        lambda: this().irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
-    )
-
-
-def test_columns_of_a_baseline_that_are_no_text() -> None:
-    """What pandas calls by a date names no metric."""
-    dated = saved().select("query", rr="value").to_pandas().rename(columns={"rr": pd.Timestamp("2024-01-01")})
-    assert "nothing has the numbers of 'rr'" in error(lambda: this().irm.compare("rr", baseline=dated))
-
-
-def test_a_baseline_of_another_grain() -> None:
-    """Two values of one query are an error that shows their rows in the baseline."""
-    twice = pl.concat([saved(), saved()])
-    said = "baseline: value: 3 of 6 rows repeat a metric of their query (rows 3, 4, 5); keep one of each"
-    assert error(lambda: this().irm.compare("rr", baseline=twice)).startswith(said)
-    assert error(lambda: this().irm(query="query").compare("rr", baseline=twice.lazy())).startswith(said)
-
-
 def test_a_baseline_of_several_systems() -> None:
     """One number is needed per query: several systems are an error that names them."""
     two = pl.concat([saved(system=["x"] * 3), saved(system=["y"] * 3)])
@@ -432,54 +504,6 @@ def test_a_baseline_of_several_systems() -> None:
         "keep the rows of one system"
     )
     assert this().irm.compare("rr", baseline=two.filter(system="y"))["baseline"].to_list() == ["y"]
-
-
-def test_a_baseline_without_common_queries() -> None:
-    """No query in common, or ids of two types, is an error that shows both."""
-    apart = saved(query=["x", "y", "z"])
-    said = error(lambda: this().irm.compare("rr", baseline=apart))
-    assert said.startswith("baseline: it shares no query with the frame (the frame has (a), the baseline (x))")
-    said = error(lambda: this().irm.compare("rr", baseline=saved(query=[1, 2, 3])))
-    assert said == "baseline: its query is Int64, and query of the frame is String; give both one type"
-    numbered = this().with_columns(query=pl.Series([1, 2, 3]))
-    said = error(lambda: numbered.irm.compare("rr", baseline=saved(query=[1.0, 2.0, 3.0])))
-    assert said == "baseline: its query is Float64, and query of the frame is Int64; give both one type"
-    days = this().with_columns(day=1)
-    assert "its day is String" in error(lambda: days.irm(by="day").compare("rr", baseline=saved(day=["1"] * 3)))
-
-
-def test_means_as_a_baseline() -> None:
-    """What evaluate() returned, with or without totals, is no baseline: it has no query."""
-    log = this().with_columns(day=pl.lit("mo")).irm(by="day")
-    for means in (log.evaluate("rr"), log.evaluate("rr", margins=True)):
-        said = error(lambda means=means: this().irm.compare("rr", baseline=means), ColumnError)  # type: ignore[misc]
-        assert said.startswith("baseline: ")
-        assert "per_query()" in said
-    totals = saved(total_over=[None, None, "day"])
-    assert "the frame has means" in error(lambda: this().irm.compare("rr", baseline=totals))
-
-
-def test_a_baseline_without_the_segments() -> None:
-    """A baseline has the columns of by=, and no segment that the frame does not have."""
-    days = this().with_columns(day=pl.lit("mo")).irm(by="day")
-    assert "it has no column 'day'" in error(lambda: days.compare("rr", baseline=saved()))
-    said = error(lambda: days.compare("rr", baseline=saved(day=["mo", "mo", "su"])))
-    assert said.startswith("baseline: 1 of its segments stand not in the frame, as day = su")
-
-
-def test_a_baseline_where_there_is_no_query() -> None:
-    """Saved numbers are per query, and rows that are pooled have none; nor are all pairs tested with one baseline."""
-    cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
-    assert "there is no query" in error(lambda: cases.irm.compare("recall", baseline=saved()), NotComputableError)
-    assert "say baseline=None" in error(lambda: this().irm.compare("rr", baseline=saved(), test="tukey"))
-
-
-def test_one_frame_is_a_baseline() -> None:
-    """A frame is the baseline of all systems, and stands in no list."""
-    two = pl.concat([this().with_columns(s=pl.lit(name)) for name in ("x", "y")]).irm(system="s")
-    for several in ([saved()], ["x", saved()], (saved().to_pandas(),)):
-        said = error(lambda several=several: two.compare("rr", baseline=several))  # type: ignore[misc]
-        assert said.endswith("or one frame of saved numbers; give one frame")
 
 
 # audit
@@ -523,17 +547,6 @@ def test_an_audit_of_bad_rows_beside_a_stream() -> None:
     assert told.filter(check="queries of the baseline alone")["n"].to_list() == [2]
 
 
-def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
-    """A system, or rows without a query, have no saved numbers to look at."""
-    assert "baseline='x' is not a frame of saved numbers" in error(lambda: this().irm.audit(baseline="x"))
-    cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
-    assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
-    arms = this().with_columns(arm=pl.Series([*"xyx"])).irm(system="arm")
-    assert "split=" in error(lambda: arms.audit(baseline=saved(), split={"x": 0.5, "y": 0.5}))
-    nothing = saved().select("query", mine="value")
-    assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))
-
-
 def test_a_pivoted_baseline() -> None:
     """A wide frame of pandas whose queries are its index says reset_index(); a column per metric is then read."""
     pivoted = saved().to_pandas().pivot(index="query", columns="metric", values="value")
@@ -543,13 +556,6 @@ def test_a_pivoted_baseline() -> None:
     assert error(lambda: this().irm.compare("rr", baseline=pivoted)).startswith(said)
     assert "reset_index()" in error(lambda: pivoted.irm(value="rr").evaluate())
     same(this().irm.compare("rr", baseline=pivoted.reset_index()), this().irm.compare("rr", baseline=saved()))
-
-
-def test_undefined_numbers_of_a_baseline_may_be_an_error() -> None:
-    """undefined="raise" is about both sides, and says which one it is."""
-    kept = saved(value=[1.0, None, 0.25])
-    said = error(lambda: this().irm(undefined="raise").compare("rr", baseline=kept))
-    assert said == "baseline: rr is undefined for 1 of 3 queries"
 
 
 def latencies(name: str = "ms", *, long: bool = False) -> pl.DataFrame:
@@ -590,11 +596,3 @@ def test_a_saved_column_with_another_name() -> None:
     assert now.compare(baseline=kept.rename({"latency": "ms"}))["n"].to_list() == [4]
     two = kept.with_columns(cost=1.0).irm(value=["latency", "cost"])
     assert error(lambda: now.compare(baseline=two)).endswith("it has 'latency', 'cost'")
-
-
-@pytest.mark.parametrize("baseline", [{"rr": 0.5}, pl.Series([0.5]), pd.Series([0.5]), np.array([0.5])])
-def test_a_baseline_that_is_no_frame_is_called_so(baseline: Any) -> None:
-    """Where there are no systems, it can only be meant as saved numbers."""
-    log = pl.DataFrame({"query": ["a", "b"], "score": [1.0, 2.0], "label": [1, 0]})
-    said = error(lambda: log.irm.compare("rr", baseline=baseline), BadValueError)
-    assert "is no frame, nor a system; give what per_query() returned" in said

@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, BadValueError, NotComputableError
 from frame_metrics.metrics import ndcg
 from helpers import KINDS, as_kind, as_polars, error, made_log, pairwise_cases
+from refusals import check, refusals_of, run
 
 SCALE: dict[Any, Any] = {"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}
 WORDS = {grade: word for word, grade in SCALE.items()}
@@ -197,84 +198,49 @@ def test_the_largest_grade_is_named_by_its_word() -> None:
 
 
 UNKNOWN = log("Exakt", "Exact", "Exakt", "exact", "Irrelevant", "bad", "worse", "worst")
-AT_CALL: list[tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], str]] = [
-    (
-        UNKNOWN,
-        {"scale": SCALE},
-        BadRowsError,
-        "grade: 6 of 8 rows are not in scale= (rows 0, 2, 3); 'Exakt' (2 times; did you mean 'Exact'?), "
-        "'bad' (once), 'exact' (once; did you mean 'Exact'?) and 2 other words: mend them, give them a grade in "
-        "scale=, or make them null",
-    ),
-    (
-        log(7, 1, 0),
-        {"scale": {0: 0, 1: 1}},
-        BadRowsError,
-        "grade: 1 of 3 rows is not in scale= (row 0); 7 (once): mend them, give them a grade in scale=, or make them "
-        "null",
-    ),
-    (
-        log(3, 2),
-        {"scale": SCALE},
-        BadValueError,
-        "grade: its values are Int64, and the words of scale= are text; give each of its values a grade, or say "
-        "scale=None if they are grades",
-    ),
-    (
-        log("Exact"),
-        {"scale": {3: 3}},
-        BadValueError,
-        "grade: its values are String, and the words of scale= are numbers; give each of its values a grade, or say "
-        "scale=None if they are grades",
-    ),
-    (
-        log("b", "a"),
-        {},
-        BadValueError,
-        "grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ..., 'b': ...}, "
-        "or convert it",
-    ),
-    (
-        log(*"abcdefghij"),
-        {},
-        BadValueError,
-        "grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ..., 'b': ..., "
-        "'c': ..., 'd': ..., 'e': ..., 'f': ..., 'g': ..., 'h': ..., ...}, or convert it",
-    ),
-    (
-        log("1", "2.5"),
-        {},
-        BadValueError,
-        "grade: a grade is a number, and this column is String; convert it",
-    ),
-    (
-        log(1.0, float("nan")),
-        {"scale": {1: 1}},
-        BadRowsError,
-        "grade: 1 of 2 rows is NaN (row 1); drop them, or make them null",
-    ),
-    (
-        log("Exact").rename({"grade": "label"}),
-        {"scale": SCALE},
-        ColumnError,
-        "scale= is about words that are grades, and label is a label; name it with grade=, or the relevant word with "
-        "positive=",
-    ),
-]
+AT_CALL = r"""
+UNKNOWN.irm(scale=SCALE).evaluate("ndcg")
+    BadRowsError: grade: 6 of 8 rows are not in scale= (rows 0, 2, 3); 'Exakt' (2 times; did you mean 'Exact'?), 'bad'
+        (once), 'exact' (once; did you mean 'Exact'?) and 2 other words: mend them, give them a grade in scale=, or make
+        them null
+log(7, 1, 0).irm(scale={0: 0, 1: 1}).evaluate("ndcg")
+    BadRowsError: grade: 1 of 3 rows is not in scale= (row 0); 7 (once): mend them, give them a grade in scale=, or make
+        them null
+log(3, 2).irm(scale=SCALE).evaluate("ndcg")
+    BadValueError: grade: its values are Int64, and the words of scale= are text; give each of its values a grade, or
+        say scale=None if they are grades
+log("Exact").irm(scale={3: 3}).evaluate("ndcg")
+    BadValueError: grade: its values are String, and the words of scale= are numbers; give each of its values a grade,
+        or say scale=None if they are grades
+log("b", "a").irm().evaluate("ndcg")
+    BadValueError: grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ...,
+        'b': ...}, or convert it
+log(*"abcdefghij").irm().evaluate("ndcg")
+    BadValueError: grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ...,
+        'b': ..., 'c': ..., 'd': ..., 'e': ..., 'f': ..., 'g': ..., 'h': ..., ...}, or convert it
+log("1", "2.5").irm().evaluate("ndcg")
+    BadValueError: grade: a grade is a number, and this column is String; convert it
+log(1.0, float("nan")).irm(scale={1: 1}).evaluate("ndcg")
+    BadRowsError: grade: 1 of 2 rows is NaN (row 1); drop them, or make them null
+log("Exact").rename({"grade": "label"}).irm(scale=SCALE).evaluate("ndcg")
+    ColumnError: scale= is about words that are grades, and label is a label; name it with grade=, or the relevant word
+        with positive=
+    but: log("Exact", None).irm(scale=SCALE).evaluate("ndcg")
+    but: log(1.0, 0.5).irm(rel=0.5).evaluate("ndcg")
+"""
 
 
-@pytest.mark.parametrize(("frame", "roles", "cause", "message"), AT_CALL)
-def test_grades_that_the_scale_does_not_read(
-    frame: pl.DataFrame, roles: dict[str, Any], cause: type[FrameMetricsError], message: str
-) -> None:
+def test_grades_that_the_scale_does_not_read() -> None:
     """Words that are not in the scale, and a scale that is not for this column, in every way that rows are read."""
-    assert error(lambda: frame.irm(**roles).evaluate("ndcg"), cause) == message
-    assert error(lambda: frame.lazy().irm(**roles).evaluate("ndcg"), FrameMetricsError) == message
-    if "grade" in frame.columns:
-        assert error(lambda: frame.irm(**roles, query=None).evaluate("roc_auc"), cause) == message
-        run = frame.select("query", "doc", "score")
-        beside = error(lambda: run.irm(**roles).judge(frame).evaluate("ndcg"), BadValueError)
-        assert beside.replace(" (of the judgments)", "") == message
+    check(AT_CALL, globals())
+    for row in refusals_of(AT_CALL, globals()):
+        irm = run(row.irm, globals())
+        assert error(lambda irm=irm: IRM(irm.frame.lazy(), **irm.roles).evaluate("ndcg")) == row.words  # type: ignore[misc]
+        if "grade" in irm.frame.columns:
+            assert error(lambda irm=irm: irm(query=None).evaluate("roc_auc")) == row.words  # type: ignore[misc]
+            run_of = irm.frame.select("query", "doc", "score").irm(**irm.roles)
+            beside = error(lambda irm=irm, of=run_of: of.judge(irm.frame).evaluate("ndcg"), BadValueError)  # type: ignore[misc]
+            assert beside.replace(" (of the judgments)", "") == row.words
 
 
 # Other forms of logs
@@ -301,68 +267,66 @@ def test_a_column_per_system_beside_words() -> None:
     assert irm.evaluate("rr").select("system", "value").rows() == [("one", 0.5), ("other", pytest.approx(1 / 3))]
 
 
-def test_a_list_of_relevant_documents_has_no_words() -> None:
-    """A scale beside a list of the relevant documents has nothing to read."""
-    log = LISTS.drop("grade").with_columns(relevant=pl.col("doc"))
-    message = "scale= is about words that are grades, and relevant lists ids; say scale=None"
-    assert error(lambda: log.irm(query="qid", scale=SCALE).evaluate("rr"), ColumnError) == message
+IDS = LISTS.drop("grade").with_columns(relevant=pl.col("doc"))
+MIXED = FOUR.to_pandas().assign(grade=["Exact", 2, "Irrelevant", None])
+named = FOUR.irm
+BAD_SCALES = r"""
+named(scale={})
+    BadValueError: scale={} is not a mapping from words to grades, as {'good': 2, 'bad': 0}
+named(scale=["good"])
+    BadValueError: scale=['good'] is not a mapping from words to grades, as {'good': 2, 'bad': 0}
+named(scale={"good": float("nan")})
+    BadValueError: scale=: the grade of 'good' is nan, and no number; None is not judged
+named(scale={"good": float("inf")})
+    BadValueError: scale=: the grade of 'good' is inf, and no number; None is not judged
+named(scale={"good": "2"})
+    BadValueError: scale=: the grade of 'good' is '2', and no number; None is not judged
+named(scale={"good": True})
+    BadValueError: scale=: the grade of 'good' is True, and no number; None is not judged
+named(scale={"good": 2 ** 60})
+    BadValueError: scale=: the grade of 'good' is 1152921504606846976, and no number; None is not judged
+named(scale={"good": None})
+    BadValueError: scale=: no word has a grade, so that nothing would be judged; give one a number
+named(scale={"good": 2, 1: 1})
+    BadValueError: scale=: the words 'good', 1 are of several types; give them that of the column
+named(scale={True: 2, 0: 1})
+    BadValueError: scale=: the words True, 0 are of several types; give them that of the column
+named(scale={"good": 2, None: 1})
+    BadValueError: scale= has None among its words; a missing grade is not judged, and needs no word
+named(scale={float("nan"): 1})
+    BadValueError: scale= has nan among its words; a missing grade is not judged, and needs no word
+named(scale={("a",): 1})
+    BadValueError: scale= has ('a',) among its words; it is no word
+named(scale={"Good": 2, "good ": 1})
+    BadValueError: scale= has 'Good' and 'good ', which are one word but for case, with two grades; give them one
+    but: named(scale={"Good": 2, "good": 2, "bad": 0.5, "?": None})
+named(rel="Exact")
+    BadValueError: rel='Exact' is not a grade; a word needs scale= too, with the grade of each
+named(rel="Exakt", scale={"Exact": 3, "Irrelevant": 0})
+    BadValueError: rel='Exakt' is no word of scale=; there are 'Exact', 'Irrelevant'; did you mean 'Exact'?
+named(rel="?", scale={"Exact": 3, "?": None})
+    BadValueError: rel='?' has no grade in scale=; there are 'Exact'
+    but: named(rel="Exact", scale={"Exact": 3, "?": None})
+IDS.irm(query="qid", scale=SCALE).evaluate("rr")
+    ColumnError: scale= is about words that are grades, and relevant lists ids; say scale=None
+    but: IDS.irm(query="qid").evaluate("rr")
+MIXED.irm(scale=SCALE).evaluate("ndcg")
+    BadRowsError: grade: 1 of 4 rows is not in scale= (row 1); '2' (once): mend them, give them a grade in scale=, or
+        make them null
+    but: MIXED[:1].irm(scale=SCALE).evaluate("ndcg")
+"""
 
 
-BAD_SCALES: list[tuple[Any, str]] = [
-    ({}, "scale={} is not a mapping from words to grades, as {'good': 2, 'bad': 0}"),
-    (["good"], "scale=['good'] is not a mapping from words to grades, as {'good': 2, 'bad': 0}"),
-    ({"good": float("nan")}, "scale=: the grade of 'good' is nan, and no number; None is not judged"),
-    ({"good": float("inf")}, "scale=: the grade of 'good' is inf, and no number; None is not judged"),
-    ({"good": "2"}, "scale=: the grade of 'good' is '2', and no number; None is not judged"),
-    ({"good": True}, "scale=: the grade of 'good' is True, and no number; None is not judged"),
-    ({"good": 2**60}, "scale=: the grade of 'good' is 1152921504606846976, and no number; None is not judged"),
-    ({"good": None}, "scale=: no word has a grade, so that nothing would be judged; give one a number"),
-    ({"good": 2, 1: 1}, "scale=: the words 'good', 1 are of several types; give them that of the column"),
-    ({True: 2, 0: 1}, "scale=: the words True, 0 are of several types; give them that of the column"),
-    ({"good": 2, None: 1}, "scale= has None among its words; a missing grade is not judged, and needs no word"),
-    ({float("nan"): 1}, "scale= has nan among its words; a missing grade is not judged, and needs no word"),
-    ({("a",): 1}, "scale= has ('a',) among its words; it is no word"),
-    (
-        {"Good": 2, "good ": 1},
-        "scale= has 'Good' and 'good ', which are one word but for case, with two grades; give them one",
-    ),
-]
-
-
-@pytest.mark.parametrize(("scale", "message"), BAD_SCALES)
-def test_bad_scales(scale: Any, message: str) -> None:
-    """A scale that cannot be meant is an error where it is said."""
-    assert error(lambda: FOUR.irm(scale=scale), BadValueError) == message
-    assert error(lambda: FOUR.irm(scale=SCALE)(scale=scale), BadValueError) == message
+def test_bad_scales() -> None:
+    """A scale, or a word for rel=, that cannot be meant is an error where it is said."""
+    check(BAD_SCALES, globals())
+    check(BAD_SCALES, globals() | {"named": lambda **roles: FOUR.irm(scale=SCALE)(**{"scale": None} | roles)})
 
 
 def test_spellings_of_one_word() -> None:
     """Words that differ in case only may have one grade, and each is read as it is written."""
     irm = log("Exact", "exact").irm(scale={"Exact": 3, "exact": 3})
     assert irm.evaluate("cg")["value"].item() == 6
-
-
-@pytest.mark.parametrize(
-    ("roles", "message"),
-    [
-        ({"rel": "Exact"}, "rel='Exact' is not a grade; a word needs scale= too, with the grade of each"),
-        (
-            {"rel": "Exakt", "scale": {"Exact": 3, "Irrelevant": 0}},
-            "rel='Exakt' is no word of scale=; there are 'Exact', 'Irrelevant'; did you mean 'Exact'?",
-        ),
-        ({"rel": "?", "scale": {"Exact": 3, "?": None}}, "rel='?' has no grade in scale=; there are 'Exact'"),
-    ],
-)
-def test_rel_is_a_word_of_the_scale(roles: dict[str, Any], message: str) -> None:
-    """A word for rel= that nobody gave a grade is an error where it is said."""
-    assert error(lambda: FOUR.irm(**roles), BadValueError) == message
-
-
-def test_text_beside_numbers() -> None:
-    """A column of pandas that has words and numbers is read as text, and its numbers are no words of the scale."""
-    mixed = FOUR.to_pandas().assign(grade=["Exact", 2, "Irrelevant", None])
-    message = error(lambda: mixed.irm(scale=SCALE).evaluate("ndcg"), BadRowsError)
-    assert message.startswith("grade: 1 of 4 rows is not in scale= (row 1); '2' (once)")
 
 
 def test_a_scale_is_a_copy_and_can_be_taken_back() -> None:

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
+from frame_metrics import IRM, BadValueError
 from helpers import KINDS, as_kind, as_polars, error
 from inside import chi_square, split_exactly
+from refusals import check
 
 HALVES = {"A": 0.5, "B": 0.5}
 MISMATCH, SEVERAL, SPLIT = "sample ratio mismatch", "units of several arms", "units split"
@@ -178,55 +179,38 @@ def test_arms_may_have_names_of_any_type() -> None:
     assert told(null, {None: 0.5, "B": 0.5})[SPLIT][4].startswith("None has 5, B has 5 queries")
 
 
-BAD: dict[str, tuple[Any, dict[str, Any], type[FrameMetricsError], str]] = {
-    "no mapping": (
-        0.5,
-        {},
-        BadValueError,
-        "split=0.5 is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}",
-    ),
-    "one arm": (
-        {"A": 1.0},
-        {},
-        BadValueError,
-        "split={'A': 1.0} is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}",
-    ),
-    "text": (
-        {"A": "half", "B": 0.5},
-        {},
-        BadValueError,
-        "split: 'A' has 'half', and a share is a number between 0 and 1",
-    ),
-    "percent": ({"A": 50, "B": 50}, {}, BadValueError, "split: 'A' has 50, and a share is a number between 0 and 1"),
-    "nothing": ({"A": 0, "B": 1}, {}, BadValueError, "split: 'A' has 0, and a share is a number between 0 and 1"),
-    "too much": ({"A": 0.5, "B": 0.6}, {}, BadValueError, "split: shares add up to 1.1, and should add up to 1"),
-    "no such arm": (
-        {"A": 0.5, "C": 0.5},
-        {},
-        BadValueError,
-        "split: 'C' is not among the systems of arm: 'A', 'B'",
-    ),
-    "an arm without": (
-        {"A": 0.5, "C": 0.5},
-        {"frame": arms(A=2, B=2, C=2)},
-        BadValueError,
-        "split: 'B' of arm has no share; give each system one",
-    ),
-    "no arms": (
-        HALVES,
-        {"system": None},
-        ColumnError,
-        "split= is of the arms of a test; name their column with system=",
-    ),
-}
+def of(split: Any, **given: Any) -> pl.DataFrame:
+    """Audit two arms by the shares that each should have."""
+    return IRM(**{"frame": arms(A=3, B=4), "system": "arm", **given}).audit(split=split)
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input(case: str) -> None:
+REFUSALS = r"""
+of(0.5)
+    BadValueError: split=0.5 is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}
+of({"A": 1.0})
+    BadValueError: split={'A': 1.0} is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}
+of({"A": "half", "B": 0.5})
+    BadValueError: split: 'A' has 'half', and a share is a number between 0 and 1
+of({"A": 50, "B": 50})
+    BadValueError: split: 'A' has 50, and a share is a number between 0 and 1
+of({"A": 0, "B": 1})
+    BadValueError: split: 'A' has 0, and a share is a number between 0 and 1
+of({"A": 0.5, "B": 0.6})
+    BadValueError: split: shares add up to 1.1, and should add up to 1
+of({"A": 0.5, "C": 0.5})
+    BadValueError: split: 'C' is not among the systems of arm: 'A', 'B'
+of({"A": 0.5, "C": 0.5}, frame=arms(A=2, B=2, C=2))
+    BadValueError: split: 'B' of arm has no share; give each system one
+of(HALVES, system=None)
+    ColumnError: split= is of the arms of a test; name their column with system=
+    but: of({"A": 0.25, "B": 0.75})
+    but: of({"A": 0.25, "B": 0.25, "C": 0.5}, frame=arms(A=2, B=2, C=2))
+"""
+
+
+def test_bad_input() -> None:
     """Each is an error in the caller's words, with the way out."""
-    split, given, cause, says = BAD[case]
-    irm = IRM(**{"frame": arms(A=3, B=4), "system": "arm", **given})
-    assert error(lambda: irm.audit(split=split), cause) == says
+    check(REFUSALS, globals())
 
 
 def test_shares_may_be_rounded() -> None:

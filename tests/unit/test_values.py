@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_metrics import IRM, ColumnError, UnknownNameError, metrics
+from frame_metrics import IRM, ColumnError, metrics
 from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, irm, made_log, odd
+from refusals import check
 
 METRICS = ("ndcg@5", "map", "P_5", "num_rel_ret", "gm_map", "lr_positive")
 AVERAGES = (None, "macro", "gmean", "median", "q0.9", "min", "max")
@@ -177,13 +178,133 @@ def test_names_match_after_reading() -> None:
     same(log.evaluate("gm_map"), original().evaluate("gm_map"))
 
 
-def test_a_name_that_is_not_there() -> None:
-    """A metric without numbers is an error that lists those there are; another cutoff or parameter is another one."""
-    saved = original().per_query("ndcg@5", "map").irm(value="value")
-    for name in ("ndcg@10", "ndcg(gain='exp')@5", "ndcg", "faithfulness"):
-        said = error(lambda name=name: saved.evaluate(name), UnknownNameError)  # type: ignore[misc]
-        assert said.startswith(f"metric has no numbers of {name!r}; it has 'ndcg@5', 'map'")
-    assert error(lambda: wide().irm(value="ms").evaluate("rr")) == "value= has no numbers of 'rr'; it has 'ms'"
+BESIDE = (
+    wide().with_columns(doc=pl.lit("x"), score=1).irm.judge(pl.DataFrame({"query": ["a"], "doc": ["x"], "grade": [1]}))
+)
+
+
+def at(name: str, k: Any) -> pl.DataFrame:
+    """Return the means of a metric whose cutoff is said beside it."""
+    return (
+        pl.DataFrame({"query": [1, 2], "metric": [name] * 2, "k": k, "value": [0.1, 0.2]}).irm(value="value").evaluate()
+    )
+
+
+OF_NO_VALUE = ["score", "label", "grade", "doc", "n_relevant", "count", "relevant"]
+SAID = {"rel": 2, "scale": {"good": 1}, "ties": "best", "threshold": 0.5, "positive": 1, "collection_size": 9}
+
+
+@pytest.mark.parametrize("verb", [IRM.evaluate, IRM.per_query, IRM.compare, IRM.audit])
+def test_roles_that_say_nothing_of_values(verb: Any) -> None:
+    """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
+    for role, said in (dict.fromkeys(OF_NO_VALUE, "ms") | SAID).items():
+        message = error(lambda role=role, said=said: verb(wide().irm(value="rr", **{role: said})), ColumnError)  # type: ignore[misc]
+        assert message == f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
+
+
+REFUSALS = r"""
+original().per_query("ndcg@5", "map").irm(value="value").evaluate(VALUE)
+    for: "ndcg@10", "ndcg(gain='exp')@5", "ndcg", "faithfulness"
+    UnknownNameError: metric has no numbers of VALUE; it has 'ndcg@5', 'map'
+wide().irm(value="ms").evaluate("rr")
+    UnknownNameError: value= has no numbers of 'rr'; it has 'ms'
+    but: original().per_query("ndcg@5", "map").irm(value="value").evaluate("ndcg@5")
+pl.concat([long(), long()]).irm(value="value").evaluate()
+    BadRowsError: value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column
+        that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add
+        a column that numbers the rows, and name it with query=
+pl.concat([wide(), wide()]).irm(value=["rr", "ms"]).evaluate()
+    BadRowsError: rr: 2 of 4 rows repeat a query (rows 2, 3); keep one of each, or name the column that tells them apart
+        with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a column that numbers
+        the rows, and name it with query=
+long(metric=["rr", "MRR", "rr", "MRR"]).irm(value="value").evaluate()
+    BadRowsError: value: 2 of 4 rows repeat a metric of their query (rows 1, 3); keep one of each, or name the column
+        that tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add
+        a column that numbers the rows, and name it with query=
+wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate()
+    BadValueError: the columns 'rr' and 'mrr' are one metric, rr; leave one out
+    but: pl.concat([long(), long()]).with_columns(run=pl.Series([*"aaaabbbb"])).irm(value="value",
+        system="run").evaluate()
+    but: wide().irm(value=["rr", "ms"]).evaluate()
+at("ndcg", pl.Series(["5", "10"], dtype=pl.Categorical))
+    BadValueError: metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as 'ndcg@5', or
+        rename the column 'k'
+at("ndcg@10", [10.5, 10])
+    BadValueError: metric: 'ndcg@10' stands beside k = 10.5, which is no cutoff; rename the column 'k'
+at("ndcg@10", [0, 10])
+    BadValueError: metric: 'ndcg@10' stands beside k = 0, which is no cutoff; rename the column 'k'
+at("ndcg@10", [5, 10])
+    BadValueError: metric: 'ndcg@10' stands beside k = 5, another cutoff; correct one of them, or rename the column 'k'
+    but: at("ndcg@10", [10, 10])
+long(value=[1.0, 2.0, np.inf, 3.0]).irm(value="value").evaluate()
+    BadRowsError: value: 1 of 4 rows is infinite (row 2); drop them, or make them null
+long(value=["1"] * 4).irm(value="value").evaluate()
+    BadValueError: value: a value is a number, and this column is String; convert it
+long(metric=["a", None, "b", "c"]).irm(value="value").evaluate()
+    BadRowsError: metric: 1 of 4 rows has no metric (row 1); drop them, or give them one
+long(metric=[1, 2, 3, 4]).irm(value="value").evaluate()
+    BadValueError: metric: a metric is a text, and this column is Int64; rename it
+long(query=[None, "a", "b", "c"]).irm(value="value").evaluate()
+    BadRowsError: query: 1 of 4 rows has no query (row 0); drop them, or give them one
+long(w=[1, 2, 1, 1]).irm(value="value", weight="w").evaluate()
+    BadRowsError: w: 1 of 4 rows differs from another row of its query (row 1); give each query one value
+    but: long(w=[1, 1, 2, 2]).irm(value="value", weight="w").evaluate()
+original(by="segment").evaluate("map", margins=True).irm(value="value").evaluate()
+original(by="segment").evaluate("map", margins=True).irm(query="segment", value="value").evaluate()
+original().evaluate("map").irm(value="value").evaluate()
+    ColumnError: the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()
+wide().drop("query").irm(value="rr").evaluate()
+    ColumnError: value= is one number per query, and no column is named as the query with query=, and none of[...]
+wide().irm(value="rr", query=None).evaluate()
+    ColumnError: value= is one number per query, and query=None sets the query aside, and it is needed;[...]
+    but: original(by="segment").per_query("map").irm(value="value", by="segment").evaluate(margins=True)
+wide().irm(value="rr").per_class("recall")
+    ColumnError: per_class() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+wide().irm(value="rr").confusion()
+    ColumnError: confusion() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+wide().irm(value="rr").thresholds("f1")
+    ColumnError: thresholds() has no use for value=, whose numbers were computed already; 'evaluate',[...]
+wide().irm(value="rr").best_threshold("f1")
+    ColumnError: best_threshold() has no use for value=, whose numbers were computed already; 'evaluate',[...]
+wide().irm(value="rr").curve("roc")
+    ColumnError: curve() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+wide().irm(value="rr").explain("rr", query="a")
+    ColumnError: explain() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+wide().irm(value="rr").bounds("rr", of="ties")
+    ColumnError: bounds() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+wide().irm(value="rr").judge(wide())
+    ColumnError: judge() has no use for value=, whose numbers were computed already; 'evaluate', 'per_query',[...]
+BESIDE(value="rr").evaluate()
+    ColumnError: value= names numbers that were computed already, and judgments say nothing of them; name it on the
+        frame, without judge()
+    but: wide().irm(value="rr").per_query()
+    but: BESIDE.evaluate("rr")
+wide().irm(value="rrr").evaluate()
+    ColumnError: value='rrr': there is no such column among 'query', 'rr', 'ms'; did you mean 'rr'?
+wide().irm(value="query", query="query").evaluate()
+    ColumnError: value='query' is the query too; a column plays one part
+long(ms=[1, 2, 3, 4]).irm(value=["value", "ms"]).evaluate()
+    ColumnError: value= names 2 columns, each of one metric, and the column 'metric' says one for each row;[...]
+wide().irm(value=2.5).evaluate()
+    BadValueError: value=2.5 is not the name of a column, or a list of names
+    but: long(ms=[1, 2, 3, 4]).irm(value="ms").evaluate()
+wide().irm(value="rr").evaluate(average="micro")
+    NotComputableError: rr: average='micro' needs the counts of its 2x2 table, and value= has its number only
+wide().irm(value="rr").evaluate(average="rows")
+    NotComputableError: rr: average='rows' needs the rows of a query, and value= has its number only
+wide().irm(value="rr").evaluate(average="weighted")
+    ColumnError: average='weighted' needs the weights of the queries; name their column with weight=
+wide().irm(value="rr").evaluate(average="predicted")
+    NotComputableError: average='predicted' is over several classes, and the mean here is over queries
+original().per_query("gauc").irm(value="value").evaluate()
+    NotComputableError: gauc: average='rows' needs the rows of a query, and value= has its number only
+    but: wide().irm(value="rr", weight="ms").evaluate(average="weighted")
+"""
+
+
+def test_what_is_no_value() -> None:
+    """Numbers that are not there, not one for a query, or not for this verb are refused."""
+    check(REFUSALS, globals())
 
 
 def test_null_and_nan_are_undefined() -> None:
@@ -256,25 +377,6 @@ def test_a_key_that_is_called_as_a_metric() -> None:
 # errors of values
 
 
-def test_two_numbers_of_one_query() -> None:
-    """Two values of one query and metric are an error that shows the rows and says what may tell them apart."""
-    twice = pl.concat([long(), long()])
-    said = (
-        "value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column that "
-        "tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a "
-        "column that numbers the rows, and name it with query="
-    )
-    assert error(twice.irm(value="value").evaluate) == said
-    assert error(pl.concat([wide(), wide()]).irm(value=["rr", "ms"]).evaluate).startswith(
-        "rr: 2 of 4 rows repeat a query (rows 2, 3); keep one of each"
-    )
-    spelled = long(metric=["rr", "MRR", "rr", "MRR"])
-    assert "repeat a metric of their query (rows 1, 3)" in error(spelled.irm(value="value").evaluate)
-    assert "the columns 'rr' and 'mrr' are one metric, rr" in error(
-        wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate
-    )
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_of_requests_that_have_no_id(kind: str) -> None:
     """The error about repeated queries names the ways that keep every row, and they do."""
@@ -313,71 +415,6 @@ def test_a_cutoff_that_is_text_is_a_cutoff(made: Any) -> None:
     assert as_polars(read("ndcg@10", ["10", "10.0"]))["value"].to_list() == pytest.approx([0.2])
 
 
-def test_a_category_that_is_a_cutoff() -> None:
-    """As text is."""
-    frame = pl.DataFrame({"query": [1, 1], "metric": ["ndcg", "ndcg"], "k": ["5", "10"], "value": [0.1, 0.2]})
-    assert "beside k = 5" in error(frame.cast({"k": pl.Categorical}).irm(value="value").evaluate)
-
-
-def test_what_is_advised_where_k_is_another_cutoff_or_none() -> None:
-    """No metric is called 'ndcg@10@10.5'."""
-    for k, said in (
-        (10.5, "which is no cutoff; rename"),
-        (0, "which is no cutoff; "),
-        (5, "another cutoff; correct one"),
-    ):
-        frame = pl.DataFrame({"query": [1], "metric": ["ndcg@10"], "k": [k], "value": [0.1]})
-        assert error(frame.irm(value="value").evaluate).startswith(f"metric: 'ndcg@10' stands beside k = {k}, {said}")
-
-
-def test_bad_values_and_metrics() -> None:
-    """Infinite numbers, text, and a row without a metric are errors that show the rows."""
-    cases = {
-        "value: 1 of 4 rows is infinite (row 2); drop them, or make them null": {"value": [1.0, 2.0, np.inf, 3.0]},
-        "value: a value is a number, and this column is String; convert it": {"value": ["1"] * 4},
-        "metric: 1 of 4 rows has no metric (row 1); drop them, or give them one": {"metric": ["a", None, "b", "c"]},
-        "metric: a metric is a text, and this column is Int64; rename it": {"metric": [1, 2, 3, 4]},
-        "query: 1 of 4 rows has no query (row 0); drop them, or give them one": {"query": [None, "a", "b", "c"]},
-    }
-    for said, columns in cases.items():
-        assert error(long(**columns).irm(value="value").evaluate) == said
-
-
-def test_weights_differ_within_a_query() -> None:
-    """The weight of a query is one, in all rows of its metrics and systems."""
-    assert "differs from another row of its query (row 1)" in error(
-        long(w=[1, 2, 1, 1]).irm(value="value", weight="w").evaluate
-    )
-
-
-def test_means_are_no_values() -> None:
-    """What evaluate() returned has one number per segment and not per query: an error that says per_query()."""
-    means = original(by="segment").evaluate("map", margins=True)
-    said = "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
-    assert error(lambda: means.irm(value="value").evaluate()) == said
-    assert error(lambda: means.irm(query="segment", value="value").evaluate()) == said
-    assert error(lambda: original().evaluate("map").irm(value="value").evaluate()) == said
-    assert error(lambda: wide().drop("query").irm(value="rr").evaluate()).startswith(
-        "value= is one number per query, and"
-    )
-    assert error(lambda: wide().irm(value="rr", query=None).evaluate()).startswith(
-        "value= is one number per query, and"
-    )
-
-
-OF_NO_VALUE: dict[str, Any] = dict.fromkeys(("score", "label", "grade", "doc", "n_relevant", "count", "relevant"), "ms")
-OF_NO_VALUE |= {"rel": 2, "scale": {"good": 1}, "ties": "best", "threshold": 0.5, "positive": 1, "collection_size": 9}
-
-
-@pytest.mark.parametrize("role", OF_NO_VALUE)
-def test_roles_that_say_nothing_of_values(role: str) -> None:
-    """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
-    roles = {role: OF_NO_VALUE[role]}
-    said = f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
-    for verb in (IRM.evaluate, IRM.per_query, IRM.compare, IRM.audit):
-        assert error(lambda verb=verb: verb(wide().irm(value="rr", **roles)), ColumnError) == said  # type: ignore[misc]
-
-
 def test_all_roles_that_say_nothing_of_values_are_named_at_once() -> None:
     """One error names every role and convention that has no part beside value=, and the way out for each."""
     log = wide().irm(query="query", doc="ms", score="ms", relevant="rr", ties="best")
@@ -392,38 +429,6 @@ def test_all_roles_that_say_nothing_of_values_are_named_at_once() -> None:
     assert error(wide().irm(value="ms", doc="rr", score="rr").evaluate) == two
 
 
-def test_verbs_that_take_no_values() -> None:
-    """Every other verb computes its numbers, and refuses those that were."""
-    log = wide().irm(value="rr")
-    calls: dict[str, Callable[[], Any]] = {
-        "per_class": lambda: log.per_class("recall"),
-        "confusion": log.confusion,
-        "thresholds": lambda: log.thresholds("f1"),
-        "best_threshold": lambda: log.best_threshold("f1"),
-        "curve": lambda: log.curve("roc"),
-        "explain": lambda: log.explain("rr", query="a"),
-        "bounds": lambda: log.bounds("rr", of="ties"),
-        "judge": lambda: log.judge(wide()),
-    }
-    for name, call in calls.items():
-        said = error(call, ColumnError)
-        assert said.startswith(f"{name}() has no use for value=, whose numbers were computed already; 'evaluate'")
-    beside = pl.DataFrame({"query": ["a"], "doc": ["x"], "grade": [1]})
-    judged = wide().with_columns(doc=pl.lit("x"), score=1).irm.judge(beside)
-    said = error(lambda: judged(value="rr").evaluate())
-    assert said.endswith("judgments say nothing of them; name it on the frame, without judge()")
-
-
-def test_columns_that_cannot_be_values() -> None:
-    """A value's column is one there is, plays one part, and is the only one beside a column of metrics."""
-    assert error(lambda: wide().irm(value="rrr").evaluate()).endswith("did you mean 'rr'?")
-    assert error(lambda: wide().irm(value="query", query="query").evaluate()).endswith("a column plays one part")
-    assert "the column 'metric' says one for each row" in error(
-        lambda: long(ms=[1, 2, 3, 4]).irm(value=["value", "ms"]).evaluate()
-    )
-    assert "is not the name of a column, or a list of names" in error(lambda: wide().irm(value=2.5).evaluate())  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("average", ["median", "q0.95", "min"])
 def test_weights_enter_no_quantile(average: Any) -> None:
     """Weights are those of means: beside a quantile they are an error, and weight=None gives that of plain numbers."""
@@ -433,15 +438,6 @@ def test_weights_enter_no_quantile(average: Any) -> None:
     expected = {"median": 20.0, "q0.95": 29.0, "min": 10.0}[average]
     assert log(weight=None).evaluate(average=average)["value"].to_list() == [pytest.approx(expected)]
     assert log.evaluate()["value"].to_list() == [25.0]
-
-
-@pytest.mark.parametrize("average", ["micro", "rows", "weighted", "predicted"])
-def test_averages_that_numbers_do_not_determine(average: Any) -> None:
-    """Counts and rows of queries are not known, nor weights that no column says."""
-    said = error(lambda: wide().irm(value="rr").evaluate(average=average))
-    wanted = {"micro": "needs the counts of its 2x2 table", "rows": "needs the rows of a query"}.get(average, average)
-    assert wanted in said
-    assert "gauc" in error(lambda: original().per_query("gauc").irm(value="value").evaluate())
 
 
 def test_a_lazy_wide_result_needs_names() -> None:

@@ -1,0 +1,202 @@
+"""Every kind of comparison, with every role and by every test, beside one reference in plain Python."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import polars as pl
+import pytest
+
+from comparisons import Pair, Stand, detected, error_of, exchanged, of_arms, of_pairs, of_units, p_of_pairs
+from frame_metrics import NotComputableError
+from helpers import error
+
+ROLES: tuple[dict[str, str], ...] = ({}, {"weight": "w"}, {"cluster": "user"}, {"weight": "w", "cluster": "user"})
+ALIKE = ("t", "wilcoxon", "sign")  # tests to which every query counts alike, and by itself
+FEW: dict[str, Any] = {"ci": 0.9, "resamples": 60}
+
+
+def close(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise unless a row has what is expected."""
+    told = {name: found[name] for name in expected}
+    assert told == {
+        name: None if one is None else pytest.approx(one, rel=1e-9, abs=1e-12) for name, one in expected.items()
+    }
+
+
+# Pairs
+
+SYSTEMS = ("a", "b", "c")
+
+
+def made(seed: int, n: int = 9) -> list[dict[str, Any]]:
+    """Queries with the value of each system, of which one at most does not answer it: None; some values are equal."""
+    rng = random.Random(seed)
+    queries = []
+    for query in range(n):
+        values: dict[str, float | None] = {name: rng.randrange(1, 12) / 4 for name in SYSTEMS}
+        if rng.random() < 0.4:
+            values[rng.choice(SYSTEMS)] = None
+        queries.append({"query": query, "w": rng.randrange(9) / 2, "user": rng.randrange(4), **values})
+    for place in (0, 1):  # two users who weigh
+        queries[place] |= {"user": place, "w": 1.5}
+    return queries
+
+
+def paired(queries: list[dict[str, Any]], one: str, other: str, roles: dict[str, str], dropped: bool) -> list[Pair]:
+    """The pairs of two systems: of a query that one does not answer 0, or none."""
+    return [
+        Pair(
+            query[one] or 0.0,
+            query[other] or 0.0,
+            query["w"] if "weight" in roles else 1,
+            query["user"] if "cluster" in roles else None,
+        )
+        for query in queries
+        if not dropped or None not in (query[one], query[other])
+    ]
+
+
+def log_of(queries: list[dict[str, Any]]) -> pl.DataFrame:
+    """The log whose cg are these values."""
+    wide = pl.DataFrame(queries).with_columns(score=1.0)
+    return wide.unpivot(SYSTEMS, index=["query", "w", "user", "score"], variable_name="run", value_name="grade").filter(
+        pl.col("grade").is_not_null()
+    )
+
+
+@pytest.mark.parametrize("unanswered", ["zero", "drop"])
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", *ALIKE])
+def test_pairs(test: Any, unanswered: Any) -> None:
+    """Every number of a comparison of pairs is that of the reference, whatever roles there are."""
+    for seed, roles in enumerate(ROLES):
+        queries = made(seed)
+        irm = log_of(queries).irm(system="run", **roles)
+        if test in ALIKE and roles:
+            assert f"test={test!r}" in error(lambda irm=irm: irm.compare("cg", test=test), NotComputableError)  # type: ignore[misc]
+            continue
+        rows = irm.compare("cg", test=test, unanswered=unanswered, seed=seed, **FEW).rows(named=True)
+        assert [(row["run"], row["baseline"]) for row in rows] == [("b", "a"), ("c", "a"), ("c", "b")]
+        for row in rows:
+            pairs = paired(queries, row["run"], row["baseline"], roles, unanswered == "drop")
+            alone = sum((query[row["run"]] is None) != (query[row["baseline"]] is None) for query in queries)
+            close(row, of_pairs(pairs, seed=seed, **FEW) | {"n_unpaired": alone, "n_undefined": 0})
+            close(row, {"p_value": p_of_pairs(test, pairs, FEW["resamples"], seed)})
+
+
+@pytest.mark.parametrize("systems", ["ab", "abc"])
+def test_all_pairs_together(systems: str) -> None:
+    """The p-values of Tukey's test are those of every exchange of systems, but for the error of drawing."""
+    for seed, roles in enumerate(ROLES):
+        queries = made(seed, n=6)
+        frame = log_of(queries).filter(pl.col("run").is_in([*systems]))
+        found = frame.irm(system="run", **roles).compare("cg", test="tukey", permutations=4000)
+        sums = [
+            of_units(paired(queries, name, name, roles, False), lambda pair: pair.weight * pair.value)
+            for name in systems
+        ]
+        for row, (other, one) in zip(found.rows(named=True), combinations(range(len(systems)), 2), strict=True):
+            p = exchanged([*zip(*sums, strict=True)], one, other)
+            assert row["p_value"] == pytest.approx(p, abs=4 * sqrt(p * (1 - p) / 4000) + 1.5 / 4000)
+
+
+# Arms
+
+
+def stands_of(seed: int, alone: tuple[int, int], shared: int) -> list[Stand]:
+    """Queries of users of one arm, and of both."""
+    rng = random.Random(seed)
+    stands = []
+    for user, arms in enumerate(["A"] * alone[0] + ["B"] * alone[1] + ["AB"] * shared):
+        worth, before = rng.gauss(5, 1), round(rng.gauss(0, 1), 3)
+        stands += [
+            Stand(arm, user, round(worth + before + rng.gauss(0, 1), 3), rng.randrange(1, 5) / 2, before)
+            for arm in arms
+            for _ in range(rng.randrange(1, 4))
+        ]
+    return rng.sample(stands, len(stands))
+
+
+@pytest.mark.parametrize("covariate", [None, "before"])
+@pytest.mark.parametrize("test", ["randomization", "t", "z", "bootstrap"])
+def test_arms(test: Any, covariate: str | None) -> None:
+    """Difference, interval, p-value and counts of arms are those of the reference, whether or not they share users."""
+    for seed, (alone, shared) in enumerate([((4, 5), 0), ((3, 4), 3), ((0, 0), 6), ((2, 0), 4), ((0, 1), 4)]):
+        for roles in ROLES:
+            stands = stands_of(seed, alone, shared)
+            if "cluster" not in roles:
+                stands = [one._replace(unit=place) for place, one in enumerate(stands[:10])]
+            if "weight" not in roles:
+                stands = [one._replace(weight=1.0) for one in stands]
+            columns = ["arm", "user", "v", "w", "before"]
+            frame = pl.DataFrame(stands, schema=columns, orient="row").with_row_index("query")
+            irm = frame.irm(query="query", system="arm", value="v", **roles)
+            found = irm.compare(paired=False, test=test, covariate=covariate, ci=0.9, permutations=20_000)
+            expected = of_arms(stands, test, covariate=covariate is not None, ci=0.9)
+            if test == "bootstrap":  # whose draws are told by what comes near the formulas
+                expected = {name: one for name, one in expected.items() if name not in ("ci_low", "ci_high", "p_value")}
+            close(found.row(0, named=True), expected)
+
+
+# Rows without a query, of which a share is decided rightly
+
+
+def decided(seed: int) -> pl.DataFrame:
+    """Decisions of two systems about the same documents, of users with several."""
+    rng = random.Random(seed)
+    rows = []
+    for doc in range(90):
+        label, ease, weight = rng.random() < 0.4, rng.gauss(0.7, 0.2), rng.randrange(1, 5) / 2
+        for run, more in (("a", 0), ("b", 0.1)):
+            rows.append((run, doc, doc % 30, weight, label, rng.random() < ease + more))
+    frame = pl.DataFrame(rows, schema=["run", "doc", "user", "w", "label", "right"], orient="row")
+    return frame.with_columns(predicted=pl.col("label") == pl.col("right"))
+
+
+def near_draws(row: dict[str, Any], difference: float, error: float) -> None:
+    """Raise unless an interval and mde of draws come near those of a normal difference with this error."""
+    assert row["difference"] == pytest.approx(difference, abs=1e-12)
+    ends = [difference + sign * NormalDist().inv_cdf(0.975) * error for sign in (-1, 1)]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=0.25 * error)
+    assert row["mde"] == pytest.approx(detected(error, 0.95), rel=0.08)
+
+
+@pytest.mark.parametrize("roles", ROLES, ids=str)
+def test_shares_of_rows_of_pairs(roles: dict[str, str]) -> None:
+    """A share of rows is the mean of 0 and 1, and McNemar's test the sign test of documents."""
+    frame = decided(1)
+    (row,) = frame.irm(system="run", doc="doc", **roles).compare("accuracy", resamples=2000).rows(named=True)
+    pairs = [
+        Pair(one["b"], one["a"], one["w"] if "weight" in roles else 1, one["user"] if "cluster" in roles else None)
+        for one in frame.pivot(on="run", index=["doc", "user", "w"], values="right").rows(named=True)
+    ]
+    told = of_pairs(pairs)
+    close(row, {name: told[name] for name in ("value", "wins", "ties", "losses", "n", "effect_size")})
+    if not roles:
+        assert row["test"] == "mcnemar"
+        close(row, {"p_value": p_of_pairs("sign", pairs)})
+    near_draws(row, told["difference"], told["mde"] / detected(1, 0.95))
+
+
+@pytest.mark.parametrize(
+    ("shared", "roles"), [(False, roles) for roles in ROLES] + [(True, roles) for roles in ROLES if "cluster" in roles]
+)
+def test_shares_of_rows_of_arms(shared: bool, roles: dict[str, str]) -> None:
+    """A share of rows is the mean of users' rows, whether or not users stand in both arms."""
+    even = pl.col("user") % 2 == 0
+    frame = decided(2).filter(even | (pl.col("run") == "a") if shared else even == (pl.col("run") == "a"))
+    stands = [
+        Stand(
+            "AB"[one["run"] == "b"],
+            one["user"] if "cluster" in roles else place,
+            one["right"],
+            one["w"] if "weight" in roles else 1,
+        )
+        for place, one in enumerate(frame.rows(named=True))
+    ]
+    (row,) = frame.irm(system="run", **roles).compare("accuracy", paired=False, resamples=2000).rows(named=True)
+    near_draws(row, *error_of(stands))
