@@ -14,6 +14,7 @@ from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import (
     Pools,
+    codes,
     differ,
     find_duplicates,
     find_rankings,
@@ -21,9 +22,11 @@ from frame_metrics.data.blocks import (
     places,
     rows_at,
     run_starts,
+    to_array,
 )
+from frame_metrics.data.groups import drawing_places
 from frame_metrics.errors import BadRowsError, BadValueError, listed
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
@@ -32,7 +35,7 @@ from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
-SOMEBODY = "give every judgment the one who gave it"
+SOMEBODY, TO_ONE = "give every judgment the one who gave it", "give every judgment its subtopic"
 SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
@@ -48,6 +51,13 @@ class Judged:
     row: Array  # row of the judgments' frame for each row of ``names``
     order: Array | None  # the row of ``pairs`` at each place of ``pool``; None where they are the same
     each: pl.DataFrame | None = None  # the single judgments, where several of one document may have become one
+    subtopics: Subtopics | None = None  # what the documents of ``pairs`` were judged for; None where nothing says it
+
+    @property
+    def single(self) -> list[str]:
+        """The columns that a single judgment belongs to: its query, document and subtopic."""
+        there = () if self.each is None else self.each.columns
+        return [*self.keys, "doc", *(name for name in there if name == "subtopic")]
 
 
 def read_judgments(
@@ -69,12 +79,36 @@ def read_judgments(
         table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
     keys, each = [*by, *names[2]], None
     pair = [*keys, "doc"]
+    single = [*pair, "subtopic"] if columns.subtopic else pair
     if columns.annotator:
-        _refuse_two_grades(table, [*pair, "annotator"], columns, ONCE)
-        table = each = once_each(table, pair)
+        _refuse_two_grades(table, [*single, "annotator"], columns, ONCE)
+        table = each = once_each(table, single)
     if conventions.several:
-        table, each = made_one(table, pair, conventions.several), table
-    return replace(laid_out(table, keys, columns, COMBINE, few=few), each=each)
+        table, each = made_one(table, single, conventions.several), table
+    if columns.subtopic:
+        _refuse_two_grades(table, single, columns, COMBINE)
+        judged = _with_subtopics(made_one(table, single, "max"), keys, columns, few=few)
+    else:
+        judged = laid_out(table, keys, columns, COMBINE, few=few)
+    return replace(judged, each=each)
+
+
+def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
+    """Lay out judgments for subtopics, one of each document and subtopic: a document has the greatest of its own."""
+    pair = [*keys, "doc"]
+    judged = laid_out(made_one(table, pair, "max"), keys, columns, few=few)
+    document, query, place = codes(table, pair)[0], codes(table, keys)[0], drawing_places(table.select("subtopic"))[0]
+    width = int(place.max(initial=0)) + 1
+    each, at = np.unique(query * width + place.astype(np.int64), return_inverse=True)
+    number = at - np.searchsorted(each // width, query)
+    order, lengths = np.lexsort((number, document)), np.bincount(document)
+    values = [to_array(table[name])[order] for name in judging(table)]
+    label = values[-1] if "label" in table.columns else None
+    ids = judged.pairs["doc"]
+    name = drawing_places(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
+    subtopics = Subtopics(np.cumsum(lengths) - lengths, lengths, number[order], values[0], label, name)
+    at_place = np.arange(len(judged.pairs)) if judged.order is None else judged.order
+    return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=at_place))
 
 
 @contextmanager
@@ -124,6 +158,12 @@ def _judged_rows(
         nobody = annotator.is_null() & table.select(judges).to_series()
         refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
         table = table.with_columns(annotator.alias("annotator"))
+    if columns.subtopic:
+        subtopic = frame[columns.subtopic]
+        refuse_nan(subtopic, columns.subtopic, TO_ONE)
+        nothing = subtopic.is_null() & table.select(judges).to_series()
+        refuse(columns.subtopic, nothing, "have a judgment and no subtopic", TO_ONE)
+        table = table.with_columns(subtopic.alias("subtopic"))
     table = table if every else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -299,6 +339,9 @@ def match(
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[at] = judged.pairs[name].to_numpy()[judgment]
+    if judged.subtopics is not None:
+        out["document"] = np.full(len(log), -1)
+        out["document"][at] = judgment
     return log.hstack([pl.Series(name, column) for name, column in out.items()])
 
 

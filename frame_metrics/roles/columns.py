@@ -115,6 +115,7 @@ class Columns:
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     annotator: str | None = _column()  # of judgments beside the log only
+    subtopic: str | None = _column()  # of them too
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     propensity: str | None = _chance("propensity", called="propensities pscore examination")

@@ -346,10 +346,11 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
-    if given.get("annotator") is None:
-        return Columns(query, by=by, doc=doc, **of_query, **judgment)
-    annotator = _of_judgments("annotator", given["annotator"], available)
-    found = Columns(query, by=by, doc=doc, **of_query, **judgment, annotator=annotator)
+    of_each = [role for role in ("annotator", "subtopic") if given.get(role) is not None]
+    named = {role: _of_judgments(role, given[role], available) for role in of_each}
+    found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
+    if not named:
+        return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
     return found
 
