@@ -230,9 +230,10 @@ def _refuse_two_grades(
     if len(differ):
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
-        what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
-        what = what.replace(" and", ",") + f" and {columns.annotator}" if of_whom else what
+        more = [getattr(columns, role) for role in ("subtopic", "annotator") if role in keys]
+        *parts, last = [*["segment"] * any(key.startswith("by:") for key in keys), "query", "document", *more]
+        what = f"{', '.join(parts)} and {last}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}"

@@ -6,6 +6,7 @@ c is how many documents above rank r are relevant to the same subtopic, S how ma
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -64,12 +65,17 @@ def alpha_dcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     return ratio(_novel(run.intents.seen, k, alpha, _logarithmic), _of_all(run, k, alpha, _logarithmic))
 
 
-@metric(also=(f"{ALPHA}_ndcg", f"{ALPHA}ndcg"))
+# Of the best order there is, a greedy one is at least a share of 1 - 1/e, so that a value may pass 1.
+_of_the_ideal = partial(metric, range=(0, np.inf))
+
+
+@_of_the_ideal(also=(f"{ALPHA}_ndcg", f"{ALPHA}ndcg"))
 def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty as a share of that of the ideal ranking of all judged documents.
 
     Formula: the sum over r <= k of alpha_dcg, over that of the ideal ranking: at each rank the document with the most
-        gain after those above, of equal ones the one with the last id.
+        gain after those above, of equal ones the one with the last id. It is seldom not the best order there is; such an
+        order passes 1, as in ndeval.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in alpha_dcg.
     Source: C. L. A. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008.
@@ -91,7 +97,7 @@ def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     return ratio(_novel(run.intents.seen, k, alpha, _reciprocal), _of_all(run, k, alpha, _reciprocal))
 
 
-@metric()
+@_of_the_ideal()
 def nerr_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Intent-aware expected reciprocal rank as a share of that of the ideal ranking of all judged documents.
 
@@ -122,7 +128,7 @@ def nrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     return ratio((1 - (1 - alpha) * beta) * novelty, run.intents.count)
 
 
-@metric()
+@_of_the_ideal()
 def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     """Novelty- and rank-biased precision as a share of that of the ideal ranking of all judged documents.
 
