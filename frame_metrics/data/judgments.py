@@ -85,30 +85,34 @@ def read_judgments(
         table = each = once_each(table, single)
     if conventions.several:
         table, each = made_one(table, single, conventions.several), table
-    if columns.subtopic:
-        _refuse_two_grades(table, single, columns, COMBINE)
-        judged = _with_subtopics(made_one(table, single, "max"), keys, columns, few=few)
-    else:
-        judged = laid_out(table, keys, columns, COMBINE, few=few)
-    return replace(judged, each=each)
+    laid = _with_subtopics if columns.subtopic else laid_out
+    return replace(laid(table, keys, columns, few=few), each=each)
 
 
 def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
-    """Lay out judgments for subtopics, one of each document and subtopic: a document has the greatest of its own."""
-    pair = [*keys, "doc"]
-    judged = laid_out(made_one(table, pair, "max"), keys, columns, few=few)
-    document, query, place = codes(table, pair)[0], codes(table, keys)[0], drawing_places(table.select("subtopic"))[0]
+    """Lay out judgments for subtopics: a document has the greatest of its own, and keeps each of them beside."""
+    document, first = codes(table, [*keys, "doc"])
+    place = drawing_places(table.select("subtopic"))[0].astype(np.int64)
     width = int(place.max(initial=0)) + 1
-    each, at = np.unique(query * width + place.astype(np.int64), return_inverse=True)
-    number = at - np.searchsorted(each // width, query)
-    order, lengths = np.lexsort((number, document)), np.bincount(document)
-    values = [to_array(table[name])[order] for name in judging(table)]
-    label = values[-1] if "label" in table.columns else None
+    order = np.argsort(single := document * width + place, kind="stable")
+    if (np.diff(single[order]) == 0).any():
+        of = [*keys, "doc", "subtopic"]
+        _refuse_two_grades(table, of, columns, COMBINE)
+        return _with_subtopics(made_one(table, of, "max"), keys, columns, few=few)
+    lengths = np.bincount(document)
+    starts = np.cumsum(lengths) - lengths
+    values = {name: to_array(table[name])[order] for name in judging(table)}
+    greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
+    judged = laid_out(rows_at(table, first).drop("subtopic").with_columns(greatest), keys, columns, few=few)
+    query = codes(judged.pairs, keys)[0][document]
+    each, at = np.unique(query * width + place, return_inverse=True)
+    number = (at - np.searchsorted(each // width, query))[order]
     ids = judged.pairs["doc"]
     name = drawing_places(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
-    subtopics = Subtopics(np.cumsum(lengths) - lengths, lengths, number[order], values[0], label, name)
-    at_place = np.arange(len(judged.pairs)) if judged.order is None else judged.order
-    return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=at_place))
+    grade, label = next(iter(values.values())), values.get("label")
+    subtopics = Subtopics(starts, lengths, number, grade, label, name)
+    held_at = np.arange(len(judged.pairs)) if judged.order is None else judged.order
+    return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=held_at))
 
 
 @contextmanager
@@ -186,9 +190,9 @@ def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
 
 
 def laid_out(
-    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None, *, few: bool
+    table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool
 ) -> Judged:
-    """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy.
+    """Lay checked judgments out by their keys, once each document has one grade there.
 
     ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see
     ``id_hash``.
@@ -200,7 +204,7 @@ def laid_out(
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
         same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
-        _refuse_two_grades(same, [*keys, "doc"], columns, remedy, own)
+        _refuse_two_grades(same, [*keys, "doc"], columns, COMBINE if own is None else ONCE, own)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
