@@ -189,9 +189,7 @@ def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
 
 
-def laid_out(
-    table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool
-) -> Judged:
+def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool) -> Judged:
     """Lay checked judgments out by their keys, once each document has one grade there.
 
     ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see

@@ -87,10 +87,10 @@ class Intents(Remembers):
         return np.count_nonzero(self._relevant.reshape(-1, self._width), axis=1)
 
     def ideal(self, alpha: float, k: int | None = None) -> Rows:
-        """Return the ranks up to ``k`` (None: all), and maybe more, of the order with the most gain at each rank in turn.
+        """Return the order that has the most gain at each rank in turn, of ranks up to ``k`` (None: all) at least.
 
         The value is as in ``seen``, and (1 - alpha) to the power of it the gain of a row. Of documents with equal gains
-        the one with the last id comes first. It is not always the best order, which nobody finds in a short time.
+        the one with the last id comes first. Another order may be better; the best is not found in a short time.
         """
         depth = None if k is None else 1 << max((k - 1).bit_length(), 4)
         return self.once((alpha, depth), lambda: self._greedy(alpha, depth))

@@ -1,7 +1,4 @@
-"""The measures of rankings for queries of several intents, from judgments of documents for single subtopics.
-
-c is how many documents above rank r are relevant to the same subtopic, S how many subtopics have a relevant document.
-"""
+"""The measures of rankings for queries of several intents, from judgments of documents for single subtopics."""
 
 from __future__ import annotations
 
@@ -56,16 +53,17 @@ def alpha_dcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty: each document gains for its subtopics, the less the more documents above had them.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / log2(r + 1), over
-        S sum over r <= k of (1 - alpha)^(r - 1) / log2(r + 1); without a cutoff, k is the number of retrieved documents.
+        S sum over r <= k of (1 - alpha)^(r - 1) / log2(r + 1); c of the documents above are relevant to the same
+        subtopic, S subtopics have a relevant document. Without a cutoff, k is the number of retrieved documents.
     Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
     Parameters: alpha, the share of the gain that a subtopic loses with each document that has it.
     Source: C. L. A. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; the divisor:
-        C. L. A. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
+        ndeval 4.5.
     """
     return ratio(_novel(run.intents.seen, k, alpha, _logarithmic), _of_all(run, k, alpha, _logarithmic))
 
 
-# Of the best order there is, a greedy one is at least a share of 1 - 1/e, so that a value may pass 1.
+# What is chosen rank by rank is seldom less than the best order, and then a value passes 1.
 _of_the_ideal = partial(metric, range=(0, np.inf))
 
 
@@ -74,8 +72,7 @@ def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty as a share of that of the ideal ranking of all judged documents.
 
     Formula: the sum over r <= k of alpha_dcg, over that of the ideal ranking: at each rank the document with the most
-        gain after those above, of equal ones the one with the last id. It is seldom not the best order there is; such an
-        order passes 1, as in ndeval.
+        gain after those above, of equal ones the one with the last id. Another order may have more: it passes 1.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in alpha_dcg.
     Source: C. L. A. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008.
@@ -88,11 +85,12 @@ def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Intent-aware expected reciprocal rank: of readers of each subtopic, whom each document that has it may satisfy.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / r, over
-        S sum over r <= k of (1 - alpha)^(r - 1) / r; without a cutoff, k is the number of retrieved documents.
+        S sum over r <= k of (1 - alpha)^(r - 1) / r; c and S as in alpha_dcg. Without a cutoff, k is the number of
+        retrieved documents.
     Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
     Parameters: alpha, the chance that a document satisfies a reader of a subtopic that it is relevant to.
     Source: O. Chapelle, S. Ji, C. Liao, E. Velipasaoglu, L. Lai, S.-L. Wu, Intent-based diversification of web search
-        results: metrics and algorithms, Information Retrieval 14(6), 2011; the divisor: as in alpha_dcg.
+        results: metrics and algorithms, Information Retrieval 14(6), 2011; the divisor, and alpha: ndeval 4.5.
     """
     return ratio(_novel(run.intents.seen, k, alpha, _reciprocal), _of_all(run, k, alpha, _reciprocal))
 
@@ -104,7 +102,7 @@ def nerr_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     Formula: the sum over r <= k of err_ia, over that of the ideal ranking, which is that of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in err_ia.
-    Source: C. L. A. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
+    Source: ndeval 4.5.
     """
     return _share_of_best(run, k, alpha, _reciprocal)
 
@@ -118,7 +116,7 @@ def nrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     """Novelty- and rank-biased precision: novelty for a reader who goes on to the next rank with probability beta.
 
     Formula: (1 - (1 - alpha) beta) / S, times the sum over r and the subtopics of the document at r of
-        (1 - alpha)^c beta^(r - 1).
+        (1 - alpha)^c beta^(r - 1); c and S as in alpha_dcg.
     Undefined: no document is relevant to a subtopic.
     Parameters: alpha, as in alpha_dcg; beta, the patience.
     Source: C. L. A. Clarke, M. Kolla, O. Vechtomova, An effectiveness measure for ambiguous and underspecified queries,
@@ -135,7 +133,7 @@ def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     Formula: nrbp, over that of the ideal ranking, which is that of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in nrbp.
-    Source: C. L. A. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
+    Source: ndeval 4.5.
     """
     return _share_of_best(run, None, alpha, _patient(beta))
 
@@ -145,7 +143,7 @@ def map_ia(run: Ranking) -> Array:
     """Intent-aware average precision: the mean over the subtopics of the average precision for each.
 
     Formula: sum over r and the subtopics of the document at r of (c + 1) / (r R(s)), over S; R(s) documents are
-        relevant to the subtopic.
+        relevant to the subtopic, c and S as in alpha_dcg.
     Undefined: no document is relevant to a subtopic.
     Source: R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, Diversifying search results, WSDM 2009; subtopics count
         alike.
@@ -158,8 +156,8 @@ def map_ia(run: Ranking) -> Array:
 def p_ia(run: Ranking, k: int | None = None) -> Array:
     """Intent-aware precision: the mean over the subtopics of the precision for each.
 
-    Formula: sum over r <= k of the subtopics of the document at r, over k S; without a cutoff, k is the number of
-        retrieved documents.
+    Formula: sum over r <= k of the number of subtopics of the document at r, over k S; S subtopics have a relevant
+        document. Without a cutoff, k is the number of retrieved documents.
     Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
     Source: R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, Diversifying search results, WSDM 2009; subtopics count
         alike.
@@ -172,7 +170,7 @@ def p_ia(run: Ranking, k: int | None = None) -> Array:
 def strecall(run: Ranking, k: int | None = None) -> Array:
     """Subtopic recall: the share of the subtopics that the first k documents are relevant to.
 
-    Formula: subtopics with a relevant document at ranks up to k, over S.
+    Formula: subtopics with a relevant document at ranks up to k, over those with any.
     Undefined: no document is relevant to a subtopic.
     Source: C. Zhai, W. W. Cohen, J. Lafferty, Beyond independent relevance: methods and evaluation metrics for subtopic
         retrieval, SIGIR 2003.

@@ -18,7 +18,9 @@ from helpers import KINDS, as_kind, as_polars, ready
 from inside import REGISTRY, in_pieces, read_text, small_blocks, threads
 
 OF_SUBTOPICS = [ready(metric) for metric in REGISTRY.values() if metric.of_subtopics]
-WITH_OPTIONS = [metric(alpha=alpha) for metric in OF_SUBTOPICS if "alpha" in metric.options for alpha in (0.0, 0.25, 1.0)]
+WITH_OPTIONS = [
+    metric(alpha=alpha) for metric in OF_SUBTOPICS if "alpha" in metric.options for alpha in (0.0, 0.25, 1.0)
+]
 WITH_OPTIONS += [metric(beta=beta) for metric in OF_SUBTOPICS if "beta" in metric.options for beta in (0.0, 0.75)]
 CUT = [metric @ k for metric in OF_SUBTOPICS if metric.at == "k" for k in (1, 3, 40)]
 EVERY = [*OF_SUBTOPICS, *WITH_OPTIONS, *CUT, *(metric(rel=2) for metric in OF_SUBTOPICS)]
@@ -122,7 +124,10 @@ def test_values_are_those_of_loops(metric: Metric) -> None:
     assert len(found) == 2 * qrels["query"].n_unique()
     for system, query, value in found.iter_rows():
         expected = oracle(metric, log, qrels, system, query)
-        assert (math.nan if value is None else value) == pytest.approx(expected, abs=1e-12, nan_ok=True), (system, query)
+        assert (math.nan if value is None else value) == pytest.approx(expected, abs=1e-12, nan_ok=True), (
+            system,
+            query,
+        )
 
 
 # Laws
@@ -136,7 +141,9 @@ def test_values_are_in_the_declared_range() -> None:
             low, high = metric.range
             assert found[str(metric)].drop_nulls().is_between(low - 1e-12, high + 1e-12).all(), metric
     docs, aspects = [f"d{i}" for i in range(200)], ["a", "b", "c"]
-    qrels = pl.DataFrame([(1, a, d, 3) for d in docs for a in aspects], ["query", "aspect", "doc", "grade"], orient="row")
+    qrels = pl.DataFrame(
+        [(1, a, d, 3) for d in docs for a in aspects], ["query", "aspect", "doc", "grade"], orient="row"
+    )
     perfect = pl.DataFrame({"system": "p", "query": 1, "doc": docs, "score": np.arange(200.0)})
     assert table(judged(perfect, qrels)).row(0)[2:] == pytest.approx([1.0] * len(EVERY), abs=1e-6)
 
@@ -168,7 +175,9 @@ def test_queries_and_systems_do_not_touch_each_other() -> None:
     assert same(table(judged(one, qrels)), whole.filter(system="p"))
     columns = log.pivot("system", index=["query", "doc"], values="score", sort_columns=True)
     wide = IRM(columns, score=["p", "q"], ties="doc").judge(qrels, subtopic="aspect")
-    assert same(as_polars(wide.per_query(*EVERY, layout="wide")).cast({"system": pl.String}).sort("system", "query"), whole)
+    assert same(
+        as_polars(wide.per_query(*EVERY, layout="wide")).cast({"system": pl.String}).sort("system", "query"), whole
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -238,7 +238,9 @@ SUBTOPICS += [f"{alpha}_{gain}" for alpha in ("alpha", "\N{GREEK SMALL LETTER AL
 REFUSED = {
     "Accuracy": "'Accuracy' means two things: accuracy .*, or ir_measures' Accuracy",
     "ERR": "ERR.*max_grade=",  # gdeval takes 4; with max_grade=4 it is compared below
-    **dict.fromkeys(SUBTOPICS, r"is about subtopics of queries; .* judge\(qrels, subtopic=\)"),  # test_pyndeval has them,
+    **dict.fromkeys(
+        SUBTOPICS, r"is about subtopics of queries; .* judge\(qrels, subtopic=\)"
+    ),  # test_pyndeval has them,
     "Compat": "a measure of the overlap with an ideal ranking in ir_measures, is not among ours",
     "BPM": "a measure of a user who stops at a gain or a rank in ir_measures, is not",
     **dict.fromkeys(

@@ -893,7 +893,11 @@ def test_metrics_of_rows_worked_by_hand(rows: dict[str, Any], roles: dict[str, A
 
 def test_every_metric_is_worked_by_hand() -> None:
     """No metric is in the registry without a value worked by hand, nor one of the forms for several classes."""
-    names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS] + [list(OFF_POLICY), list(OF_INTENTS)]
+    names = (
+        [list(worked.values) for worked in WORKED]
+        + [list(found) for _, _, found in ROWS]
+        + [list(OFF_POLICY), list(OF_INTENTS)]
+    )
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
     several = {
         metric.name for rows, _, found in ROWS if rows not in (SCORED, UNDECIDED) for _, metric in read(list(found))
