@@ -41,7 +41,7 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
-OF_TREC = {"run": read_run, "qrels": read_qrels}
+OF_TREC: dict[str, Callable[[str], pl.DataFrame]] = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 # Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")

@@ -234,8 +234,8 @@ def _refuse_two_grades(
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
         more = [getattr(columns, role) for role in ("subtopic", "annotator") if role in keys]
-        *parts, last = [*["segment"] * any(key.startswith("by:") for key in keys), "query", "document", *more]
-        what = f"{', '.join(parts)} and {last}"
+        parts = ["segment"] * any(key.startswith("by:") for key in keys) + ["query", "document", *more]
+        what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}"

@@ -347,7 +347,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     of_each = [role for role in ("annotator", "subtopic") if given.get(role) is not None]
-    named = {role: _of_judgments(role, given[role], available) for role in of_each}
+    named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in of_each}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
     if not named:
         return found
