@@ -27,7 +27,7 @@ from frame_metrics.data.blocks import (
 from frame_metrics.data.groups import drawing_places
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array, Subtopics
-from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
+from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
@@ -35,7 +35,7 @@ from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
-SOMEBODY, TO_ONE = "give every judgment the one who gave it", "give every judgment its subtopic"
+ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
 SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
@@ -156,18 +156,13 @@ def _judged_rows(
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     every = any(not table[name].null_count() for name in judging(table))
-    if columns.annotator:
-        annotator = frame[columns.annotator]
-        refuse_nan(annotator, columns.annotator, SOMEBODY)
-        nobody = annotator.is_null() & table.select(judges).to_series()
-        refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
-        table = table.with_columns(annotator.alias("annotator"))
-    if columns.subtopic:
-        subtopic = frame[columns.subtopic]
-        refuse_nan(subtopic, columns.subtopic, TO_ONE)
-        nothing = subtopic.is_null() & table.select(judges).to_series()
-        refuse(columns.subtopic, nothing, "have a judgment and no subtopic", TO_ONE)
-        table = table.with_columns(subtopic.alias("subtopic"))
+    for role in OF_JUDGMENTS:
+        if column := getattr(columns, role):
+            remedy = f"give every judgment {ONE_EACH[role]}"
+            refuse_nan(frame[column], column, remedy)
+            lacking = frame[column].is_null() & table.select(judges).to_series()
+            refuse(column, lacking, f"have a judgment and no {role}", remedy)
+            table = table.with_columns(frame[column].alias(role))
     table = table if every else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -233,7 +228,7 @@ def _refuse_two_grades(
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
-        more = [getattr(columns, role) for role in ("subtopic", "annotator") if role in keys]
+        more = [getattr(columns, role) for role in OF_JUDGMENTS if role in keys]
         parts = ["segment"] * any(key.startswith("by:") for key in keys) + ["query", "document", *more]
         what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"

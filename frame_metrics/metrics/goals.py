@@ -50,7 +50,7 @@ ADVICE = tuple(
             ("rr@10", "how far down the judged answer stands", "unjudged results above it, which may be as good"),
             ("recall@100", "whether it is there for a reranker to find", "where it stands"),
         ),
-        "several intents: a query means several things": (
+        "several intents of a query": (
             ("alpha_ndcg@10", "how early each intent is met, a second time for less", "which of them users mean most"),
             ("strecall@10", "the share of the intents that the first ten meet", "where, and how often"),
             ("map_ia", "how early the documents of each intent are found", "that a second one may be worth little"),

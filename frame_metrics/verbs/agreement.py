@@ -65,9 +65,9 @@ def disagreements(irm: Plan) -> Any:
     """Answer ``irm.disagreements``."""
     plan = _annotated(irm)
     keys = (*plan.columns.query, str(plan.columns.doc))
-    if plan.judged and plan.judged.subtopic:
-        check_apart(keys, [plan.judged.subtopic])
-        keys += (plan.judged.subtopic,)
+    if plan.judged and (subtopic := plan.judged.subtopic):
+        check_apart(keys, [subtopic])
+        keys += (subtopic,)
     check_apart(keys, WHERE)
 
     def compute(source: Source) -> Answer:
