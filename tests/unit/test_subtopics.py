@@ -21,6 +21,7 @@ from frame_metrics import (
     read_qrels,
     write_qrels,
 )
+from frame_metrics.command import main
 from helpers import as_kind, as_polars, error, frame
 from inside import in_pieces
 
@@ -341,6 +342,19 @@ def test_a_qrels_file_of_a_diversity_task(tmp_path: Path) -> None:
     irm = RUN.irm.judge(found, subtopic="subtopic")
     assert values(irm, *ASKED) == values(judged(), *ASKED)
     assert "repeat a document of their query" in error(lambda: write_qrels(JUDGED, path))
+
+
+def test_the_command_line_reads_subtopics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a column of the judgments."""
+    monkeypatch.chdir(tmp_path)
+    RUN.write_csv("run.csv")
+    JUDGED.write_csv("qrels.csv")
+    assert main(["evaluate", "run.csv", "alpha_ndcg@5", "--qrels", "qrels.csv", "--subtopic", "aspect"]) == 0
+    assert "0.75693499" in capsys.readouterr().out
+    assert main(["evaluate", "run.csv", "rr", "--subtopic", "aspect"]) != 0
+    assert "--subtopic is about judgments in a file of their own" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas-arrow", "pyarrow", "lazy"])
