@@ -373,8 +373,8 @@ class IRM(Generic[Frame]):
                 "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
                 "several= out"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
-        given["subtopic"] = subtopic
+        given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        given |= {"annotator": annotator, "subtopic": subtopic}
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")

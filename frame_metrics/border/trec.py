@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from frame_metrics.border.protocol import Border
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
-_RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
+_RUN, _QRELS, _DIVERSE = "query Q0 doc rank score run", "query iter doc grade", "query subtopic doc grade"
 _FIELD = r"[^ \t\r]+"
 # Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
-_LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
+_LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", **dict.fromkeys((_QRELS, _DIVERSE), r"[ \t]*\r*$")}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
 _HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
@@ -115,13 +115,13 @@ def read_qrels(path: FilePath, *, subtopic: bool = False, library: str = "polars
     [('q1', 'd3', 2), ('q1', 'd5', 0)]
     """
     check_choice("library", library, LIBRARIES)
-    rows = _read(file_name(path), _QRELS, "grade")
+    rows = _read(file_name(path), _DIVERSE if subtopic else _QRELS, "grade")
     # The text first, as not every int64 survives being a float64.
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
     has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
     grade = pl.col("number") if rows.select(has_fraction.any()).item() else whole
-    second = [pl.col("iter").alias("subtopic")] if subtopic else []
-    return given_as(library, rows.select("query", *second, "doc", grade.alias("grade")))
+    ids = [name for name in ("query", "subtopic", "doc") if name in rows.columns]
+    return given_as(library, rows.select(*ids, grade.alias("grade")))
 
 
 def write_run(
@@ -222,7 +222,7 @@ def write_qrels(
 
 def _read(name: str, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
-    groups = [_FIELD if field in ("Q0", "rank") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
+    groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
     is_number = pl.col("number").is_finite().fill_null(False)

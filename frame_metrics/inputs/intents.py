@@ -96,6 +96,7 @@ class Intents(Remembers):
         return self.once((alpha, depth), lambda: self._greedy(alpha, depth))
 
     def _greedy(self, alpha: float, depth: int | None) -> Rows:
+        """The order of at most ``depth`` documents, found rank by rank for all queries at once."""
         cell, new = self._cell, np.diff(self._document, prepend=-1) != 0
         document, of = np.cumsum(new) - 1, self._query[new]
         above, parts = np.zeros(len(self._relevant), np.int64), []

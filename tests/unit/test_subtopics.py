@@ -342,6 +342,8 @@ def test_a_qrels_file_of_a_diversity_task(tmp_path: Path) -> None:
     irm = RUN.irm.judge(found, subtopic="subtopic")
     assert values(irm, *ASKED) == values(judged(), *ASKED)
     assert "repeat a document of their query" in error(lambda: write_qrels(JUDGED, path))
+    path.write_text("q s1 d1\n", encoding="utf-8")
+    assert "expected 4 fields, 'query subtopic doc grade'" in error(lambda: read_qrels(path, subtopic=True))
 
 
 def test_the_command_line_reads_subtopics(
