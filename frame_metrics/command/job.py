@@ -220,6 +220,7 @@ class Job:
         given: dict[str, Any] = columns | {name: self.said.get(name) for name in of_judge}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
         ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
+        ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
 

@@ -349,12 +349,14 @@ def test_a_qrels_file_of_a_diversity_task(tmp_path: Path) -> None:
 def test_the_command_line_reads_subtopics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a column of the judgments."""
+    """As a column of the judgments; the second field of qrels is called subtopic."""
     monkeypatch.chdir(tmp_path)
     RUN.write_csv("run.csv")
     JUDGED.write_csv("qrels.csv")
-    assert main(["evaluate", "run.csv", "alpha_ndcg@5", "--qrels", "qrels.csv", "--subtopic", "aspect"]) == 0
-    assert "0.75693499" in capsys.readouterr().out
+    write_qrels(JUDGED, "web.qrels", subtopic="aspect")
+    for file, column in (("qrels.csv", "aspect"), ("web.qrels", "subtopic")):
+        assert main(["evaluate", "run.csv", "alpha_ndcg@5", "--qrels", file, "--subtopic", column]) == 0
+        assert "0.75693499" in capsys.readouterr().out
     assert main(["evaluate", "run.csv", "rr", "--subtopic", "aspect"]) != 0
     assert "--subtopic is about judgments in a file of their own" in capsys.readouterr().err
 
