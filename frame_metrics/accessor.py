@@ -328,6 +328,7 @@ class IRM(Generic[Frame]):
         grade: str | Expression | None = None,
         label: str | bool | Expression | None = None,
         annotator: str | Expression | None = None,
+        subtopic: str | Expression | None = None,
         several: Several | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
@@ -343,6 +344,8 @@ class IRM(Generic[Frame]):
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
             without ``several`` too.
+        subtopic : the column that says for which intent of its query a document was judged, as for ``alpha_ndcg``.
+            Other metrics take the greatest grade of a document.
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
             "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
             By default two different ones are an error.
@@ -351,8 +354,8 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             A column is not there, or judgments are kept already: others take their place after ``judge(None)``. When a
-            metric is computed: two grades for one pair, by one annotator even where ``several`` is said, ids of
-            different types, or no id that matches.
+            metric is computed: two grades for one pair (and subtopic), by one annotator even where ``several`` is said,
+            ids of different types, or no id that matches.
 
         Examples
         --------
@@ -362,7 +365,8 @@ class IRM(Generic[Frame]):
         >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
         [0.5, 0.0]
         """
-        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
+        given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        given |= {"annotator": annotator, "subtopic": subtopic}
         if qrels is None and self._judgments and all(value is None for value in (*given.values(), several)):
             return self._with(self.roles, None)
         border_of(qrels)

@@ -55,8 +55,9 @@ ELSEWHERE = {
         AP AP@10 AP(judged_only=True) MAP RR@10 MRR nDCG@10 nDCG(dcg='exp-log2')@10 nDCG(gains={0:0,1:1,2:5})@10 P@10
         P(rel=2)@10 Precision@10 R@10 Recall@10 Rprec RPrec IPrec@0.1 Bpref BPref infAP ERR@10 RBP(p=0.8) Success@10
         RBP(p=0.8,rel=1) Judged@10 SetP SetR SetF(beta=2) SetAP SetP(relative=True) NumQ NumRet NumRel NumRelRet
-        NumRet(rel=1)
+        NumRet(rel=1) alpha_DCG@10 alpha_nDCG@10 ERR_IA@10 nERR_IA@10 NRBP nNRBP AP_IA P_IA@10 StRecall@10
     """,
+    "ndeval": "ERR-IA@20 nERR-IA@20 alpha-DCG@20 alpha-nDCG@20 NRBP nNRBP MAP-IA P-IA@20 strec@20",
     "ranx": """
         map@10 mrr@10 ndcg@10 ndcg_burges@10 dcg@10 dcg_burges@10 precision@10 recall@10 f1@10 r-precision bpref rbp.95
         hits@10 hit_rate@10
@@ -212,6 +213,7 @@ def entry(metric: Metric) -> str:
         "Formula": said["Formula"],
         "Undefined": said["Undefined"] + ("" if said["Undefined"] == "never." else f" By default {default}."),
         "Parameters": f"{', '.join(given)}. {said.get('Parameters', '')}".strip() if given else "",
+        "Needs": "judgments for subtopics, `judge(qrels, subtopic=)`." if metric.of_subtopics else "",
         "Takes after `@`": f"{after[metric.at]}." if metric.at else "nothing.",
         "Range": f"{low} to {high}{best}." if low != high else f"{low}.",
         "Over queries": over_queries(metric),
@@ -294,6 +296,8 @@ def kind(metric: Metric) -> str:
     if metric.summed:
         return "counts"
     scaled = metric(max_grade=1) if "max_grade" in metric.options else metric
+    if metric.of_subtopics:
+        return "of a ranking, for several intents (`judge(qrels, subtopic=)`)"
     if metric.input is Ranking:
         return "of a ranking, graded" if "gains" in scaled.reads else "of a ranking, relevant or not"
     if metric.input is Classes:

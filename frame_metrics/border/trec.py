@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from frame_metrics.border.protocol import Border
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
-_RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
+_RUN, _QRELS, _DIVERSE = "query Q0 doc rank score run", "query iter doc grade", "query subtopic doc grade"
 _FIELD = r"[^ \t\r]+"
 # Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
-_LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
+_LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", **dict.fromkeys((_QRELS, _DIVERSE), r"[ \t]*\r*$")}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
 _HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
@@ -80,22 +80,24 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
 
 
 @overload
-def read_qrels(path: FilePath, *, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
+def read_qrels(path: FilePath, *, subtopic: bool = False, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
 @overload
-def read_qrels(path: FilePath, *, library: Literal["pandas"]) -> pd.DataFrame: ...
+def read_qrels(path: FilePath, *, subtopic: bool = False, library: Literal["pandas"]) -> pd.DataFrame: ...
 @overload
-def read_qrels(path: FilePath, *, library: Literal["pyarrow"]) -> pa.Table: ...
-def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
+def read_qrels(path: FilePath, *, subtopic: bool = False, library: Literal["pyarrow"]) -> pa.Table: ...
+def read_qrels(path: FilePath, *, subtopic: bool = False, library: str = "polars") -> Any:
     r"""Read a TREC file of relevance judgements, lines of ``query iter doc grade``, as a frame.
 
     Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), its rows in
-    the order of the file. The second field is ignored. A line that begins with ``#`` is a comment, as in ``trec_eval``
-    10, and is left out; so would be a query whose id begins with ``#``.
+    the order of the file. The second field is ignored, or a column too. A line that begins with ``#`` is a comment, as
+    in ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
     path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
         A line has at most 100,000 bytes.
+    subtopic : True for a file of a diversity task, whose second field is the subtopic; it is then the column
+        ``subtopic`` (text), which ``judge(qrels, subtopic="subtopic")`` takes.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
@@ -113,12 +115,13 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd3', 2), ('q1', 'd5', 0)]
     """
     check_choice("library", library, LIBRARIES)
-    rows = _read(file_name(path), _QRELS, "grade")
+    rows = _read(file_name(path), _DIVERSE if subtopic else _QRELS, "grade")
     # The text first, as not every int64 survives being a float64.
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
     has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
     grade = pl.col("number") if rows.select(has_fraction.any()).item() else whole
-    return given_as(library, rows.select("query", "doc", grade.alias("grade")))
+    ids = [name for name in ("query", "subtopic", "doc") if name in rows.columns]
+    return given_as(library, rows.select(*ids, grade.alias("grade")))
 
 
 def write_run(
@@ -171,7 +174,15 @@ def write_run(
     _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
 
 
-def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", grade: str = "grade") -> None:
+def write_qrels(
+    frame: Any,
+    path: FilePath,
+    *,
+    query: str = "query",
+    doc: str = "doc",
+    grade: str = "grade",
+    subtopic: str | None = None,
+) -> None:
     """Write a frame as a TREC file of relevance judgements, lines of ``query 0 doc grade`` in the order of the frame.
 
     The file that was there is replaced by the whole new one, or stays as it was.
@@ -182,12 +193,13 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
     grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
+    subtopic : column of subtopics, ids that are written in the place of the 0; None where there is none.
 
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query, or a
-        grade is not finite; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query (and
+        subtopic), or a grade is not finite; nothing is written.
 
     Examples
     --------
@@ -199,11 +211,13 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     q1 0 d3 2
     """
     name = file_name(path)
-    _check_names(query=query, doc=doc, grade=grade)
-    rows = _rows_to_write(border_of(frame), {"query": query, "doc": doc}, {"grade": grade})
+    second = {} if subtopic is None else {"subtopic": subtopic}
+    _check_names(query=query, doc=doc, grade=grade, **second)
+    rows = _rows_to_write(border_of(frame), {"query": query, "doc": doc} | second, {"grade": grade})
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
-    _write(name, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
+    grades = pl.coalesce(whole.cast(pl.String), number.cast(pl.String))
+    _write(name, rows.select("query", pl.col("subtopic") if second else pl.lit("0"), "doc", grades.alias("grade")))
 
 
 def _read(name: str, layout: str, number: str) -> pl.DataFrame:
@@ -293,7 +307,8 @@ def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None
         runs = f"{columns['run']}: there are several runs ({listed(rows['run'].unique(maintain_order=True)[:3])})"
         raise FrameMetricsError(f"{runs}, but a file holds one; write one file per run")
     what, remedy = "repeat a document of their query", "trec_eval refuses a file with them; keep one of each"
-    check("doc", ~pl.col("doc").is_first_distinct().over("query"), what, remedy)
+    of = [part for part in ("query", "subtopic") if part in columns]
+    check("doc", ~pl.col("doc").is_first_distinct().over(of), what, remedy)
 
 
 def _write(name: str, rows: pl.DataFrame) -> None:

@@ -205,7 +205,7 @@ def _judging() -> list[Option]:
         Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, choices=reading.READ),
         *(Option(name, f"their column of {what}", JUDGMENTS, metavar="COLUMN") for name, what in columns.items()),
         Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, switch=True),
-        *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "several")),
+        *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "subtopic", "several")),
     ]
 
 

@@ -146,7 +146,7 @@ class Job:
 
     def _check_judging(self) -> None:
         """Raise for what is said of judgments that are not there."""
-        for name in ("annotator", "several", "qrels_query", "qrels_doc", "qrels_from", "all_relevant"):
+        for name in ("annotator", "subtopic", "several", "qrels_query", "qrels_doc", "qrels_from", "all_relevant"):
             if self.said.get(name) and "qrels" not in self.said:
                 flag = options_of(self.name)[name].flag
                 raise BadValueError(f"{flag} is about judgments in a file of their own; name it with --qrels")
@@ -216,9 +216,11 @@ class Job:
         if "qrels" not in self.said:
             return irm
         columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
-        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", "annotator", "several")}
+        of_judge = ("grade", "annotator", "subtopic", "several")
+        given: dict[str, Any] = columns | {name: self.said.get(name) for name in of_judge}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
         ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
+        ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
 

@@ -41,7 +41,7 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
-OF_TREC = {"run": read_run, "qrels": read_qrels}
+OF_TREC: dict[str, Callable[[str], pl.DataFrame]] = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 # Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
@@ -157,7 +157,7 @@ class Source:
                 text = text and _separated(text)
                 plan = self._cells(path, text, text.separator if text else OF_CELLS[kind])
             else:
-                plan = self._objects(path, kind, text) if kind in OF_TEXT else _typed(path, kind)
+                plan = self._objects(path, kind, text) if kind in OF_TEXT else self._typed(path, kind)
         plan = plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
         return File(name, kind, plan, text, unchanged)
 
@@ -189,6 +189,16 @@ class Source:
             text.check_kinds(kinds, played)
         return checked(plan, text.check_floats) if text else plan
 
+    def _typed(self, path: str, kind: str) -> pl.LazyFrame:
+        """A file whose format says the types of its columns, or that is of TREC; of qrels the second field if named."""
+        if kind == "qrels" and self.roles.get("subtopic"):
+            return read_qrels(path, subtopic=True).lazy()
+        if kind in OF_TREC:
+            return OF_TREC[kind](path).lazy()
+        if kind == "parquet":
+            return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        return _arrow(path)
+
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
         said = [self.roles.get(role, role) for role in roles]
@@ -202,15 +212,6 @@ def _separated(text: PlainText) -> PlainText:
     if found.separator != text.separator:
         say(f"{text.name}: read with {SEPARATORS[found.separator]} between the columns, {listed(found.header())}")
     return found
-
-
-def _typed(path: str, kind: str) -> pl.LazyFrame:
-    """A file whose format says the types of its columns, or that is of TREC."""
-    if kind in OF_TREC:
-        return OF_TREC[kind](path).lazy()
-    if kind == "parquet":
-        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    return _arrow(path)
 
 
 def _empty(plan: pl.LazyFrame) -> bool:

@@ -15,7 +15,7 @@ from frame_metrics import threads
 from frame_metrics.answer import frame_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
-from frame_metrics.inputs.rows import EXACT, sums_between
+from frame_metrics.inputs.rows import EXACT, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
 
@@ -69,13 +69,14 @@ class Pools:
     lengths: Array  # how many there are, shape (rankings,)
     grade: Array  # of each document below
     label: Array | None  # of each document below; None where the grade decides
+    document: Array | None = None  # its number among those of ``Subtopics``; None where there are none
 
     def of(self, block: slice | Array) -> Pool:
         """Return the judged documents of some rankings."""
         lengths = self.lengths[block]
         at = spans(self.starts[block], lengths)
-        label = None if self.label is None else self.label[at]
-        return Pool(np.repeat(np.arange(len(lengths)), lengths), in_double(self.grade[at]), label)
+        label, document = (None if held is None else held[at] for held in (self.label, self.document))
+        return Pool(np.repeat(np.arange(len(lengths)), lengths), in_double(self.grade[at]), label, document)
 
 
 def find_rankings(
@@ -218,11 +219,6 @@ def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
             return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
     return None
-
-
-def spans(starts: Array, lengths: Array) -> Array:
-    """Return the places of slices, one slice after the other."""
-    return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:

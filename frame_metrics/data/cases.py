@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes, numbers, spans
+from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.classes import (
     class_codes,
     class_values,
@@ -25,6 +25,7 @@ from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, rows_at, spans
+from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, rows_at
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.roles.columns import Columns
 from frame_metrics.threads import BLOCK
 

@@ -14,6 +14,7 @@ from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import (
     Pools,
+    codes,
     differ,
     find_duplicates,
     find_rankings,
@@ -21,10 +22,12 @@ from frame_metrics.data.blocks import (
     places,
     rows_at,
     run_starts,
+    to_array,
 )
+from frame_metrics.data.groups import drawing_places
 from frame_metrics.errors import BadRowsError, BadValueError, listed
-from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
+from frame_metrics.inputs import Array, Subtopics
+from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
@@ -32,7 +35,7 @@ from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
-SOMEBODY = "give every judgment the one who gave it"
+ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
 SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
@@ -48,6 +51,13 @@ class Judged:
     row: Array  # row of the judgments' frame for each row of ``names``
     order: Array | None  # the row of ``pairs`` at each place of ``pool``; None where they are the same
     each: pl.DataFrame | None = None  # the single judgments, where several of one document may have become one
+    subtopics: Subtopics | None = None  # what the documents of ``pairs`` were judged for; None where nothing says it
+
+    @property
+    def single(self) -> list[str]:
+        """The columns that a single judgment belongs to: its query, document and subtopic."""
+        there = () if self.each is None else self.each.columns
+        return [*self.keys, "doc", *(name for name in there if name == "subtopic")]
 
 
 def read_judgments(
@@ -69,12 +79,40 @@ def read_judgments(
         table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
     keys, each = [*by, *names[2]], None
     pair = [*keys, "doc"]
+    single = [*pair, "subtopic"] if columns.subtopic else pair
     if columns.annotator:
-        _refuse_two_grades(table, [*pair, "annotator"], columns, ONCE)
-        table = each = once_each(table, pair)
+        _refuse_two_grades(table, [*single, "annotator"], columns, ONCE)
+        table = each = once_each(table, single)
     if conventions.several:
-        table, each = made_one(table, pair, conventions.several), table
-    return replace(laid_out(table, keys, columns, COMBINE, few=few), each=each)
+        table, each = made_one(table, single, conventions.several), table
+    laid = _with_subtopics if columns.subtopic else laid_out
+    return replace(laid(table, keys, columns, few=few), each=each)
+
+
+def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
+    """Lay out judgments for subtopics: a document has the greatest of its own, and keeps each of them beside."""
+    document, first = codes(table, [*keys, "doc"])
+    place = drawing_places(table.select("subtopic"))[0].astype(np.int64)
+    width = int(place.max(initial=0)) + 1
+    order = np.argsort(single := document * width + place, kind="stable")
+    if (np.diff(single[order]) == 0).any():
+        of = [*keys, "doc", "subtopic"]
+        _refuse_two_grades(table, of, columns, COMBINE)
+        return _with_subtopics(made_one(table, of, "max"), keys, columns, few=few)
+    lengths = np.bincount(document)
+    starts = np.cumsum(lengths) - lengths
+    values = {name: to_array(table[name])[order] for name in judging(table)}
+    greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
+    judged = laid_out(rows_at(table, first).drop("subtopic").with_columns(greatest), keys, columns, few=few)
+    query = codes(judged.pairs, keys)[0][document]
+    each, at = np.unique(query * width + place, return_inverse=True)
+    number = (at - np.searchsorted(each // width, query))[order]
+    ids = judged.pairs["doc"]
+    name = drawing_places(pl.DataFrame({"doc": ids.cast(pl.String) if ids.dtype.is_numeric() else ids}))[0]
+    grade, label = next(iter(values.values())), values.get("label")
+    subtopics = Subtopics(starts, lengths, number, grade, label, name)
+    held_at = np.arange(len(judged.pairs)) if judged.order is None else judged.order
+    return replace(judged, subtopics=subtopics, pool=replace(judged.pool, document=held_at))
 
 
 @contextmanager
@@ -118,12 +156,13 @@ def _judged_rows(
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     every = any(not table[name].null_count() for name in judging(table))
-    if columns.annotator:
-        annotator = frame[columns.annotator]
-        refuse_nan(annotator, columns.annotator, SOMEBODY)
-        nobody = annotator.is_null() & table.select(judges).to_series()
-        refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
-        table = table.with_columns(annotator.alias("annotator"))
+    for role in OF_JUDGMENTS:
+        if column := getattr(columns, role):
+            remedy = f"give every judgment {ONE_EACH[role]}"
+            refuse_nan(frame[column], column, remedy)
+            lacking = frame[column].is_null() & table.select(judges).to_series()
+            refuse(column, lacking, f"have a judgment and no {role}", remedy)
+            table = table.with_columns(frame[column].alias(role))
     table = table if every else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -145,10 +184,8 @@ def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
 
 
-def laid_out(
-    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None, *, few: bool
-) -> Judged:
-    """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy.
+def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool) -> Judged:
+    """Lay checked judgments out by their keys, once each document has one grade there.
 
     ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see
     ``id_hash``.
@@ -160,7 +197,7 @@ def laid_out(
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
         same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
-        _refuse_two_grades(same, [*keys, "doc"], columns, remedy, own)
+        _refuse_two_grades(same, [*keys, "doc"], columns, COMBINE if own is None else ONCE, own)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
@@ -190,9 +227,10 @@ def _refuse_two_grades(
     if len(differ):
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
-        what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
-        what = what.replace(" and", ",") + f" and {columns.annotator}" if of_whom else what
+        more = [getattr(columns, role) for role in OF_JUDGMENTS if role in keys]
+        parts = ["segment"] * any(key.startswith("by:") for key in keys) + ["query", "document", *more]
+        what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
         message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}"
@@ -299,6 +337,9 @@ def match(
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[at] = judged.pairs[name].to_numpy()[judgment]
+    if judged.subtopics is not None:
+        out["document"] = np.full(len(log), -1)
+        out["document"][at] = judgment
     return log.hstack([pl.Series(name, column) for name, column in out.items()])
 
 

@@ -331,6 +331,8 @@ class Block:
             relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
             ratio=rows.column("ratio"),
             clip=log.conventions.clip,
+            document=rows.column("document"),
+            subtopics=None if log.judged is None else log.judged.subtopics,
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
@@ -506,7 +508,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", *OF_QUERIES)  # errors name their rows
-    names = ("score", "grade", "label", "predicted", "ratio", *named_rows, "hash")
+    names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))

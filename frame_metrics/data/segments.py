@@ -8,12 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import each_block, find_rankings, spans
+from frame_metrics.data.blocks import each_block, find_rankings
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.sorting import falling_bits, in_rank_order, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
+from frame_metrics.inputs.rows import spans
 from frame_metrics.inputs.scores import levels
 
 

@@ -96,9 +96,9 @@ class Sorter:
         return replace(sheet, order=settled)
 
     def _apart(self, sheet: Sorted) -> Array:
-        """True for each row but the last that differs from the next in a column that only users' metrics read."""
+        """True for each row but the last that differs from the next in a column that only some metrics read."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
-        for name in (*self.columns.extra_names, *(["ratio"] if "ratio" in sheet.cells else [])):
+        for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.cells)):
             value = sheet.ordered(sheet.cells[name])
             out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
         return out

@@ -331,7 +331,8 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     if border is None:
         return beside, np.zeros(0, np.int64)
     read = border.read(to_read).with_row_index(BARE)
-    parts, doc = (judged.doc, judged.grade, judged.label, judged.annotator), str(judged.doc)
+    parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
+    doc = str(judged.doc)
     lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
     read = _as_lists(read, lists)
     with of_the_judgments():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import RankingRows, find_rankings, spans
+from frame_metrics.data.blocks import RankingRows, find_rankings
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import value_column

@@ -4,6 +4,7 @@ Everything here is about one *block*: some whole queries. A query is its index i
 No frame library is imported here.
 """
 
+from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
 from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
@@ -17,11 +18,13 @@ __all__ = [
     "Classes",
     "Confusion",
     "Gain",
+    "Intents",
     "OfNumber",
     "Pool",
     "Ranking",
     "Rows",
     "Scores",
+    "Subtopics",
     "Weighted",
     "by_rank",
     "called",

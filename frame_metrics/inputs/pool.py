@@ -19,11 +19,13 @@ class Pool:
     query : the query of each document, shape (documents,).
     grade : its grade, NaN where only its label is known, shape (documents,).
     label : 1 relevant, 0 not, NaN where only its grade is known; None where the grade decides.
+    document : its number among those of ``Subtopics``; None where there are none.
     """
 
     query: Array
     grade: Array
     label: Array | None = None
+    document: Array | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -50,7 +52,8 @@ class Pool:
     def condensed(self) -> Pool:
         """Return the documents that condensed rankings keep; a negative grade is no judgment there."""
         kept = self.grade >= 0 if self.label is None else self.judged
-        return Pool(self.query[kept], self.grade[kept], None if self.label is None else self.label[kept])
+        label, document = (None if of is None else of[kept] for of in (self.label, self.document))
+        return Pool(self.query[kept], self.grade[kept], label, document)
 
     def count(self, marked: Array, n_queries: int) -> Array:
         """Count the marked documents that each of ``n_queries`` queries has, shape (queries,)."""

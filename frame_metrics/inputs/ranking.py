@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
@@ -41,6 +42,8 @@ class Ranking(Remembers):
         (queries,) each.
     ratio : weight of each row, 1 over its propensity, or its target propensity over it; None where none is named.
     clip : the largest weight that counts; None for any.
+    document : number of each row's document among those of the subtopics, -1 without a judgment.
+    subtopics : what documents were judged for; None where queries have one subtopic each.
     """
 
     grade: Array
@@ -61,6 +64,8 @@ class Ranking(Remembers):
     whole: tuple[Array, Array] | None = None
     ratio: Array | None = None
     clip: float | None = None
+    document: Array | None = None
+    subtopics: Subtopics | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -175,6 +180,7 @@ class Ranking(Remembers):
             score=kept(self.score),
             decision=kept(self.decision),
             ratio=kept(self.ratio),
+            document=kept(self.document),
             tie=kept(self.tie),
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
@@ -388,6 +394,19 @@ class Ranking(Remembers):
             row = np.flatnonzero(value > 0)
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
+
+    @kept
+    def intents(self) -> Intents:
+        """What is relevant to the subtopics of each query; without subtopics each query has one."""
+        of, pool = self.subtopics, self.pool
+        if of is None or pool is None or pool.document is None or self.document is None:
+            seen, query = self.relevant, np.repeat(np.arange(self.n_queries), self.n_relevant.astype(np.int64))
+            return Intents(seen.like(np.zeros(len(seen.query))), query, np.arange(len(query)), np.zeros_like(query))
+        row = np.flatnonzero(self.document >= 0)
+        at, found = of.relevant(self.document[row], self.rel)
+        order = np.lexsort((-of.name[pool.document], pool.query))
+        document, number = of.relevant(pool.document[order], self.rel)
+        return Intents(self.rows(row[at], found), pool.query[order][document], document, number)
 
     def column(self, name: str, rows: Array | None = None) -> Rows:
         """Return the retrieved rows with their values of a column that ``extra=`` names; NaN is null.

@@ -40,6 +40,11 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     return running[ends] - running[starts]
 
 
+def spans(starts: Array, lengths: Array) -> Array:
+    """Return the places of slices, one slice after the other."""
+    return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
 def no_rows(name: str) -> BadValueError:
     """Return the error of a column that is asked of counts."""
     return BadValueError(

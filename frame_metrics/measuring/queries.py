@@ -200,10 +200,11 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
     """Raise for a metric that equal scores leave undetermined, where rows that have them differ in what it reads."""
     ties, rows = log.conventions.ties, block.rows
     weighed = log.conventions.propensity is not None
-    if _orders(metric, log) or not (rows.tied or (rows.apart and (metric.columns or weighed))):
+    if _orders(metric, log) or not (rows.tied or (rows.apart and (metric.columns or weighed or metric.of_subtopics))):
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     beside = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
+    beside = "subtopics" if metric.of_subtopics else beside
     read = "judgments" if rows.tied else beside
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(

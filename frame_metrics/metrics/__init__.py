@@ -3,6 +3,7 @@
 from frame_metrics.metrics.classes import *  # noqa: F403
 from frame_metrics.metrics.clicks import *  # noqa: F403
 from frame_metrics.metrics.confusion import *  # noqa: F403
+from frame_metrics.metrics.intents import *  # noqa: F403
 from frame_metrics.metrics.off_policy import *  # noqa: F403
 from frame_metrics.metrics.ranking import *  # noqa: F403
 from frame_metrics.metrics.scores import *  # noqa: F403

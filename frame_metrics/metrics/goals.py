@@ -51,6 +51,11 @@ ADVICE = tuple(
             ("rr@10", "how far down the judged answer stands", "unjudged results above it, which may be as good"),
             ("recall@100", "whether it is there for a reranker to find", "where it stands"),
         ),
+        "several intents of a query": (
+            ("alpha_ndcg@10", "how early each intent is met, a second time for less", "which of them users mean most"),
+            ("strecall@10", "the share of the intents that the first ten meet", "where, and how often"),
+            ("map_ia", "how early the documents of each intent are found", "that a second one may be worth little"),
+        ),
         "rare positives": (
             ("average_precision", "precision over all thresholds", "the negatives that are told apart with ease"),
             ("mcc", "how decision and truth go together, all four cells counted", "what a mistake costs"),

@@ -254,6 +254,11 @@ class Metric:
         """True where it is of another ranking than the one that was shown."""
         return callable(self.adds)
 
+    @property
+    def of_subtopics(self) -> bool:
+        """True where it needs judgments of documents for the single subtopics of queries."""
+        return "intents" in self.reads
+
     def weighted(self, run: Ranking) -> Weighted:
         """Return a ranking with the weights that the metric gives its results."""
         weigh = self.adds if callable(self.adds) else own

@@ -50,11 +50,9 @@ CTR = "success (the share of searches with a click; so is ctr@10)", "precision (
 TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER, "ctr": CTR, "clickthroughrate": CTR}
 TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
-ALPHA, QUOTE = "\N{GREEK SMALL LETTER ALPHA}", "\N{RIGHT SINGLE QUOTATION MARK}"
+QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
 # Measures of ir_measures that are not here, and what they are.
-ABSENT = dict.fromkeys(("erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia"), "of subtopics")
-ABSENT |= dict.fromkeys(("strecall", "alphadcg", "alphandcg", f"{ALPHA}_dcg", f"{ALPHA}_ndcg"), "of subtopics")
-ABSENT |= {"compat": "of the overlap with an ideal ranking"}
+ABSENT = {"compat": "of the overlap with an ideal ranking"}
 AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]

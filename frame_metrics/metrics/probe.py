@@ -24,7 +24,7 @@ class WatchedRanking(Ranking):
     _best_first = _gainful
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "gains", "ideal", "score", "rel"):
+        if name in ("relevant", "n_relevant", "gains", "ideal", "score", "rel", "intents"):
             self.seen.add(name)
         return super().__getattribute__(name)
 

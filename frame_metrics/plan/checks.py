@@ -136,6 +136,8 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         raise NotComputableError(
             f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
         )
+    if metric.of_subtopics and not judgments.subtopic:
+        raise ColumnError(f"{name} is about subtopics of queries; name their column in judge(qrels, subtopic=)")
     if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
         raise NotComputableError(
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "

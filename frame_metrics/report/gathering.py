@@ -257,7 +257,7 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
         text = column if isinstance(column, str) else ", ".join(map(_paired, column))
         rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})
     if plan is not None and plan.judged is not None:
-        for role in ("query", "doc", "grade", "label", "annotator"):
+        for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(plan.judged, role)
             if column:
                 text = column if isinstance(column, str) else ", ".join(column)

@@ -22,7 +22,9 @@ EXTRA = "extra:"  # what the inside name of a column begins with that only users
 class Role:
     """All that is known of a part but its column: whoever treats some parts alike asks here which they are."""
 
-    of: tuple[Literal["result", "query", "row"], ...] = ()  # what its values are of; without a query all are of rows
+    of: tuple[
+        Literal["result", "query", "row", "judgment"], ...
+    ] = ()  # what its values are of; without a query all are of rows
     found: Literal["always", "query", "lists"] | None = None  # by its own name: beside a query, or where it holds lists
     several: bool = False  # whether it may be a column for each system
     beside: bool = False  # whether judgments may have it instead of the log
@@ -114,7 +116,8 @@ class Columns:
     of: tuple[str, ...] = ()  # what impressions are of, which judgments() names
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
-    annotator: str | None = _column()  # of judgments beside the log only
+    subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the next
+    annotator: str | None = _column(of=("judgment",))
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     propensity: str | None = _chance("propensity", called="propensities pscore examination")
@@ -192,6 +195,7 @@ FOUND = roles_where(lambda role: role.found)
 OF_RESULTS = roles_where(lambda role: "result" in role.of)  # one value for each, or lists of those of a query
 OF_QUERIES = roles_where(lambda role: "query" in role.of)  # one value for all results of a query
 OF_ROWS = roles_where(lambda role: "row" in role.of)
+OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
 PER_SYSTEM = roles_where(lambda role: role.several)
 BESIDE = roles_where(lambda role: role.beside)
 

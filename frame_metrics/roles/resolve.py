@@ -10,6 +10,7 @@ from frame_metrics.errors import ColumnError, check_apart, check_parts, closest,
 from frame_metrics.roles.columns import (
     BESIDE,
     FOUND,
+    OF_JUDGMENTS,
     OF_RESULTS,
     PER_SYSTEM,
     ROLES,
@@ -346,10 +347,11 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
-    if given.get("annotator") is None:
-        return Columns(query, by=by, doc=doc, **of_query, **judgment)
-    annotator = _of_judgments("annotator", given["annotator"], available)
-    found = Columns(query, by=by, doc=doc, **of_query, **judgment, annotator=annotator)
+    said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
+    named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
+    found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
+    if not named:
+        return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
     return found
 

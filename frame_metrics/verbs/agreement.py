@@ -65,12 +65,15 @@ def disagreements(irm: Plan) -> Any:
     """Answer ``irm.disagreements``."""
     plan = _annotated(irm)
     keys = (*plan.columns.query, str(plan.columns.doc))
+    if plan.judged and (subtopic := plan.judged.subtopic):
+        check_apart(keys, [subtopic])
+        keys += (subtopic,)
     check_apart(keys, WHERE)
 
     def compute(source: Source) -> Answer:
         log = source.log()
         each, value = _each(log)
-        pair = [*log.judged.keys, "doc"]  # type: ignore[union-attr]
+        pair = log.judged.single  # type: ignore[union-attr]
         seen = (pl.len().alias("n"), pl.min(value).alias("lowest"), pl.max(value).alias("highest"), pl.min("row"))
         table = (
             each.group_by(pair, maintain_order=True)
@@ -115,9 +118,9 @@ def _each(log: Log) -> tuple[pl.DataFrame, str]:
 def _compared(log: Log, reference: Any) -> Compared:
     """Return the judgments of annotators two by two, or of each beside the reference."""
     each, value = _each(log)
-    keys = log.judged.keys  # type: ignore[union-attr]
-    each = each.sort(*keys, "doc", "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
-    query, document = codes(each, keys)[0], codes(each, [*keys, "doc"])[0]
+    judged: Any = log.judged
+    each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
+    query, document = codes(each, judged.keys)[0], codes(each, judged.single)[0]
     pairs = two_by_two(each, document, value)
     if reference is not None:
         wanted = str(reference)

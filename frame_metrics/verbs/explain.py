@@ -251,8 +251,9 @@ def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
     pool = run.pool
     if pool is not None:
         own = np.flatnonzero(pool.query == i)
-        pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), each(pool.label, own))
+        label, document = each(pool.label, own), each(pool.document, own)
+        pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), label, document)
     judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, query), size=each(run.size, query))
     extra = {name: np.tile(values[rows], m) for name, values in run.extra.items()}
-    beside = replace(judged, score=each(run.score), extra=extra)
+    beside = replace(judged, score=each(run.score), extra=extra, document=each(run.document))
     return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)

@@ -42,6 +42,8 @@ VALUES: dict[str, list[Any]] = {
     "base": [10.0],
     "norm": ["min(k, R)"],
     "beta": [0.5, math.inf],
+    "nrbp beta": [0.0, 1.0],
+    "nnrbp beta": [0.0, 1.0],
     "alpha": [0.0, 0.25],
     "recall": [0.0, 1.0],
     "recalls": [[0.25, 1.0]],
@@ -80,7 +82,7 @@ def variants() -> Iterator[Metric]:
 EVERY = [*dict.fromkeys(variants())]
 PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
 # Those of any log.
-ALL = [m for m in EVERY if m.input is not Classes and m not in PROBABLE and not m.off_policy]
+ALL = [m for m in EVERY if m.input is not Classes and m not in PROBABLE and not (m.off_policy or m.of_subtopics)]
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
 REGISTERED = pytest.mark.parametrize("metric", REGISTRY.values(), ids=str)
 

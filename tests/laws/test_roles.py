@@ -37,6 +37,9 @@ TRIED: dict[str, Sequence[Any]] = {
 # Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
 CALLS: dict[str, Call] = {
     "judge": lambda irm, asked: irm.judge(qrels()).evaluate(*asked, ci=0.9, resamples=20),
+    "judge for subtopics": lambda irm, asked: irm.judge(aspects(), subtopic="aspect").evaluate(
+        "alpha_ndcg", *asked, ci=0.9, resamples=20
+    ),
     "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
     "per_query": lambda irm, asked: irm.per_query(*asked),
     "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
@@ -84,6 +87,7 @@ JUDGED = (
 UNREAD = {
     "queries": {
         "judge": "label",
+        "judge for subtopics": "label",
         "agreement": JUDGED,
         "disagreements": f"{JUDGED} rel",
         "per_query": "weight cluster",
@@ -169,6 +173,15 @@ def qrels() -> pl.DataFrame:
     """Judgments of some documents, some of which no system has found."""
     return (
         log().select("query_", "grade_", doc_=pl.col("doc_").replace("a", "h")).unique(["query_", "doc_"]).drop_nulls()
+    )
+
+
+@cache
+def aspects() -> pl.DataFrame:
+    """Judgments of these documents for two subtopics, which differ."""
+    other = pl.col("grade_").mod(3)
+    return pl.concat(
+        [qrels().with_columns(aspect=pl.lit(i), grade_=one) for i, one in enumerate((pl.col("grade_"), other))]
     )
 
 

@@ -757,6 +757,47 @@ def test_a_self_normalised_value_of_lists_that_are_never_shown() -> None:
     assert none.evaluate("sn_iips@3", "iips@3").select("value", *shown).rows() == [(None, 2, 2), (0.0, 2, 0)]
 
 
+# d1 is about two of three subtopics; nothing is relevant to a fourth. Each document for a subtopic, with its grade.
+ABOUT = {("s1", "d1"): 1, ("s2", "d1"): 2, ("s1", "d2"): 1, ("s3", "d3"): 1, ("s2", "d4"): 0, ("s4", "d4"): 0}
+# By hand: the gains at the four ranks are 1, 0, 1/2 + 1, 1; in the ideal order d1, d3, d2 they are 2, 1, 1/2.
+BEST_ORDER = 2 + 1 / log2(3) + 0.5 / 2
+OF_INTENTS = {
+    "alpha_dcg@4": (1 + 1.5 / 2 + 1 / log2(5)) / (3 * (1 + 0.5 / log2(3) + 0.25 / 2 + 0.125 / log2(5))),
+    "alpha_dcg": (1 + 1.5 / 2 + 1 / log2(5)) / (3 * (1 + 0.5 / log2(3) + 0.25 / 2 + 0.125 / log2(5))),
+    "alpha_dcg@1": 1 / 3,
+    "alpha_dcg(alpha=0)@2": 1 / (3 * (1 + 1 / log2(3))),
+    "alpha_dcg(alpha=1)@3": (1 + 1 / 2) / 3,
+    "alpha_ndcg": (1 + 1.5 / 2 + 1 / log2(5)) / BEST_ORDER,
+    "alpha_ndcg@1": 1 / 2,
+    "alpha_ndcg@3": (1 + 1.5 / 2) / BEST_ORDER,
+    "alpha_ndcg(rel=2)": 1 / 2,  # one document is relevant, at rank 3
+    "err_ia@4": (1 + 1.5 / 3 + 1 / 4) / (3 * (1 + 1 / 4 + 1 / 12 + 1 / 32)),
+    "err_ia": (1 + 1.5 / 3 + 1 / 4) / (3 * (1 + 1 / 4 + 1 / 12 + 1 / 32)),
+    "nerr_ia": (1 + 1.5 / 3 + 1 / 4) / (2 + 1 / 2 + 1 / 6),
+    "nerr_ia@2": 1 / (2 + 1 / 2),
+    "nrbp": 0.75 / 3 * (1 + 1.5 / 4 + 1 / 8),
+    "nrbp(alpha=0, beta=0.8)": 0.2 / 3 * (1 + 2 * 0.64 + 0.512),
+    "nnrbp": (1 + 1.5 / 4 + 1 / 8) / (2 + 1 / 2 + 0.5 / 4),
+    "map_ia": ((1 + 2 / 3) / 2 + 1 / 3 + 1 / 4) / 3,
+    "p_ia@3": (1 + 2) / 9,
+    "p_ia@10": 4 / 30,
+    "p_ia": 4 / 12,
+    "strecall@2": 1 / 3,
+    "strecall@3": 2 / 3,
+    "strecall": 1.0,
+}
+
+
+@pytest.mark.parametrize("name", OF_INTENTS)
+def test_values_of_several_intents_worked_by_hand(name: str) -> None:
+    """Of four documents in the order d2, d4, d1, d3."""
+    rows = [("q", *pair, grade) for pair, grade in ABOUT.items()]
+    qrels = pl.DataFrame(rows, schema=["query", "subtopic", "doc", "grade"], orient="row")
+    run = pl.DataFrame({"query": ["q"] * 4, "doc": ["d2", "d4", "d1", "d3"], "rank": [1, 2, 3, 4]})
+    found = run.irm.judge(qrels, subtopic="subtopic").per_query(name)["value"].item()
+    assert found == pytest.approx(OF_INTENTS[name], abs=1e-12)
+
+
 # Three of six rows are relevant; two relevant ones have the score of one that is not.
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
@@ -902,7 +943,11 @@ def test_metrics_of_rows_worked_by_hand(rows: dict[str, Any], roles: dict[str, A
 
 def test_every_metric_is_worked_by_hand() -> None:
     """No metric is in the registry without a value worked by hand, nor one of the forms for several classes."""
-    names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS] + [list(OFF_POLICY)]
+    names = (
+        [list(worked.values) for worked in WORKED]
+        + [list(found) for _, _, found in ROWS]
+        + [list(OFF_POLICY), list(OF_INTENTS)]
+    )
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
     several = {
         metric.name for rows, _, found in ROWS if rows not in (SCORED, UNDECIDED) for _, metric in read(list(found))

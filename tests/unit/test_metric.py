@@ -348,7 +348,6 @@ def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str
             ["'Accuracy'", "accuracy (the share", "ir_measures' Accuracy (the"],
         ),
         ("Accuracy(rel=2)@10", UnknownNameError, ["'Accuracy' means two things"]),
-        ("alpha_nDCG@10", UnknownNameError, ["'alpha_nDCG', a measure of subtopics in ir_measures, is not"]),
         ("power", UnknownNameError, ["recall (of decisions)", "the chance that a test finds a difference"]),
         ("average_precison", UnknownNameError, ["'average_precison'", "did you mean 'average_precision'"]),
         ("runid", UnknownNameError, ["runid"]),

@@ -103,7 +103,7 @@ def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
     """
     if log.judged is None or log.judged.each is None:
         return
-    each, keys = log.judged.each, [*log.judged.keys, "doc"]
+    each, keys = log.judged.each, log.judged.single
     so = "" if rule is None else f"; several={rule!r} makes one of them"
     yield About(_documents(each, keys, rule), {"so": so})
     if "annotator" in each.columns:

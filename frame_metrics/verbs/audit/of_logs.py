@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import spans
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import (
