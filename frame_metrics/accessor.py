@@ -442,6 +442,8 @@ class IRM(Generic[Frame]):
         self,
         reference: Any = None,
         *,
+        by: str | Sequence[str] | None = None,
+        per_class: bool = False,
         ci: float | None = None,
         resamples: int = 1000,
         seed: int = 0,
@@ -452,27 +454,34 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        reference : the annotator that the others are held against, as one whose judgments are trusted. None for every
-            two, and a last row, without names, of all together.
+        reference : the annotator that the others are held against, as one whose judgments are trusted, or a list of
+            some, with each of whom all that are not in it are compared. None for every two, and a last row, without
+            names, of all together.
+        by : columns of the judgments, each of whose values has rows of its own, as the length of a document.
+        per_class : whether each value that was given has a row of its own, about who gave it and who another one.
         ci : level of percentile intervals, for which queries are resampled; None for none.
         resamples : how often.
         seed : of the random numbers.
 
         Returns
         -------
-        A frame of the caller's kind: annotator, other, n (documents that both judged; in the last row those with two
-        judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the share
-        of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's), fleiss_kappa (of
-        two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels by equality).
+        A frame of the caller's kind: by..., annotator, other, n (documents that both judged; in the last row those with
+        two judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the
+        share of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's),
+        fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels
+        by equality).
         With ``reference`` also sensitivity and specificity (of what the reference calls relevant, or not, the share
         that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
-        reference). With ``ci`` also NAME_low and NAME_high of each. What is undefined is null: all where no document
+        reference). With ``per_class`` a column class stands before n, and all is about the judgments that are of the
+        class, and those that are not: bias is the difference of their shares. With ``ci`` also NAME_low and NAME_high
+        of each. What is undefined is null: all where no document
         has both judgments, and what is corrected for chance where chance leaves nothing to differ about.
 
         Raises
         ------
         FrameMetricsError
-            No column says who judged; nobody is called as the reference.
+            No column says who judged; nobody is called as a reference, or everybody; a column of ``by`` is none of
+            the judgments.
 
         Examples
         --------
@@ -491,10 +500,9 @@ class IRM(Generic[Frame]):
         Psychology 61(1), 2008; J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological
         Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
         """
-        from frame_metrics.measuring.results import IntervalOptions
-        from frame_metrics.verbs.agreement import agreement
+        from frame_metrics.verbs.agreement import AgreementOptions, agreement
 
-        return agreement(self._plan, reference, _given(IntervalOptions, locals()))
+        return agreement(self._plan, _given(AgreementOptions, locals()))
 
     @verb
     def disagreements(self) -> Frame:

@@ -54,7 +54,7 @@ class PlanOptions(CompareOptions):
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
         check_whole("n_tests", self.n_tests, 1)
 
-    def each(self, name: str) -> list[float]:
+    def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
         given = getattr(self, name)
         return list(given) if isinstance(given, list | tuple) else [given]
