@@ -118,7 +118,7 @@ class ArmValues:
         return [rows[metric] for metric in range(len(self.asked))]
 
     def _grown(self, counts: Row, arms: Arms, first_look: int) -> float:
-        """How many times as many queries as at the first look there are; 0 before it.
+        """Return the number of queries over that at the first look; 0 before it.
 
         What is known of a difference grows no faster than the harmonic mean of the queries of both arms, also where
         units come back, or few of them are large.
