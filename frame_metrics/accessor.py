@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from frame_metrics.roles.roles import Expression
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
-    from frame_metrics.verbs.compare.options import Against, Correction, Over, Test, Unanswered
+    from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
@@ -454,6 +454,8 @@ class IRM(Generic[Frame]):
         self,
         reference: Any = None,
         *,
+        by: str | Sequence[str] | None = None,
+        per_class: bool = False,
         ci: float | None = None,
         resamples: int = 1000,
         seed: int = 0,
@@ -464,27 +466,34 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        reference : the annotator that the others are held against, as one whose judgments are trusted. None for every
-            two, and a last row, without names, of all together.
+        reference : the annotator that the others are held against, as one whose judgments are trusted, or a list of
+            some, with each of whom all that are not in it are compared. None for every two, and a last row, without
+            names, of all together.
+        by : columns of the judgments, each of whose values has rows of its own, as the length of a document.
+        per_class : whether each value that was given has a row of its own, about who gave it and who another one.
         ci : level of percentile intervals, for which queries are resampled; None for none.
         resamples : how often.
         seed : of the random numbers.
 
         Returns
         -------
-        A frame of the caller's kind: annotator, other, n (documents that both judged; in the last row those with two
-        judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the share
-        of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's), fleiss_kappa (of
-        two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels by equality).
+        A frame of the caller's kind: by..., annotator, other, n (documents that both judged; in the last row those with
+        two judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the
+        share of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's),
+        fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels
+        by equality).
         With ``reference`` also sensitivity and specificity (of what the reference calls relevant, or not, the share
         that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
-        reference). With ``ci`` also NAME_low and NAME_high of each. What is undefined is null: all where no document
+        reference). With ``per_class`` a column class stands before n, and all is about the judgments that are of the
+        class, and those that are not: bias is the difference of their shares. With ``ci`` also NAME_low and NAME_high
+        of each. What is undefined is null: all where no document
         has both judgments, and what is corrected for chance where chance leaves nothing to differ about.
 
         Raises
         ------
         FrameMetricsError
-            No column says who judged; nobody is called as the reference.
+            No column says who judged; nobody is called as a reference, or everybody; a column of ``by`` is none of
+            the judgments.
 
         Examples
         --------
@@ -503,10 +512,9 @@ class IRM(Generic[Frame]):
         Psychology 61(1), 2008; J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological
         Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
         """
-        from frame_metrics.measuring.results import IntervalOptions
-        from frame_metrics.verbs.agreement import agreement
+        from frame_metrics.verbs.agreement import AgreementOptions, agreement
 
-        return agreement(self._plan, reference, _given(IntervalOptions, locals()))
+        return agreement(self._plan, _given(AgreementOptions, locals()))
 
     @verb
     def disagreements(self) -> Frame:
@@ -900,6 +908,8 @@ class IRM(Generic[Frame]):
         unanswered: Unanswered = "zero",
         paired: bool = True,
         covariate: str | None = None,
+        looks: Looks | None = None,
+        first_look: int | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -956,6 +966,12 @@ class IRM(Generic[Frame]):
         covariate : of arms, a column of numbers that were known before the test, one value per query, or cluster. What
             it explains is taken from each mean (CUPED), so that intervals are shorter by sqrt(1 - rho**2), where rho
             is its correlation with what is measured.
+        looks : of arms that are compared again and again while they grow. "any": the interval is that of a confidence
+            sequence, which holds the true difference at all looks together, however many there are and whenever you
+            stop; the p-value holds at all of them too, and is below 1 - ``ci`` where the interval leaves out 0. It
+            rests on the normal distribution, as "z" does. By default there is one look, planned before.
+        first_look : units that each arm has before anybody looks, at least 100, which is the default. Before that the
+            interval is null and the p-value 1. The same number at every look: the fewer, the longer the intervals.
         ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test. Of arms, that
             of the test: normal, Welch's for "t", and percentiles for "bootstrap".
         permutations, resamples, seed : of what is drawn; the same on every machine.
@@ -987,6 +1003,9 @@ class IRM(Generic[Frame]):
         (queries), n_units and baseline_n_units (clusters where they are named, else queries), n_undefined, mde, test,
         n_tests, correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate``
         the means are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
+        With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
+        are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
+        mde is that of this look. t counts queries, as units that come back, and few large ones, tell more as well.
 
         With ``team``: by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the metric
         of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
@@ -999,7 +1018,8 @@ class IRM(Generic[Frame]):
         FrameMetricsError
             No ``system`` is named and no saved ``baseline``, there is only one, ``baseline`` is none of them, a test
             needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. A
-            covariate is not there, lacks a value, or has several in a cluster. Without a query: no ``doc`` is named to
+            covariate is not there, lacks a value, or has several in a cluster. With ``looks`` a query is of both arms
+            and no cluster is named. Without a query: no ``doc`` is named to
             pair rows by, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric
             has no value that chance gives. ``team`` stands beside ``system``, a saved baseline, judgments or
             ``paired=False``.
@@ -1020,7 +1040,10 @@ class IRM(Generic[Frame]):
         >>> lists.compare("clicks", baseline="a").select("value", "baseline_value", "preference", "wins", "ties").rows()
         [(0.6666666666666666, 0.0, 0.3333333333333333, 2, 1)]
 
-        Source: preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
+        Source: looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy, A. Ramdas, Time-uniform central limit theory
+        and asymptotic confidence sequences, Annals of Statistics 52(6), 2024; its bound, H. Robbins, D. Siegmund,
+        Boundary crossing probabilities for the Wiener process and sample sums, Annals of Mathematical Statistics 41(5),
+        1970; preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
         interleaved search evaluation, ACM TOIS 30(1), 2012; credit, F. Radlinski, M. Kurup, T. Joachims, How does
         clickthrough data reflect retrieval quality?, CIKM 2008.
         """
@@ -1071,11 +1094,12 @@ class IRM(Generic[Frame]):
     def plan(
         self,
         *metrics: Metrics,
-        detect: float,
-        power: float = 0.8,
+        detect: float | Sequence[float],
+        power: float | Sequence[float] = 0.8,
         baseline: Any = None,
         n_tests: int = 1,
         unanswered: Unanswered = "zero",
+        paired: bool = True,
         ci: float = 0.95,
         resamples: int = 1000,
         seed: int = 0,
@@ -1083,27 +1107,31 @@ class IRM(Generic[Frame]):
         """Count the queries that a comparison needs, so that a true difference is likely to be seen.
 
         The log is the pilot: how much the differences of its queries vary says how many show a difference of
-        ``detect``. With ``cluster`` clusters are counted, in each of which there are as many queries as here.
+        ``detect``. With ``cluster`` clusters are counted, in each of which there are as many queries as here. With
+        ``paired=False`` these are the units of each arm of a test, in two arms of one size.
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
-        t-test needs beyond a normal one.
+        t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
+        of n units, and the last term is halved.
 
         Parameters
         ----------
         metrics : as in ``compare``.
-        detect : the true difference of the means that is to be seen, in units of the metric.
-        power : how likely it is to be seen.
-        baseline, unanswered : as in ``compare``.
+        detect : the true difference of the means that is to be seen, in units of the metric, or a list of some.
+        power : how likely it is to be seen, or a list of chances, as of a curve.
+        baseline, unanswered, paired : as in ``compare``.
         n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
         ci : 1 less the level of the test; also the level of the interval of the number that is needed.
         resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
 
         Returns
         -------
-        A frame of the caller's kind: by..., the system, baseline, metric, k, detect, n (queries of the pilot), n_units
-        (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide where the pilot is
-        small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
+        A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
+        n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide where the
+        pilot is small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
+        With ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts
+        the units of each.
 
         Raises
         ------
@@ -1117,6 +1145,9 @@ class IRM(Generic[Frame]):
         >>> pilot = pl.DataFrame(saved).irm(system="run", value="rr")
         >>> pilot.plan(detect=0.05).select("n", "needed", "needed_low", "needed_high").rows()
         [(8, 38, 18, 38)]
+        >>> apart = pilot.frame.with_row_index().irm(query="index", system="run", value="rr")
+        >>> apart.plan(detect=0.05, power=[0.5, 0.8], paired=False).select("power", "n_units", "needed").rows()
+        [(0.5, 8, 19), (0.8, 8, 37)]
 
         Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988; W. C. Guenther, Sample size
         formulas for normal theory t tests, The American Statistician 35(4), 1981.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -28,18 +30,27 @@ class Annotated:
         """The number of pairs."""
         return len(self.first)
 
-    def beside(self, who: int) -> Annotated:
-        """Return the pairs that an annotator is one of, the second of each."""
-        mine = np.flatnonzero((self.first == who) | (self.second == who))
-        turned = self.first[mine] == who
+    @cached_property
+    def codes(self) -> tuple[Array, Array]:
+        """The judgments of the first, and of the second, as whole numbers from 0."""
+        one, other = np.split(np.unique(np.concatenate([self.one, self.other]), return_inverse=True)[1], 2)
+        return one, other
+
+    def beside(self, whose: Sequence[int]) -> Annotated:
+        """Return the pairs that one of some annotators is of, the second of each: each annotator with all of these."""
+        place = np.array([whose.index(who) if who in whose else -1 for who in range(len(self.names))], np.int64)
+        theirs = place[np.stack([self.first, self.second])]  # -1 of who is none of them, shape (2, pairs)
+        mine = np.flatnonzero((theirs >= 0).sum(axis=0) == 1)
+        turned = theirs[0, mine] >= 0
+        second, first = np.where(turned, (self.first[mine], self.second[mine]), (self.second[mine], self.first[mine]))
+        order = np.lexsort((theirs.max(axis=0)[mine], first))
+        mine, turned, first, second = mine[order], turned[order], first[order], second[order]
         number = np.full(self.n, -1)
         number[mine] = np.arange(len(mine))
         some = number[self.pair] >= 0
         pair = number[self.pair][some]
         sides = np.stack([self.one[some], self.other[some]])
         one, other = np.where(turned[pair], sides[::-1], sides)
-        first = np.where(turned, self.second[mine], self.first[mine])
-        second = np.full(len(mine), who)
         return replace(self, first=first, second=second, pair=pair, document=self.document[some], one=one, other=other)
 
 

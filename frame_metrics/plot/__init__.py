@@ -9,6 +9,7 @@ from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
 from frame_metrics.plot.curves import gain, pr, roc
 from frame_metrics.plot.decisions import confusion, scores, thresholds
+from frame_metrics.plot.planned import power
 from frame_metrics.plot.probabilities import calibration
 from frame_metrics.plot.surfaces import f_beta, f_surface
 
@@ -24,6 +25,7 @@ __all__ = [
     "gain",
     "metrics",
     "png",
+    "power",
     "pr",
     "queries",
     "roc",

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError
-from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, surfaces
+from frame_metrics.plot import averages, by_query, curves, decisions, planned, probabilities, surfaces
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -136,5 +136,6 @@ class Pictures:
     comparison = Drawing(averages.comparison, "compare", further=_level)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
+    power = Drawing(planned.power, "plan", (), {"power": planned.CHANCES})
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
     f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))

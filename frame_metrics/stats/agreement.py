@@ -16,23 +16,22 @@ def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = N
     Parameters
     ----------
     pair : the pair of annotators, from 0, that each of the documents that both judged belongs to, shape (documents,).
-    one, other : the judgments of the two, as numbers, shape (documents,) each.
+    one, other : the judgments of the two, as whole numbers from 0, shape (documents,) each.
     n : number of pairs of annotators.
     times : how often each document counts, shape (documents,); None for once.
 
     Source: J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1),
     1960.
     """
-    values, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
-    k, size = len(values), np.bincount(pair, times, minlength=n)
-    sides = [np.bincount(pair * k + side, times, minlength=n * k).reshape(n, k) for side in np.split(codes, 2)]
+    k, size = 1 + max(one.max(initial=0), other.max(initial=0)), np.bincount(pair, times, minlength=n)
+    sides = [np.bincount(pair * k + side, times, minlength=n * k).reshape(n, k) for side in (one, other)]
     by_chance = (sides[0] / np.maximum(size, 1)[:, None] * sides[1]).sum(axis=1)
     same = np.bincount(pair, (one == other) * (1 if times is None else times), minlength=n)
     return ratio(same - by_chance, size - by_chance)
 
 
 def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
-    """Return kappa with a disagreement weighted by the squared difference of the grades; otherwise as ``kappa``.
+    """Return kappa with a disagreement weighted by the squared difference of the grades, which may be any numbers.
 
     It is 1 less the mean squared difference over that of all judgments of the one with all of the other.
 

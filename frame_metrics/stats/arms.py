@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import log
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.stats.exchange import permuted
 from frame_metrics.stats.resampling import resampled
+from frame_metrics.stats.sequence import as_level, ever_left
 from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
 from frame_metrics.stats.units import Arms
 
@@ -17,7 +19,14 @@ Quantile = Callable[[Array], Array]  # parts of a variance, shape (parts, column
 
 
 def compared(
-    arms: Arms, test: str, level: float, power: float, drawn: tuple[int, int, int], tick: Tick
+    arms: Arms,
+    test: str,
+    level: float,
+    power: float,
+    drawn: tuple[int, int, int],
+    tick: Tick,
+    *,
+    grown: float | None = None,
 ) -> dict[str, Array]:
     """Return means, differences, intervals and p-values of two arms, shape (columns,) each.
 
@@ -30,13 +39,20 @@ def compared(
     power : how likely the smallest difference that can be detected (mde) is to be seen.
     drawn : permutations, resamples and the seed.
     tick : told how many permutations are done.
+    grown : of arms that somebody looks at again and again, how many times as much is known as at the first look; then
+        interval and p-value are those of a confidence sequence, whatever the test; 0 before that look, where the
+        p-value is 1. None for one look.
     """
     permutations, resamples, seed = drawn
+    if grown:
+        test, level = "z", as_level(level, grown)
     value, base = arms.means
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(base == 0, np.nan, (value - base) / np.abs(base))
     out = {"value": value, "baseline_value": base, "difference": value - base, "relative": relative}
-    if min(arms.n) < 2:
+    if grown is not None:
+        out["p_value"] = np.where(np.isnan(value - base), np.nan, 1)
+    if min(arms.n) < 2 or grown == 0:
         return out
     variances = arms.variances()
     error = np.sqrt(variances.sum(axis=0))
@@ -53,10 +69,18 @@ def compared(
         return out | {"p_value": permuted(arms, permutations, seed, tick)}
     variance = error**2
     if test == "z":
-        return out | {"p_value": np.array([normal(*pair) for pair in zip(arms.difference, variance, strict=True)])}
+        each = zip(arms.difference, variance, strict=True)
+        return out | {"p_value": np.array([_of_normal(*pair, grown) for pair in each])}
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * scipy_stats(test).t.sf(np.abs(arms.difference) / error, freedom(variances, arms.n_parts))
     return out | {"p_value": np.where(variance > 0, p, np.where(arms.difference == 0, 1, np.nan))}
+
+
+def _of_normal(difference: float, variance: float, grown: float | None) -> float:
+    """The p-value of a normal difference, at one look or at any."""
+    if grown is None or variance <= 0:
+        return normal(difference, variance)
+    return ever_left(difference**2 / variance - log(grown))
 
 
 def freedom(variances: Array, n: Sequence[int]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,12 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import codes
+from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import check_held
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, closest, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.annotators import Annotated, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.needs import Needs
@@ -31,22 +33,93 @@ AGAINST = ("sensitivity", "specificity", "bias")  # of an annotator against the 
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
 
-def agreement(irm: Plan, reference: Any, options: IntervalOptions) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions(IntervalOptions):
+    """Options of a comparison of annotators; the verb has the parameters."""
+
+    reference: Any = None
+    by: str | Sequence[str] | None = None
+    per_class: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise for an option that is not what it can be; nothing is read."""
+        super().__post_init__()
+        check_bool("per_class", self.per_class)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the judgments that tell segments apart."""
+        return [self.by] if isinstance(self.by, str) else list(self.by or ())
+
+    @property
+    def references(self) -> list[str]:
+        """The annotators that the others are held against."""
+        given = self.reference
+        return [] if given is None else list(map(str, given if isinstance(given, list | tuple) else [given]))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The columns beside the keys, and their types."""
+        ends = ("",) if self.ci is None else ("", "_low", "_high")
+        names = (*OF_TWO, *OF_ALL, *(AGAINST if self.references else ()))
+        of_class = {"class": pl.Float64} if self.per_class else {}
+        who = {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64}
+        return who | {f"{name}{end}": pl.Float64 for name in names for end in ends}
+
+
+def agreement(irm: Plan, options: AgreementOptions) -> Any:
     """Answer ``irm.agreement``, which has the parameters."""
-    plan, ci = _annotated(irm), options.ci
-    names = (*OF_TWO, *OF_ALL, *(AGAINST if reference is not None else ()))
-    ends = ("",) if ci is None else ("", "_low", "_high")
-    schema = {"annotator": pl.String, "other": pl.String, "n": pl.Int64}
-    schema |= {f"{name}{end}": pl.Float64 for name in names for end in ends}
+    plan, keys = _reading(_annotated(irm), options.keys), options.keys
+    check_apart(keys, options.schema)
 
     def compute(source: Source) -> Answer:
-        compared = _compared(source.log(), reference)
-        found = compared.measures(np.ones(compared.queries))
-        columns = found | ({} if ci is None else _ends(compared, found, options))
-        numbers = {name: pl.Series(columns[name], nan_to_null=True) for name in [*schema][3:]}
-        return Answer({}, compared.named() | numbers)
+        log = source.log()
+        each, value = _each(log)
+        _check_references(each, options)
+        parts = _by_segment(each, source, keys)
+        some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
+        first = log.rows(np.array(some)) if some else np.array([NONE])
+        classes = [*np.unique(each[value])] if options.per_class and some else [None]
+        tables = []
+        for at, part in enumerate(parts):
+            whole = _compared(part, value, log, options.references)
+            for one in classes:
+                table = _table(whole if one is None else whole.of_class(one), options)
+                tables.append(table.with_columns(pl.lit(one, pl.Float64).alias("class"), segment=pl.lit(at)))
+        table = pl.concat(tables).sort("segment", "row", maintain_order=True)
+        return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
 
-    return answer_of(plan, compute, lambda types: schema)
+    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | options.schema)
+
+
+def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
+    """Return the plan that reads the columns of the judgments that tell segments apart."""
+    available = plan.beside.names() if plan.beside else []
+    for key in keys:
+        if key not in available:
+            raise ColumnError(
+                f"by={key!r} is no column of the judgments, which have {listed(available)}{closest(key, available)}; "
+                "join it to them before judge()"
+            )
+    return plan.but(judged=replace(plan.judged, extra=tuple((key, key) for key in keys))) if keys else plan  # type: ignore[type-var]
+
+
+def _by_segment(each: pl.DataFrame, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
+    """The judgments of each segment, sorted by its values, nulls last."""
+    read = source.qrels()
+    if not keys or read is None or not len(each):
+        return [each]
+    names = [f"by:{i}" for i in range(len(keys))]
+    held = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
+    return each.hstack(held).sort(names, nulls_last=True, maintain_order=True).partition_by(names, maintain_order=True)
+
+
+def _table(compared: Compared, options: AgreementOptions) -> pl.DataFrame:
+    """The rows of a segment, or of one class in it, numbered."""
+    found = compared.measures(np.ones(compared.queries))
+    columns = found | ({} if options.ci is None else _ends(compared, found, options))
+    numbers = {name: pl.Series(values, nan_to_null=True) for name, values in columns.items()}
+    return pl.DataFrame(compared.named() | numbers).with_row_index("row")
 
 
 def _ends(compared: Compared, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
@@ -96,7 +169,7 @@ def _annotated(irm: Plan) -> Plan:
     if plan.columns.by:
         raise ColumnError(
             f"by={list(plan.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
-            "and give judge() those of one segment"
+            "and name a column of the judgments, as in agreement(by='device')"
         )
     for role in ("weight", "cluster"):
         if getattr(plan.columns, role):
@@ -115,25 +188,31 @@ def _each(log: Log) -> tuple[pl.DataFrame, str]:
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
 
-def _compared(log: Log, reference: Any) -> Compared:
-    """Return the judgments of annotators two by two, or of each beside the reference."""
-    each, value = _each(log)
+def _check_references(each: pl.DataFrame, options: AgreementOptions) -> None:
+    """Raise for a reference that nobody is called, or beside which nobody is left."""
+    names = [as_text(each.select("annotator"), row) for row in each["annotator"].arg_unique().sort()]
+    for wanted in options.references:
+        if wanted not in names:
+            hint = closest(wanted, names) or f"; there are {listed(names)}"
+            raise BadValueError(f"reference={shown(options.reference)} is none of the annotators{hint}")
+    if options.references and not set(names) - set(options.references):
+        raise BadValueError(f"reference={shown(options.reference)} names every annotator; leave one out")
+
+
+def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> Compared:
+    """Return the judgments of annotators two by two, or of each beside the references."""
     judged: Any = log.judged
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = codes(each, judged.keys)[0], codes(each, judged.single)[0]
     pairs = two_by_two(each, document, value)
-    if reference is not None:
-        wanted = str(reference)
-        if wanted not in pairs.names:
-            hint = closest(wanted, pairs.names) or f"; there are {listed(pairs.names)}"
-            raise BadValueError(f"reference={shown(reference)} is none of the annotators{hint}")
-        pairs = pairs.beside(pairs.names.index(wanted))
+    if references:
+        pairs = pairs.beside([pairs.names.index(one) for one in references if one in pairs.names])
     query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
     query_of[document] = query
     values, graded = each[value].to_numpy(), value == "grade"
     together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
     rel = log.conventions.rel if graded else 1.0
-    return Compared(pairs, together, query_of, graded, rel, alone=reference is not None)
+    return Compared(pairs, together, query_of, graded, rel, alone=bool(references))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +225,12 @@ class Compared:
     graded: bool
     rel: float
     alone: bool  # whether all together are left out
+
+    def of_class(self, one: float) -> Compared:
+        """Return the same judgments, each of which says whether it is of one class."""
+        sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
+        together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
+        return replace(self, pairs=replace(self.pairs, **sides), together=together, graded=False, rel=1.0)
 
     @property
     def queries(self) -> int:
@@ -178,7 +263,7 @@ class Compared:
         often = times[self.query[pairs.document]]
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
         found = self.both.measures(often)
-        found["kappa"] = kappa(*two)
+        found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
         found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
         if self.alone:
             return found | self._against(often)

@@ -8,6 +8,8 @@ Arms: users are drawn that have one of two systems each, or both, and compare(pa
 difference.
 Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
+Looks: arms that do not differ grow, and compare(paired=False, looks="any") is asked at each of many looks.
+Plans: plan() says how many queries, or users, see a difference, and a test of so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -24,12 +26,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from scipy.special import ndtr
-from scipy.stats import binomtest
+from scipy.stats import binomtest, chi2, norm
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
+from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
+from frame_metrics.stats.size import needed, spreads
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -115,6 +119,13 @@ LOOKED = 1 / np.arange(1.0, PLACES + 1)  # the chance that the result at each ra
 DISCOUNT = 1 / np.log2(np.arange(2.0, PLACES + 2))
 SEARCHES, MOVED = 500, 8  # that are drawn, and how often the list of each is shown
 HARVESTED = ("adjacent", "all_pairs")  # of lists in which neighbours are exchanged
+LOOKS, GROWS = 60, 20  # looks at arms that grow, and how many times as large as at the first look they are at the last
+DAYS, BASE = 100, 100  # of a test with users who come back, and those who are there on the first day
+BOUND = float(chi2.ppf(1 - LEVEL, 3))  # of the squared difference in standard errors at the first look
+DETECT, POWER, PILOT = 0.1, 0.8, 50  # the difference that is planned for, how likely it shall be seen, and few queries
+KNOWN = (0.78, 0.82)  # the power that is asked where the spread is known
+PLANNED = {1: "as many queries as planned", 10: "as many queries as planned, n_tests=10"}  # by how many are tested
+REACHED = (0.6, 0.7, 0.8, 0.9)
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -683,6 +694,200 @@ def adjacent(log: pl.DataFrame) -> list[float]:
     return chain
 
 
+class Growing(NamedTuple):
+    """The users of an arm, in the order in which they come, as they are known at some looks."""
+
+    sums: Any  # of the values of each user's queries up to each look, shape (users, looks)
+    sizes: Any  # how many queries these are; 0 of a user who is not there yet
+
+
+def at_looks(n: int, value: Any, size: Any) -> Growing:
+    """Return users who come once, with all their queries, at looks from n to GROWS times as many."""
+    looks = np.unique(np.geomspace(n, GROWS * n, LOOKS).astype(np.int64))
+    there = np.arange(len(value))[:, None] < looks
+    return Growing(value[:, None] * there, size[:, None] * there)
+
+
+def skewed(spread: float, n: int = 100) -> Callable[[Any], Growing]:
+    """Return what draws users of whom few ask most: how often is lognormal, and rises with what a query is worth."""
+
+    def draw(rng: Any) -> Growing:
+        worth = rng.normal(size=GROWS * n)
+        size = np.ceil(2 * np.exp(worth / 3 + spread * rng.normal(size=len(worth)))) if spread else np.ones(len(worth))
+        return at_looks(n, size * worth + np.sqrt(size) * rng.normal(size=len(worth)), size)
+
+    return draw
+
+
+def clicking(rng: Any) -> Growing:
+    """Draw users who click rarely, on one result in some fifty."""
+    size = np.ceil(2 * rng.lognormal(size=GROWS * BASE))
+    chance = np.minimum(0.02 * np.exp(0.8 * rng.normal(size=len(size))), 1)
+    return at_looks(BASE, rng.binomial(size.astype(np.int64), chance).astype(float), size)
+
+
+def returning(rng: Any) -> Growing:
+    """Draw users who come back day by day, BASE at first and a fifth of that each day, looked at each evening."""
+    entry = np.concatenate([np.zeros(BASE, int), np.repeat(np.arange(1, DAYS), BASE // 5)])
+    asked = rng.poisson(rng.lognormal(0, 0.7, len(entry))[:, None], (len(entry), DAYS))
+    asked *= np.arange(DAYS) > entry[:, None]
+    asked[np.arange(len(entry)), entry] += 1
+    values = asked * 0.5 * rng.normal(size=(len(entry), 1)) + np.sqrt(asked) * rng.normal(size=asked.shape)
+    return Growing(values.cumsum(axis=1), asked.cumsum(axis=1).astype(float))
+
+
+GROWN: dict[str, tuple[Callable[[Any], Growing], tuple[float, float] | None]] = {
+    "one query of each user": (skewed(0), AT_MOST),
+    "users of skewed sizes": (skewed(1), AT_MOST),
+    "users of very skewed sizes": (skewed(1.5), AT_MOST),
+    "users of very skewed sizes, first_look=500": (skewed(1.5, 500), AT_MOST),
+    "users of wildly skewed sizes": (skewed(2), None),
+    "rare clicks": (clicking, AT_MOST),
+    "users who come back": (returning, AT_MOST),
+}
+
+
+def each_look(both: tuple[Growing, Growing], *, by_user: bool) -> tuple[Any, Any]:
+    """Return at each look the squared difference of arms in standard errors, and how much they grew.
+
+    ``by_user``: whether users are the units; else their queries are, of which each has its user's mean and some noise.
+    """
+    means, errors, many = [], [], []
+    for sums, sizes in both:
+        there, total = sizes > 0, sizes.sum(axis=0)
+        mean = sums.sum(axis=0) / total
+        units = there.sum(axis=0) if by_user else total
+        apart = (sums - sizes * mean) ** 2
+        if not by_user:
+            apart = np.divide(apart, sizes, out=np.zeros_like(apart), where=there) + np.maximum(sizes - 1, 0)
+        means.append(mean)
+        errors.append(units / (units - 1) * apart.sum(axis=0) / total**2)
+        many.append(total)
+    first = (both[0].sizes[:, 0] > 0).sum()
+    return (means[0] - means[1]) ** 2 / (errors[0] + errors[1]), 2 / (1 / many[0] + 1 / many[1]) / first
+
+
+def same_looks(both: tuple[Growing, Growing], z: Any, grown: Any) -> None:
+    """Raise where compare() tells something else at the first look and the last."""
+    first = int((both[0].sizes[:, 0] > 0).sum())
+    for look in (0, -1):
+        rows: dict[str, list[Any]] = {"arm": [], "user": [], "v": []}
+        for arm, (sums, sizes) in enumerate(both):
+            user = np.repeat(np.arange(len(sums)), sizes[:, look].astype(np.int64))
+            rows["arm"] += [arm] * len(user)
+            rows["user"] += (user + arm * len(sums)).tolist()
+            rows["v"] += (sums[user, look] / sizes[user, look]).tolist()
+        irm = pl.DataFrame(rows).with_row_index("query").irm(system="arm", cluster="user", value="v")
+        found = irm.compare(baseline=0, paired=False, looks="any", first_look=first)
+        agree(found["p_value"].to_list(), chi2.sf(z[look] - np.log(grown[look]), 3), "p-values of looks")
+
+
+def looks(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count how often arms that do not differ are told to differ at any of many looks."""
+    for name, (draw, asked) in GROWN.items():
+        raised = dict.fromkeys(("sequence", "z"), 0)
+        raised |= {"sequence, no cluster=": 0} if draw is returning else {}
+        for trial in range(trials):
+            rng = np.random.default_rng([13, trial])
+            both = draw(rng), draw(rng)
+            z, grown = each_look(both, by_user=True)
+            if trial < AGREE:
+                same_looks(both, z, grown)
+            raised["sequence"] += (z - np.log(grown) >= BOUND).any()
+            raised["z"] += (z >= chi2.ppf(1 - LEVEL, 1)).any()
+            if draw is returning:
+                z, grown = each_look(both, by_user=False)
+                raised["sequence, no cluster="] += (z - np.log(grown) >= BOUND).any()
+        for test, happened in raised.items():
+            wanted = asked if test == "sequence" else None
+            yield Line(f"false alarm: {test}", f"looks at {name}", trials, int(happened), wanted)
+    yield from shifted(trials)
+
+
+def shifted(trials: int) -> Iterator[Line]:
+    """Count how often a difference is seen at any look, and at one look, the last."""
+    seen = dict.fromkeys(("sequence", "z, at the last look only"), 0)
+    for trial in range(trials):
+        rng = np.random.default_rng([14, trial])
+        one, other = skewed(1)(rng), skewed(1)(rng)
+        z, grown = each_look((Growing(one.sums + SHIFT * one.sizes, one.sizes), other), by_user=True)
+        seen["sequence"] += (z - np.log(grown) >= BOUND).any()
+        seen["z, at the last look only"] += z[-1] >= chi2.ppf(1 - LEVEL, 1)
+    for test, happened in seen.items():
+        yield Line(f"difference seen: {test}", "looks at users of skewed sizes", trials, int(happened), None)
+
+
+def differing(values: Any, n: int, rng: Any) -> Any:
+    """Draw the differences of two systems on so many queries, whose values are like some."""
+    mixed = EFFECT**0.5 * rng.normal(size=(n, 1)) + (1 - EFFECT) ** 0.5 * rng.normal(size=(n, 2))
+    return values[at_place(mixed, values)] @ [1.0, -1.0]
+
+
+def size_of(differences: Any, tests: int = 1) -> Any:
+    """Return how many queries are needed, first by what was seen, then by resamples."""
+    spread = spreads(differences[None], np.ones((1, len(differences))), RESAMPLES, 0)
+    return needed(spread, 1, DETECT, POWER, 1 - LEVEL / tests)
+
+
+def same_size(differences: Any, ours: Any) -> None:
+    """Raise where plan() says another number."""
+    values = np.column_stack([np.ones(len(differences)), differences + 1])
+    found = as_log(values).plan("dcg@1", detect=DETECT, resamples=RESAMPLES)
+    low, high = percentiles(ours[1:], 0.95)
+    agree(found.select("needed", "needed_low", "needed_high").row(0), [ours[0], np.floor(low), np.ceil(high)], "plans")
+
+
+def plans(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count how often a difference is seen by as many queries as were planned, and what plans by pilots reach."""
+    for measure, values in zip(MEASURES, of_queries(rows).T, strict=True):
+        many = differing(values, 200_000, np.random.default_rng([15]))
+        many -= many.mean()
+        for tests in PLANNED:
+            n = int(size_of(many, tests)[0])
+            seen = 0
+            for trial in range(trials):
+                drawn = np.random.default_rng([16, tests, trial]).choice(many, n) + DETECT
+                seen += classical(drawn[:, None], "t")[0] <= LEVEL / tests
+            yield Line("difference seen: t", f"{measure}-like, {PLANNED[tests]}", trials, int(seen), KNOWN)
+        yield from by_pilots(measure, values, many, trials)
+    yield from arms_planned(trials)
+
+
+def by_pilots(measure: str, values: Any, many: Any, trials: int) -> Iterator[Line]:
+    """Count the power that numbers of a pilot of few queries reach; where it is known by the spread of many."""
+    reached, held, cautious = np.zeros(len(REACHED), np.int64), 0, 0
+    z, known = norm.ppf(1 - LEVEL / 2), size_of(many)[0]
+    for trial in range(trials):
+        pilot = differing(values, PILOT, np.random.default_rng([17, trial]))
+        found = size_of(pilot)
+        if trial < AGREE:
+            same_size(pilot, found)
+        low, high = percentiles(found[1:], 0.95)
+        power = norm.cdf(DETECT * np.sqrt([found[0], high]) / many.std() - z)
+        reached += power[0] >= REACHED
+        held += low <= known <= high
+        cautious += power[1] >= POWER
+    setting = f"{measure}-like, planned by a pilot of {PILOT} queries"
+    for least, happened in zip(REACHED, reached.tolist(), strict=True):
+        yield Line(f"power of {least:.0%} or more", setting, trials, happened, None)
+    yield Line("power of 80% or more", f"{setting}, as many as needed_high", trials, int(cautious), None)
+    yield Line("interval holds the number", setting, trials, int(held), None)
+
+
+def arms_planned(trials: int) -> Iterator[Line]:
+    """Count how often Welch's test of as many users as were planned sees a difference."""
+    user, value, _, mine = users_of(20_000, 0)
+    arms = arms_of(user, value, None, mine)
+    sums, sizes = arms.side_by_side(arms.sums)[:, :, 0], arms.side_by_side(arms.size[:, None])[:, :, 0]
+    n = int(needed(spreads(sums, sizes, 1, 0), 2, SHIFT, POWER, 1 - LEVEL)[0])
+    seen = 0
+    for trial in range(trials):
+        user, value, _, mine = users_of(n, trial + 1)
+        found = asked_of(arms_of(user, value + SHIFT * mine[user], None, mine), "t", trial)
+        seen += found["p_value"] <= LEVEL
+    yield Line("difference seen: t", "as many users of each arm as planned", trials, int(seen), KNOWN)
+
+
 PARTS = {
     "queries": coverage,
     "clusters": in_clusters,
@@ -693,6 +898,8 @@ PARTS = {
     "shared": shared,
     "teams": teams,
     "weighted": weighted,
+    "looks": looks,
+    "plans": plans,
 }
 
 

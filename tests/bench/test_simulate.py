@@ -39,11 +39,18 @@ def test_every_line_of_the_table_comes_out() -> None:
     what += ["interval holds the difference"] * 15 + ["false alarm"] * 20 + ["difference seen"] * 4
     what += ["false alarm"] * 2 + ["difference seen"] * 3
     what += ["interval holds the truth"] * 6 + ["interval holds the propensity"] * 4
+    what += ["false alarm"] * 15 + ["difference seen"] * 2
+    what += [
+        *["difference seen"] * 2,
+        *(f"power of {p}% or more" for p in (60, 70, 80, 90, 80)),
+        "interval holds the number",
+    ] * 2
+    what += ["difference seen"]
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 126
+    assert len({(row[0], row[1]) for row in rows}) == 160
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:]) > 60
+    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:126]) > 60
     assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
 
 
@@ -116,8 +123,23 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
         for method in simulate.HARVESTED
         for rank in (2, 5)
     ]
-    assert [row[1] for row in rows[72:]] == [setting for setting, _ in of_both + tests_of_both + teams + of_clicks]
-    every = intervals + tests + of_arms + alarms + of_both + tests_of_both + teams + of_clicks
+    known, pilots = simulate.KNOWN, [(f"planned by a pilot of {simulate.PILOT} queries", None)] * len(simulate.REACHED)
+    pilots += [(f"{pilots[0][0]}, as many as needed_high", None), pilots[0]]
+    of_looks = [
+        (f"looks at {name}", asked if test == "sequence" else None)
+        for name, (draw, asked) in simulate.GROWN.items()
+        for test in ("sequence", "z", *(["no cluster="] if draw is simulate.returning else []))
+    ]
+    of_looks += [("looks at users of skewed sizes", None)] * 2
+    of_plans = [
+        (f"{measure}-like, {setting}", asked)
+        for measure in simulate.MEASURES
+        for setting, asked in [*((planned, known) for planned in simulate.PLANNED.values()), *pilots]
+    ]
+    of_plans += [("as many users of each arm as planned", known)]
+    last = of_both + tests_of_both + teams + of_clicks + of_looks + of_plans
+    assert [row[1] for row in rows[72:]] == [setting for setting, _ in last]
+    every = intervals + tests + of_arms + alarms + last
     for row, (_, asked) in zip(rows, every, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000

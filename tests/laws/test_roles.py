@@ -56,6 +56,7 @@ CALLS: dict[str, Call] = {
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
     "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
     "plan": lambda irm, asked: irm.plan(*asked, detect=0.1, resamples=20),
+    "plan arms": lambda irm, asked: irm.plan(*asked, detect=0.1, paired=False, resamples=20),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
     "audit": lambda irm, asked: irm.audit(),

@@ -172,3 +172,76 @@ def test_what_cannot_be_compared_is_refused() -> None:
     assert "ci=2 is not a level" in error(lambda: irm.agreement(ci=2))
     alone = judged({"human": [1, 0]}).agreement()
     assert alone.rows() == [(None, None, 0, *[None] * 6)]
+
+
+def test_a_class_is_judged_or_not() -> None:
+    """A row for each pair and value, about who gave it; of labels both classes have the kappa of all."""
+    irm = judged({"human": [0, 0, 1, 1, 2, 2, None], "model": [0, 1, 1, 2, 2, 2, 1]})
+    found = irm.agreement("human", per_class=True)
+    columns = ("annotator", "class", "n", "equal", "sensitivity", "specificity", "bias")
+    assert found.select(columns).rows() == [
+        ("model", 0, 6, pytest.approx(5 / 6), 1 / 2, 1, pytest.approx(-1 / 6)),
+        ("model", 1, 6, pytest.approx(4 / 6), 1 / 2, 3 / 4, 0),
+        ("model", 2, 6, pytest.approx(5 / 6), 1, 3 / 4, pytest.approx(1 / 6)),
+    ]
+    one, other = [int(value == 1) for value in (0, 0, 1, 1, 2, 2)], [int(value == 1) for value in (0, 1, 1, 2, 2, 2)]
+    theirs = ConfusionMatrix(one, other, digit=12)
+    measures = found.row(1, named=True)
+    expected = {"kappa": theirs.Kappa, "ac1": theirs.AC1, "alpha": theirs.Alpha, "fleiss_kappa": theirs.PI}
+    assert {name: measures[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert measures["weighted_kappa"] is None
+    labels = judged({"a": [0, 1, 1, 0], "b": [0, 1, 0, 0]}, value="label")
+    each, whole = labels.agreement(per_class=True), labels.agreement()
+    assert each["class"].to_list() == [0, 1, 0, 1]
+    assert each.drop("class")[::2].equals(whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_else_is_a_column_has_rows_of_its_own(kind: str) -> None:
+    """Each value of a column of the judgments, sorted, nulls last, is what it is alone, with intervals and classes."""
+    random = np.random.default_rng(3)
+    rows = pl.DataFrame({"doc": range(60)}).with_columns(
+        query=pl.col("doc") % 6,
+        length=pl.Series([["long", "short", None][at] for at in random.integers(0, 3, 60)]),
+        ann=pl.Series(random.integers(0, 3, 60)),
+    )
+    rows = rows.with_columns(bob=(pl.col("ann") + pl.col("length").eq("long").fill_null(False)).clip(0, 2))
+    qrels = rows.unpivot(["ann", "bob"], index=["query", "doc", "length"], variable_name="who", value_name="grade")
+    log = rows.select("query", "doc", score=1.0)
+    options: dict[str, Any] = {"ci": 0.9, "resamples": 20, "per_class": True}
+    irm = IRM(as_kind(log, kind), query="query").judge(as_kind(qrels, kind), annotator="who")
+    found = as_polars(irm.agreement("ann", by="length", **options))
+    assert found.columns[:4] == ["length", "annotator", "other", "class"]
+    assert found["length"].unique(maintain_order=True).to_list() == ["long", "short", None]
+    for length, part in found.group_by("length", maintain_order=True):
+        some = qrels.filter(pl.col("length").eq_missing(length[0]))
+        alone = log.irm(query="query").judge(some, annotator="who").agreement("ann", **options)
+        assert_frame_equal(part.drop("length"), alone, check_dtypes=False)
+    biased = as_polars(irm.agreement("ann", by=["length"]))["bias"].to_list()
+    assert biased[0] > 0.5
+    assert biased[1:] == [0, 0]
+    if kind == "polars":
+        lazy = log.lazy().irm(query="query").judge(qrels, annotator="who").agreement("ann", by="length", **options)
+        assert lazy.collect_schema() == found.schema
+        assert_frame_equal(lazy.collect(), found)
+
+
+def test_several_references() -> None:
+    """Each annotator that is none of them beside each of them, in the order in which they are given."""
+    irm = judged({"d": [0, 1, 1, 0], "a": [0, 1, 1, 1], "b": [1, 1, 1, 0], "c": [0, 0, 1, 0]})
+    found = irm.agreement(["c", "a"])
+    assert found.select("annotator", "other").rows() == [("b", "c"), ("b", "a"), ("d", "c"), ("d", "a")]
+    for who in "ca":
+        assert_frame_equal(found.filter(other=who), irm.agreement(who).filter(pl.col("annotator").is_in(["b", "d"])))
+    assert "names every annotator" in error(lambda: irm.agreement([*"abcd"]))
+    assert "is none of the annotators" in error(lambda: irm.agreement(["a", "x"]))
+
+
+def test_a_column_that_judgments_lack_is_refused() -> None:
+    """As is one that is called as a column of the result."""
+    irm = judged({"human": [1, 0], "model": [1, 1]})
+    said = error(lambda: irm.agreement(by="length"))
+    assert "by='length' is no column of the judgments, which have 'query', 'doc', 'who', 'grade'" in said
+    assert "per_class=3 is not" in error(lambda: irm.agreement(per_class=3))
+    qrels = irm._judgments[0].with_columns(kappa=1)  # type: ignore[index]
+    assert "kappa" in error(lambda: irm.frame.irm().judge(qrels, annotator="who").agreement(by="kappa"))

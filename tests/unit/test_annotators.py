@@ -409,7 +409,7 @@ def test_audit_warns_of_annotators_who_agree_by_chance() -> None:
     odd = of_two([0, 1] * 5, [1, 0] * 5).audit().filter(check=check).rows(named=True)
     assert [(row["severity"], row["n"], row["share"], row["example"]) for row in odd] == [("warning", 1, 1.0, "a, b")]
     assert odd[0]["message"] == (
-        "these both judged 10 documents: did they read the same guidelines? agreement() has kappa and others "
+        "these both judged 10 documents: did they read the same guidelines? agreement() compares them "
         "(n counts pairs of annotators)"
     )
     assert of_two([0, 1] * 4 + [0], [1, 0] * 4 + [1]).audit().filter(check=check).is_empty()

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, ColumnError
+from frame_metrics import IRM, BadValueError, ColumnError
 from helpers import as_kind, as_polars, error
 from inside import in_pieces
 from refusals import check

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from statsmodels.stats.power import TTestPower
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars, error, made_log
@@ -48,6 +48,85 @@ def test_the_power_is_reached() -> None:
     drawn = random.choice(pilot - pilot.mean(), (4000, needed)) + 0.1
     t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(needed)
     assert np.mean(abs(t) > 1.96) == pytest.approx(0.8, abs=0.02)
+
+
+def arms(*values: Any, each: int = 1, **roles: Any) -> IRM[pl.DataFrame]:
+    """Numbers of arms with queries of their own, so many of each user."""
+    arm = np.repeat(np.arange(len(values)), [len(one) for one in values])
+    rows = {"user": np.arange(len(arm)), "arm": arm, "v": np.concatenate(values)}
+    frame = pl.DataFrame(rows).select(pl.all().repeat_by(each).explode()).with_row_index("query")
+    return frame.irm(query="query", system="arm", value="v", **roles)
+
+
+@pytest.mark.parametrize(
+    ("n", "spread", "detect", "power", "tests"),
+    [(50, 0.2, 0.1, 0.8, 1), (400, 0.3, 0.02, 0.9, 3), (30, 1, 0.9, 0.8, 1), (60, 0.1, 0.05, 0.5, 10)],
+)
+def test_needed_users_of_an_arm_are_those_of_statsmodels(
+    n: int, spread: float, detect: float, power: float, tests: int
+) -> None:
+    """The t-test of two samples, which counts those of one arm."""
+    random = np.random.default_rng(n)
+    one, other = random.normal(0, spread, n), random.normal(3, 2 * spread, 2 * n)
+    irm = arms(one, other, each=3, cluster="user")
+    (row,) = irm.plan(detect=detect, power=power, n_tests=tests, paired=False).rows(named=True)
+    effect = detect / ((one.var(ddof=1) + other.var(ddof=1)) / 2) ** 0.5
+    theirs = TTestIndPower().solve_power(effect_size=effect, alpha=0.05 / tests, power=power)
+    assert abs(row["needed"] - ceil(theirs)) <= 1
+    assert row["needed_low"] < row["needed"] < row["needed_high"]
+    counts = ("n", "baseline_n", "n_units", "baseline_n_units")
+    assert tuple(row[name] for name in counts) == (6 * n, 3 * n, 2 * n, n)
+
+
+def test_users_of_both_arms_need_no_more_than_pairs() -> None:
+    """Where every user is in both arms, with one query in each, a number is needed that pairs need too, but for t."""
+    random = np.random.default_rng(4)
+    worth = random.normal(0, 1, 300)
+    one, other = (worth + random.normal(0, 0.5, 300) for _ in range(2))
+    shared = arms(one, other).frame.with_columns(user=pl.col("user") % 300)
+    (joint,) = shared.irm(system="arm", value="v", cluster="user").plan(detect=0.2, paired=False)["needed"]
+    (pairs,) = of(other - one).plan(detect=0.2)["needed"]
+    (apart,) = arms(one, other).plan(detect=0.2, paired=False)["needed"]
+    assert abs(joint - pairs) <= 1
+    assert apart > 3 * joint
+
+
+def test_the_power_of_arms_is_reached() -> None:
+    """Users who ask skewed numbers of queries: Welch's test of their means sees the difference four times of five."""
+    random = np.random.default_rng(6)
+    size = random.geometric(0.25, 40_000).astype(float)
+    total = random.normal(size=40_000) * size * 0.5 + random.normal(size=40_000) * np.sqrt(size)
+    user = np.repeat(np.arange(40_000), size.astype(int))
+    rows = {"query": np.arange(len(user)), "user": user, "arm": user % 2, "v": (total / size)[user]}
+    irm = pl.DataFrame(rows).irm(system="arm", value="v", cluster="user")
+    (needed,) = irm.plan(detect=0.1, paired=False, resamples=1)["needed"]
+    seen = np.zeros(1500)
+    for i in range(len(seen)):
+        drawn = random.integers(0, len(size), (2, needed))
+        means = total[drawn].sum(axis=1) / size[drawn].sum(axis=1)
+        apart = (total[drawn] - size[drawn] * means[:, None]) / size[drawn].mean(axis=1, keepdims=True)
+        difference = means[1] - means[0] + 0.1
+        seen[i] = abs(difference) > 1.96 * (apart.var(axis=1, ddof=1).sum() / needed) ** 0.5
+    assert seen.mean() == pytest.approx(0.8, abs=0.03)
+
+
+def test_several_differences_and_chances_have_a_row_each() -> None:
+    """In the order in which they are given, beside each other for each pair, and each as alone."""
+    irm = arms(*np.random.default_rng(7).normal(size=(3, 40)))
+    found = irm.plan(detect=[0.5, 0.2], power=(0.5, 0.9), paired=False)
+    assert found.select("arm", "baseline", "detect", "power").rows()[:5] == [
+        *((1, 0, 0.5, 0.5), (1, 0, 0.5, 0.9), (1, 0, 0.2, 0.5), (1, 0, 0.2, 0.9)),
+        (2, 0, 0.5, 0.5),
+    ]
+    alone = irm.plan(detect=0.2, power=0.9, paired=False)
+    assert_frame_equal(found.filter(detect=0.2, power=0.9), alone)
+    assert irm.plan(detect=0.2, power=1e-9, paired=False)["needed"].to_list() == [2] * 3
+
+
+def test_arms_of_one_user_are_no_pilot() -> None:
+    """Null, as of pairs of one query."""
+    found = arms([0.3], [0.1, 0.2]).plan(detect=0.1, paired=False)
+    assert found.select("n", "needed", "needed_low").row(0) == (2, None, None)
 
 
 def test_a_pilot_that_has_enough_shows_the_difference() -> None:
@@ -95,6 +174,12 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
     assert_frame_equal(as_polars(found), expected, check_dtypes=False)
     pieces = log.lazy().irm(**roles, memory=20_000).plan("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
     assert_frame_equal(pieces.collect(), expected)
+    options: dict[str, Any] = {"detect": 0.05, "paired": False, "resamples": 50}
+    arms = log.irm(**roles).plan("ndcg@5", "rr", **options)
+    assert_frame_equal(
+        as_polars(IRM(as_kind(log, kind), **roles).plan("ndcg@5", "rr", **options)), arms, check_dtypes=False
+    )
+    assert_frame_equal(log.lazy().irm(**roles, memory=20_000).plan("ndcg@5", "rr", **options).collect(), arms)
 
 
 def test_a_saved_baseline_is_a_pilot_too() -> None:
@@ -117,6 +202,10 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": 0}, "detect=0 is not a difference above 0"),
         ({"detect": "x"}, "detect='x' is not a difference above 0"),
         ({"detect": 0.1, "power": 1}, "power=1 is not a chance between 0 and 1"),
+        ({"detect": [0.1, -1]}, "detect=-1 is not a difference above 0"),
+        ({"detect": []}, "detect=[] is not a difference above 0"),
+        ({"detect": 0.1, "power": [0.8, 2]}, "power=2 is not a chance between 0 and 1"),
+        ({"detect": 0.1, "paired": False, "unanswered": "drop"}, "unanswered= is of pairs"),
         ({"detect": 0.1, "n_tests": 0}, "n_tests=0 is not a whole number from 1"),
         ({"detect": 0.1, "ci": 95}, "ci=95 is not a level"),
         ({}, "plan(): missing"),

@@ -792,3 +792,26 @@ def test_more_segments_than_can_be_drawn(facet: str | None) -> None:
     with pytest.raises(BadValueError, match=r"^segment: there are 1,500 values, and at most 1,000 can be drawn; keep"):
         plot.metrics(rows, facet=facet)
     assert plot.metrics(rows.top_k(1000, by="value"), facet=facet)
+
+
+def test_power_rises_with_the_number_of_queries() -> None:
+    """A line for each system with a band between the ends of its numbers, and a dashed line at the goal."""
+    chart = runs.plot.power("rr", detect=0.5, baseline="a", resamples=20)
+    band, line, goal = (marks(chart, kind)[0] for kind in ("area", "line", "rule"))
+    assert fields(line) == {"x": "needed", "y": "power", "color": "color", "order": "power"}
+    assert (fields(band)["x"], fields(band)["x2"], fields(band)["y"]) == ("needed_low", "needed_high", "power")
+    assert "Queries, or clusters of them" in titles(chart)
+    assert goal["encoding"]["y"]["field"] == "goal"
+    (found,) = rows(chart, "color", "power", "needed", "goal")
+    assert found[0][0] == "b"
+    assert {row[3] for row in found} == {0.8}
+    plan = runs.plan("rr", detect=0.5, baseline="a", resamples=20, power=[row[1] for row in found])
+    assert plan["needed"].to_list() == [row[2] for row in found]
+    assert specification(chart)["title"]["subtitle"] == ["rr, to see a difference of 0.5, against a"]
+    several = runs.plan("rr", "ap", detect=[0.1, 0.5], power=[0.5, 0.9], resamples=20, paired=False)
+    assert {row[0] for row in rows(plot.power(several, goal=0.9), "facet")[0]} == {
+        f"{name}, {detect}" for name in ("rr", "ap") for detect in (0.1, 0.5)
+    }
+    assert "Units of each arm" in titles(plot.power(several))
+    assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
+    assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))

@@ -79,7 +79,7 @@ class Annotators:
 
 @check("warning", "pairs of annotators")
 def annotators_who_agree_no_better_than_by_chance(annotators: Annotators) -> Seen:
-    """these both judged {both} documents: did they read the same guidelines? agreement() has kappa and others"""
+    """these both judged {both} documents: did they read the same guidelines? agreement() compares them"""
     kappa = annotators.kappa if annotators.weighted is None else annotators.weighted
     return annotators.seen(kappa <= 0)
 
@@ -122,9 +122,8 @@ def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     """Compare the judgments of each two annotators, those with the most documents in common first."""
     value = judging(each)[0]
     pairs = two_by_two(each, codes(each, keys)[0], value)
-    two = (pairs.pair, pairs.one, pairs.other, pairs.n)
     size = np.bincount(pairs.pair, minlength=pairs.n)
     order = np.argsort(-size, kind="stable")
-    weighted = weighted_kappa(*two)[order] if value == "grade" else None
+    weighted = weighted_kappa(pairs.pair, pairs.one, pairs.other, pairs.n)[order] if value == "grade" else None
     first, second, both = (side[order] for side in (pairs.first, pairs.second, size))
-    return Annotators(pairs.names, first, second, both, kappa(*two)[order], weighted)
+    return Annotators(pairs.names, first, second, both, kappa(pairs.pair, *pairs.codes, pairs.n)[order], weighted)

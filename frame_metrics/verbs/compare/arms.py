@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, in_order, pairs_among
-from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 
 Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
 HARDER = 4  # times the work of a flip of a query is the exchange of a unit between arms
@@ -80,28 +80,59 @@ class ArmValues:
         undefined = np.isnan(measured.values[:, at])
         return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
 
-    def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick) -> list[Row]:
-        """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
+    def of_pair(self, segment: int, pair: Pair) -> Array:
+        """Return the places of the queries of two arms in one segment."""
         here = slice(*self.edges[segment : segment + 2])
-        both = np.flatnonzero((self.arm[here] == pair[0]) | (self.arm[here] == pair[1])) + here.start
-        mine, weight = self.arm[both] == pair[0], self.weight[both]
+        return np.flatnonzero((self.arm[here] == pair[0]) | (self.arm[here] == pair[1])) + here.start
+
+    def units(self, both: Array, pair: Pair) -> Iterator[tuple[list[int], Array, Array, Arms]]:
+        """Give metrics that are defined for the same queries of two arms, with these queries and their units.
+
+        Parameters
+        ----------
+        both : the places of the queries of the two arms.
+
+        Yields
+        ------
+        The metrics, the places of their queries, whether each is of the first arm, and the units.
+        """
         groups: dict[bytes, list[int]] = {}
         for metric in range(len(self.asked)):
             groups.setdefault((~np.isnan(self.values[metric, both])).tobytes(), []).append(metric)
-        rows: dict[int, Row] = {}
-        drawn = options.permutations, options.resamples, options.seed
         for key, metrics in groups.items():
-            use = np.frombuffer(key, bool)
-            arms = self._arms(both[use], mine[use], metrics)
-            counts = {"n": mine[use].sum(), "baseline_n": (~mine[use]).sum(), "n_units": arms.n[0]}
-            counts |= {"baseline_n_units": arms.n[1], "test": options.test}
-            found = compared(arms, str(options.test), options.ci, options.power, drawn, tick)
+            at = both[np.frombuffer(key, bool)]
+            mine = self.arm[at] == pair[0]
+            yield metrics, at, mine, self._arms(at, mine, metrics)
+
+    def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick) -> list[Row]:
+        """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
+        rows: dict[int, Row] = {}
+        drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
+        for metrics, at, mine, arms in self.units(both, pair):
+            counts = counts_of(mine, arms) | {"test": options.test or SEQUENCE}
+            grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
+            found = compared(arms, str(options.test), options.ci, options.power, drawn, tick, grown=grown)
             for i, metric in enumerate(metrics):
                 row: Row = {name: float(each[i]) for name, each in found.items()}
-                values = self.values[metric, both[use]]
-                row["effect_size"] = effect_size(row["difference"], values, weight[use], mine[use])
+                row["effect_size"] = effect_size(row["difference"], self.values[metric, at], self.weight[at], mine)
                 rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
+
+    def _grown(self, counts: Row, arms: Arms, first_look: int) -> float:
+        """Return the number of queries over that at the first look; 0 before it.
+
+        What is known of a difference grows no faster than the harmonic mean of the queries of both arms, also where
+        units come back, or few of them are large.
+        """
+        columns, again = self.log.columns, arms.shared.shape[1]
+        if again and not columns.cluster:
+            raise ColumnError(
+                f"looks='any': {again} queries ({listed(columns.query)}) are of both arms, so that whoever asks comes "
+                "back; name who asks with cluster="
+            )
+        if min(arms.n) < first_look:
+            return 0.0
+        return float(2 / (1 / counts["n"] + 1 / counts["baseline_n"]) / first_look)
 
     def _arms(self, at: Array, mine: Array, metrics: Sequence[int]) -> Arms:
         """The units of two arms, by their queries and the metrics that these have."""
@@ -113,6 +144,12 @@ class ArmValues:
         some = sums[-1] > 0  # what weighs nothing is in no mean
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some])
+
+
+def counts_of(mine: Array, arms: Arms) -> Row:
+    """Return how many queries and units two arms have; ``mine``: whether each query is of the first one."""
+    counts = {"n": mine.sum(), "baseline_n": (~mine).sum()}
+    return counts | {"n_units": arms.n[0], "baseline_n_units": arms.n[1]}
 
 
 def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:

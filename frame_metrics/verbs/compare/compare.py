@@ -46,7 +46,7 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
-    options = replace(options, test=options.test or "randomization")
+    options = options if options.looks else replace(options, test=options.test or "randomization")
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:

@@ -128,7 +128,7 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> 
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
 
 
-def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Row]]) -> list[Row]:
+def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
     """Return rows by segment, then metric, then pair; ``compared`` gives those of a pair in a segment, by metric."""
     rows: list[Row] = []
     for segment in range(segments):
@@ -153,12 +153,24 @@ def answer_of_pairs(
     options: CompareOptions,
 ) -> Answer:
     """Return rows as an answer, by segment, then metric, then pair of systems."""
-    at, metric, pair = places(len(rows), len(asked), len(pairs))
+    columns = tabled(rows, len(asked), len(pairs), options)
+    return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs)
+
+
+def answer_with(
+    columns: Mapping[str, pl.Series],
+    places: Sequence[Array],
+    asked: Asked,
+    segments: Segments,
+    systems: Segments,
+    pairs: Sequence[Pair],
+) -> Answer:
+    """Return columns as an answer, with the keys of each row; ``places``: its segment, metric and pair of systems."""
+    at, metric, pair = places
     (column,) = systems.keys
     mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
     keys = segments.own_rows(at) | {column: mine, "baseline": base}
-    columns = labels(asked, metric) | tabled(rows, len(asked), len(pairs), options)
-    return Answer(keys, columns, {"baseline": column}, segments.cells.held)
+    return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.held)
 
 
 def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, pl.Series]:

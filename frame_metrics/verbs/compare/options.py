@@ -29,7 +29,15 @@ Correction = Literal["holm", "bonferroni", "bh", "none"]
 Over = Literal["metric", "all"]
 Unanswered = Literal["zero", "drop"]
 Against = Literal["chance", "majority"]
-CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered, "test": Test, "against": Against}
+Looks = Literal["any"]
+CHOICES = {
+    "correction": Correction,
+    "over": Over,
+    "unanswered": Unanswered,
+    "test": Test,
+    "against": Against,
+    "looks": Looks,
+}
 
 Kind = Literal["queries", "teams", "arms", "rows", "rows of arms"]  # what is compared
 BOTH = ("weight", "cluster")
@@ -44,6 +52,7 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
 
 
 OF_WINS = ("wilcoxon", "sign")
+SEQUENCE, FIRST = "sequence", 100  # the test of looks, and the least units of an arm that it is asked of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +71,15 @@ class CompareOptions(IntervalOptions):
     over: str = "metric"
     paired: bool = True
     covariate: str | None = None
+    looks: str | None = None
+    first_look: int | None = None
     permutations: int = 10_000
     per_query: bool = False
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
         for name, choices in CHOICES.items():
-            if getattr(self, name) is not None or name not in ("test", "against"):
+            if getattr(self, name) is not None or name not in ("test", "against", "looks"):
                 check_choice(name, getattr(self, name), get_args(choices))
         check_bool("paired", self.paired)
         if self.covariate is not None and self.paired:
@@ -77,10 +88,26 @@ class CompareOptions(IntervalOptions):
             )
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
+        self._check_looks()
         if self.together and self.baseline is not None:
             raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
         if self.against is not None and self.baseline is not None:
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
+
+    def _check_looks(self) -> None:
+        """Raise for looks that are not of arms, or have another test than theirs."""
+        if self.looks is None:
+            if self.first_look is not None:
+                raise BadValueError(
+                    f"first_look={shown(self.first_look)} is the first of several looks; say looks='any'"
+                )
+            return
+        if self.first_look is not None:
+            check_whole("first_look", self.first_look, FIRST)
+        if self.paired:
+            raise NotComputableError("looks='any' is of arms that grow; say paired=False, or looks=None")
+        if self.test is not None:
+            raise NotComputableError(f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None")
 
     @property
     def together(self) -> bool:
@@ -124,6 +151,8 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
             "means are without bias; say test='randomization', or propensity=None"
         )
     if not plan.columns.query and not plan.of_values:
+        if options.looks is not None:
+            raise NotComputableError("looks='any' is of the means of queries, and there is none; name query=")
         check_pooled(asked)
         plan.check_pooled(())
         if plan.conventions.match is not None:

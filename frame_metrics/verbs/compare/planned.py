@@ -1,9 +1,10 @@
-"""The verb plan: how many queries, or clusters of them, show a difference, by those that there are."""
+"""The verb plan: how many queries, users or other units show a difference, by those that there are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,44 +12,68 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_whole, shown
-from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.pairs import QueryValues
-from frame_metrics.measuring.results import number, whole
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.pairs import Pairing
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.stats.exact import detectable, normal_quantile
-from frame_metrics.stats.resampling import percentiles, resampled
-from frame_metrics.stats.significance import CLOSE, in_clusters
+from frame_metrics.stats.resampling import percentiles
+from frame_metrics.stats.significance import in_clusters
+from frame_metrics.stats.size import needed, spreads
+from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.compare import measured_for, paired_by, planned
-from frame_metrics.verbs.compare.differences import places, schema_of
+from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared
 
-COUNTS = ("n", "n_units", "needed", "needed_low", "needed_high")
+COUNTS, OF_ARMS = ("n", "n_units"), ("n", "baseline_n", "n_units", "baseline_n_units")
+NEEDED = ("needed", "needed_low", "needed_high")
+ASKED = ("detect", "power")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(CompareOptions):
     """Options of a plan; the verb has the parameters."""
 
-    detect: float
+    detect: Any
+    power: Any
     n_tests: int
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range; nothing is read."""
         super().__post_init__()
-        if not is_number(self.detect) or not 0 < self.detect < np.inf:
-            raise BadValueError(f"detect={shown(self.detect)} is not a difference above 0")
-        if not is_number(self.power) or not 0 < self.power < 1:
-            raise BadValueError(f"power={shown(self.power)} is not a chance between 0 and 1, as 0.8")
+        for name, most, what in (
+            ("detect", np.inf, "a difference above 0"),
+            ("power", 1, "a chance between 0 and 1, as 0.8"),
+        ):
+            for one in self.each(name) or [[]]:
+                if not is_number(one) or not 0 < one < most:
+                    raise BadValueError(f"{name}={shown(one)} is not {what}")
         check_whole("n_tests", self.n_tests, 1)
+
+    def each(self, name: str) -> list[Any]:
+        """Return the values of an option that may have several."""
+        given = getattr(self, name)
+        return list(given) if isinstance(given, list | tuple) else [given]
 
     @property
     def level(self) -> float:
         """The level at which each of the tests is made, so that all keep that of the interval."""
         return 1 - (1 - self.ci) / self.n_tests
+
+    def rows(self, counts: Row, sums: Array, sizes: Array) -> list[Row]:
+        """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
+        seen = spreads(sums, sizes, self.resamples, self.seed)
+        rows: list[Row] = []
+        for detect, power in product(self.each("detect"), self.each("power")):
+            n = needed(seen, len(sums), detect, power, self.level)
+            low, high = percentiles(n[1:], self.ci)
+            ends = dict(zip(NEEDED, (n[0], np.floor(low), np.ceil(high)), strict=True))
+            rows.append({"detect": detect, "power": power} | counts | ends)
+        return rows
 
 
 def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) -> Any:
@@ -56,55 +81,61 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
     plan, asked = planned(irm, metrics, WEIGHS)
     if not plan.columns.query and not plan.of_values:
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
-    check_compared("queries", plan, asked or (), options)
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", "detect", *COUNTS))
+    check_compared("queries" if options.paired else "arms", plan, asked or (), options)
+    counts = COUNTS if options.paired else OF_ARMS
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *ASKED, *counts, *NEEDED))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        pairing = paired(measured_for(source, asked, arms=False))
-        each = pairing.each(options.unanswered, together=False)
-        rows = [_needed(here, metric, pairing.pairs[i], use, options) for here, (_, metric, i), use in each]
-        segments, metrics_of, pairs = places(len(rows), len(pairing.measured.asked), len(pairing.pairs))
-        held = np.array(rows).reshape(-1, len(COUNTS)).T
-        columns = {"detect": number(np.full(len(rows), options.detect))}
-        columns |= {
-            name: whole(values) if i < 2 else number(values).cast(pl.Int64)
-            for i, (name, values) in enumerate(zip(COUNTS, held, strict=True))
-        }
-        return pairing.answer(pairing.segments[segments], metrics_of, pairs, columns)
+        measured = measured_for(source, asked, arms=not options.paired)
+        if not options.paired:
+            return _of_arms(measured, str(plan.columns.system), options)
+        pairing = paired(measured)
+        rows = [row for each in _of_pairs(pairing, options) for row in each]
+        segment, metric, pair = _places(rows, len(pairing.measured.asked), len(pairing.pairs), options)
+        return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, counts))
 
-    schema = schema_of(plan.columns, options, {"detect": pl.Float64} | dict.fromkeys(COUNTS, pl.Int64))
-    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+    beside = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*counts, *NEEDED), pl.Int64)
+    return answer_of(plan, compute, schema_of(plan.columns, options, beside), in_pieces=not irm.of_values)
 
 
-def _needed(
-    here: QueryValues, metric: int, pair: tuple[int, int], use: Array, options: PlanOptions
-) -> tuple[float, ...]:
-    """Return the queries and units of a sample, and how many units are needed, with an interval; NaN of less than two.
+def _of_pairs(pairing: Pairing, options: PlanOptions) -> Iterator[list[Row]]:
+    """The rows of each segment, metric and pair of systems, whose units have a difference."""
+    for here, (_, metric, i), use in pairing.each(options.unanswered, together=False):
+        value, base = here.values[metric, use][:, pairing.pairs[i]].T
+        weight, cluster = here.weights(use), here.clusters(use)
+        each = np.ones(len(value)) if weight is None else weight
+        sums, sizes = in_clusters(np.column_stack([(value - base) * each, each]), cluster).T
+        some = sizes > 0
+        counts = {"n": len(value), "n_units": some.sum()}
+        yield options.rows(counts, sums[None, some], sizes[None, some])
 
-    A unit adds t to the sum of the weighted differences and w to that of the weights: the mean is T / W, and the
-    variance of the mean of n units is the sum of (t - w T / W) squared, times n / (n - 1) / W squared.
-    """
-    value, base = here.values[metric, use][:, pair].T
-    difference, weight, cluster = value - base, here.weights(use), here.clusters(use)
-    n = len(difference)
-    each = np.ones(n) if weight is None else weight
-    sums = in_clusters(np.column_stack([difference * each, each]), cluster)
-    total, weights = sums[sums[:, 1] > 0].T
-    units = len(total)
-    if units < 2:
-        return n, units, np.nan, np.nan, np.nan
-    z, least = normal_quantile(options.level), CLOSE * np.abs(difference).max()
 
-    def needed(sums: Array) -> Array:
-        t, w, tt, tw, ww = sums
-        mean = ratio(t, w)
-        spread = np.maximum(tt - 2 * mean * tw + mean**2 * ww, 0)
-        spread = np.where(spread < least**2, 0, spread) * units / (units - 1)
-        many = units * ratio(spread, w**2) * (detectable(options.level, options.power) / options.detect) ** 2
-        return np.maximum(np.ceil(many + z**2 / 2 - 1e-9), 2)
+def _of_arms(measured: Measured, system: str, options: PlanOptions) -> Answer:
+    """The answer of arms, whose units have means of their own."""
+    arms = ArmValues.of(measured, system)
+    pairs = pairs_among(arms.systems, options)
 
-    columns = np.stack([total, weights, total**2, total * weights, weights**2])
-    drawn = needed(resampled(columns, options.resamples, options.seed))
-    ends = percentiles(drawn, options.ci)
-    return n, units, float(needed(columns.sum(axis=1, keepdims=True))[0]), np.floor(ends[0]), np.ceil(ends[1])
+    def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:
+        rows: dict[int, list[Row]] = {}
+        for metrics, _, mine, units in arms.units(arms.of_pair(segment, pair), pair):
+            sums, sizes = units.side_by_side(units.sums), units.side_by_side(units.size[:, None])[:, :, 0]
+            rows |= {one: options.rows(counts_of(mine, units), sums[:, :, i], sizes) for i, one in enumerate(metrics)}
+        return [rows[metric] for metric in range(len(arms.asked))]
+
+    rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]
+    at = _places(rows, len(arms.asked), len(pairs), options)
+    return answer_with(_columns(rows, OF_ARMS), at, arms.asked, arms.segments, arms.systems, pairs)
+
+
+def _places(rows: Sequence[Row], metrics: int, pairs: int, options: PlanOptions) -> tuple[Array, ...]:
+    """The segment, metric and pair of each row."""
+    several = len(options.each("detect")) * len(options.each("power"))
+    return tuple(np.repeat(at, several) for at in places(len(rows) // several, metrics, pairs))
+
+
+def _columns(rows: Sequence[Row], counts: Sequence[str]) -> dict[str, pl.Series]:
+    """The columns beside the keys."""
+    held = {name: np.array([row[name] for row in rows], dtype=float) for name in (*ASKED, *counts, *NEEDED)}
+    columns = {name: number(values) for name, values in held.items()}
+    return columns | {name: columns[name].cast(pl.Int64) for name in (*counts, *NEEDED)}
