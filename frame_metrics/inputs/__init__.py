@@ -4,9 +4,22 @@ Everything here is about one *block*: some whole queries. A query is its index i
 No frame library is imported here.
 """
 
+from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
-from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
+from frame_metrics.inputs.rows import (
+    Array,
+    Gain,
+    OfNumber,
+    Rows,
+    by_rank,
+    called,
+    code_of,
+    gain_of,
+    name_of,
+    ratio,
+    top_gain,
+)
 from frame_metrics.inputs.scores import ClassScores, Scores
 from frame_metrics.inputs.tables import Classes, Confusion
 from frame_metrics.inputs.weighted import Weighted
@@ -17,6 +30,7 @@ __all__ = [
     "Classes",
     "Confusion",
     "Gain",
+    "Lists",
     "OfNumber",
     "Pool",
     "Ranking",
@@ -25,6 +39,7 @@ __all__ = [
     "Weighted",
     "by_rank",
     "called",
+    "code_of",
     "gain_of",
     "name_of",
     "ratio",

@@ -1,5 +1,6 @@
 """Every metric as a value: ``frame_metrics.metrics.ndcg(gain="exp") @ 10``."""
 
+from frame_metrics.metrics.catalogue import *  # noqa: F403
 from frame_metrics.metrics.classes import *  # noqa: F403
 from frame_metrics.metrics.clicks import *  # noqa: F403
 from frame_metrics.metrics.confusion import *  # noqa: F403

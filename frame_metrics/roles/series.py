@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, closest, shown
-from frame_metrics.inputs.rows import EXACT, LARGEST
+from frame_metrics.inputs.rows import EXACT, LARGEST, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
@@ -299,6 +299,28 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
 def extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
     return number_column(values, column, "value of extra=").cast(pl.Float64)
+
+
+def group_column(values: pl.Series, column: str) -> pl.Series:
+    """Return a number for each group, which its text has wherever it stands; NaN where none is named."""
+    try:
+        text = values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        raise BadValueError(
+            f"{column}: groups of type {values.dtype} have no text to be named by; give them one"
+        ) from None
+    known = text.unique().drop_nulls().to_list()
+    codes = dict(zip(known, map(code_of, known), strict=True))
+    return text.replace_strict(codes, default=None, return_dtype=pl.Float64)
+
+
+def popularity_column(values: pl.Series, column: str) -> pl.Series:
+    """Return how often documents are chosen: numbers from 0, none missing."""
+    values = number_column(values, column, "popularity", finite=False)
+    refuse_infinite(values, column, "give every row one")
+    refuse_null(column, values, "are missing", "say 0 where a document was never chosen")
+    refuse(column, values < 0, "are negative", "0 is the least")
+    return values.cast(pl.Float64)
 
 
 def cluster_column(values: pl.Series, column: str) -> pl.Series:
