@@ -48,6 +48,7 @@ class Lists(Segmented):
         return cls(there[some] // max(shape[1], 1), shown[some].astype(np.float64), shape[0], catalogue)
 
     @kept
-    def share(self) -> Array:
-        """Share of all that a segment shows, of each document, shape (documents,)."""
-        return self.shown / self.each(self.total(self.shown))
+    def rising(self) -> Array:
+        """Shares of documents in all that a segment shows, rising within each segment, shape (documents,)."""
+        shown = self.shown[np.lexsort((self.shown, self.query))]
+        return shown / self.each(self.total(shown))

@@ -306,7 +306,9 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
     which = {SYSTEM: system_numbers(log, work.systems)[grid.system], OWN: grid.of_log}
     which |= {PLACED: placed_of(log, grid.segment)}
-    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in (which | columns).items()}
+    lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
+    arrays = {name: values for name, values in (which | columns).items() if name not in lists}
+    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists
     return Answer(keys, out | facts(log, len(grid.pair), work), aliases)
 
 

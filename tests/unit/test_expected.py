@@ -21,7 +21,7 @@ def complete(metric: Metric) -> Metric:
     return metric(**given, **({"max_grade": 3} if "max_grade" in metric.options else {}))
 
 
-OF_RANKS = [complete(m) for m in REGISTRY.values() if m.input in (Ranking, Confusion) and not m.off_policy]
+OF_RANKS = [complete(m) for m in REGISTRY.values() if m.input in (Ranking, Confusion) and m.judges and not m.off_policy]
 MEAN = [m for m in OF_RANKS if m.expected]
 ASKED = [*MEAN, *(m @ k for m in MEAN if m.at == "k" for k in (1, 2, 3, 5))]
 ASKED += [
