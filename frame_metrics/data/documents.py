@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.data.chances import alike
-from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.errors import BadValueError, ColumnError, listed, shown
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, popularity_column, refuse
@@ -20,8 +20,10 @@ TABLES = ("popularity", "catalogue")
 CHOSEN, SURPRISE = "popularity", "surprise"  # columns of a table of documents: how often, and -log2 of the share
 
 
-def tables_of(conventions: Conventions, columns: Columns) -> Conventions:
-    """Return the conventions with what frames and mappings say of documents as tables of polars.
+def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:
+    """Return the conventions with what frames and mappings say of documents as tables of polars, where it is read.
+
+    ``lists``: whether the catalogue is. A frame that is not read is not held either, as it may go to other processes.
 
     Raises
     ------
@@ -29,11 +31,13 @@ def tables_of(conventions: Conventions, columns: Columns) -> Conventions:
         A frame has no documents, or says two things of one.
     """
     chosen, catalogue = conventions.popularity, conventions.catalogue
-    if {CHOSEN, SURPRISE} & {*columns.about} and not isinstance(chosen, str):
-        conventions = replace(conventions, popularity=_chosen(chosen, str(columns.doc)))
-    if columns.doc and catalogue is not None and not isinstance(catalogue, int | float):
-        table = _read("catalogue", catalogue, columns.doc, [])
-        conventions = replace(conventions, catalogue=table[columns.doc].drop_nulls().unique())
+    if chosen is not None and not isinstance(chosen, str):
+        read = {CHOSEN, SURPRISE} & {*columns.about}
+        conventions = replace(conventions, popularity=_chosen(chosen, str(columns.doc)) if read else None)
+    if catalogue is not None and not isinstance(catalogue, int | float):
+        read_it = lists and columns.doc
+        items = _read("catalogue", catalogue, str(columns.doc), [])[str(columns.doc)] if read_it else None
+        conventions = replace(conventions, catalogue=True if items is None else items.drop_nulls().unique())
     return conventions
 
 
@@ -55,9 +59,11 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
         if CHOSEN not in table.columns:
             table = table.drop_nulls().group_by(doc).agg(pl.len().cast(pl.Float64).alias(CHOSEN))
     table = table.with_columns(popularity_column(table[CHOSEN], CHOSEN))
-    refuse(
-        doc, table[doc].is_duplicated(), "stand twice in popularity=", "leave one row of each, or no column " + CHOSEN
-    )
+    if len(again := table[doc].filter(table[doc].is_duplicated())):
+        n = int((again == again[0]).sum())
+        raise BadValueError(
+            f"popularity=: {doc} {shown(again[0])} has {n} rows, each with a {CHOSEN}; keep one of each"
+        )
     some = table[CHOSEN].filter(table[CHOSEN] > 0)
     if not len(some):
         raise BadValueError("popularity=: no document was ever chosen, and a share of nothing says nothing")
@@ -86,8 +92,8 @@ def _of_column(log: pl.DataFrame, column: str, about: tuple[str, ...]) -> pl.Dat
     if SURPRISE not in about:
         return log
     way = "novelty reads the share of all choices; give popularity= a frame of choices, or a mapping, which are counted"
-    refuse(column, share > 1, "are above 1", way)
-    refuse(column, share <= 0, "are 0", "what was never chosen is not known to be any share: give it the least")
+    refuse(column, share > 1, "are not between 0 and 1", way)
+    refuse(column, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
     return log.with_columns((0 - share.log(2)).alias(SURPRISE))
 
 

@@ -15,6 +15,7 @@ from frame_metrics.data.documents import in_type_of
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, NotComputableError, listed
 from frame_metrics.inputs import Array, Lists, Ranking
+from frame_metrics.inputs.lists import ROOM
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.conventions import Conventions
@@ -38,9 +39,11 @@ class Results:
 
     @cached_property
     def documents(self) -> tuple[Array, int]:
-        """The number of each result's document, and how many there are."""
-        number, first = codes(pl.DataFrame({"doc": numbers(self.doc)}), ["doc"]) if len(self.doc) else (self.rank, [])
-        return number, len(first)
+        """The number of each result's document, and what is above all of these, though not far above the results."""
+        number = numbers(self.doc).to_numpy()
+        if int(number.max(initial=0)) > 4 * len(number) + ROOM:
+            number = codes(pl.DataFrame({"doc": number}), ["doc"])[0]
+        return number, int(number.max(initial=-1)) + 1
 
     def at(self, some: Array) -> Results:
         """Return some of the results; which document each is stays known."""
@@ -139,10 +142,12 @@ def of_catalogue(results: Results, conventions: Conventions) -> Results:
     """Return results with the size of the catalogue; raise for documents that it has not."""
     said: Any = conventions.catalogue
     if said is None or isinstance(said, int | float):
-        n = results.documents[1]
+        n = 0 if said is None else np.count_nonzero(np.bincount(results.documents[0]))
         if said is not None and n > said:
             raise BadValueError(f"catalogue={said:g} documents, and the lists show {n} different ones; say how many")
-        return replace(results, catalogue=said)
+        found = replace(results, catalogue=said)
+        vars(found).update(documents=results.documents)
+        return found
     ids = in_type_of(said, results.doc, "catalogue", said.name).unique()
     own = results.doc.cast(ids.dtype).unique(maintain_order=True)
     strange = own.filter(~own.is_in(ids.implode()))

@@ -1,9 +1,9 @@
 """Every metric as a value: ``frame_metrics.metrics.ndcg(gain="exp") @ 10``."""
 
-from frame_metrics.metrics.catalogue import *  # noqa: F403
 from frame_metrics.metrics.classes import *  # noqa: F403
 from frame_metrics.metrics.clicks import *  # noqa: F403
 from frame_metrics.metrics.confusion import *  # noqa: F403
 from frame_metrics.metrics.off_policy import *  # noqa: F403
 from frame_metrics.metrics.ranking import *  # noqa: F403
 from frame_metrics.metrics.scores import *  # noqa: F403
+from frame_metrics.metrics.shown import *  # noqa: F403

@@ -97,7 +97,9 @@ UNREAD = {
         "curve of scores": f"{SCORES} undefined {OF_DOCUMENTS}",
         "curve of cutoffs": "predicted threshold catalogue group",
         **dict.fromkeys(["compare arms", "plan", "compare with saved numbers", *SUMMARIES], "catalogue"),
-        "judgments": f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries",
+        "judgments": (
+            f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries"
+        ),
         "propensities": (
             f"{OF_DOCUMENTS} "
             "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries"

@@ -20,7 +20,6 @@ from frame_metrics.verbs.audit.checks import Finding
 
 WHAT = (  # what rows may have that is bad, up to a comma
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
-    *("are 0", "are above 1", "stand twice in popularity="),
     *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
     "differ from another row of their query and document",
     *("differ from another row of their query", "differ from another system in the value of their query"),
