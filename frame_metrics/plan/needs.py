@@ -25,8 +25,8 @@ class Needs:
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
     judgment: bool = True  # whether a label or a grade is read
     weighs: bool = False  # whether results may be weighted by their propensities
-    lists: bool = False  # whether lists are counted together, query by query in no sense
-    takes_lists: bool = False  # whether the verb has that
+    lists: bool = False  # whether some metric is of all lists of a segment together
+    takes_lists: bool = False  # whether the verb computes such a metric
     bare: bool = False  # whether nothing that is asked reads a label or a grade
     team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
