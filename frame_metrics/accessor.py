@@ -200,9 +200,9 @@ class IRM(Generic[Frame]):
     group : whom a document belongs to, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no
         group.
     popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a frame with a row for each
-        time, whose documents stand in a column called as ``doc`` is (with a column ``popularity``, that number); a
-        mapping from documents to how often; or a column, for ``novelty`` of shares of all choices. What a frame or
-        mapping lacks was never chosen.
+        time, whose documents stand in a column called as ``doc`` is (or with a column ``popularity``, which says how
+        many times a row stands for; rows of a document are added up); a mapping from documents to how often; or a
+        column of the log, for ``novelty`` of shares of all choices. What a frame or mapping lacks was never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
         frame of them, in a column called as ``doc`` is.
     abstain : predicted classes that are no decision, as "other".

@@ -12,13 +12,7 @@ from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric, metrics_of
 
-FAMILIES = {
-    Ranking: "ranking",
-    Confusion: "2x2 table",
-    Scores: "scores",
-    Classes: "several classes",
-    Lists: "lists together",
-}
+FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes", Lists: "lists"}
 CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade", "catalogue": "catalogue"}
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.data.chances import alike
-from frame_metrics.errors import BadValueError, ColumnError, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, popularity_column, refuse
+from frame_metrics.roles.series import TEXTS, amount_column, refuse
 
 TABLES = ("popularity", "catalogue")
 CHOSEN, SURPRISE = "popularity", "surprise"  # columns of a table of documents: how often, and -log2 of the share
@@ -28,42 +27,33 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     Raises
     ------
     ColumnError, BadValueError
-        A frame has no documents, or says two things of one.
+        A frame has no documents, or nothing was chosen.
     """
-    chosen, catalogue = conventions.popularity, conventions.catalogue
+    chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
     if chosen is not None and not isinstance(chosen, str):
-        read = {CHOSEN, SURPRISE} & {*columns.about}
-        conventions = replace(conventions, popularity=_chosen(chosen, str(columns.doc)) if read else None)
+        chosen = _chosen(chosen, doc) if {CHOSEN, SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
-        read_it = lists and columns.doc
-        items = _read("catalogue", catalogue, str(columns.doc), [])[str(columns.doc)] if read_it else None
-        conventions = replace(conventions, catalogue=True if items is None else items.drop_nulls().unique())
-    return conventions
+        catalogue = _read("catalogue", catalogue, doc)[doc].drop_nulls().unique() if lists else True
+    return replace(conventions, popularity=chosen, catalogue=catalogue)
 
 
-def _read(role: str, frame: Any, doc: str, more: list[str]) -> pl.DataFrame:
-    """Some columns of a frame of documents, which calls them as the log does."""
+def _read(role: str, frame: Any, doc: str) -> pl.DataFrame:
+    """The documents of a frame, which calls them as the log does, and how often each is chosen, if that is there."""
     border = border_of(frame)
-    if doc not in border.names():
-        raise ColumnError(f"{role}=: the frame has {listed(border.names())}, and no column {doc!r}, as the log has it")
-    names = [doc, *(name for name in more if name in border.names())]
+    there = border.names()
+    if doc not in there:
+        raise ColumnError(f"{role}=: the frame has {listed(there)}, and no column {doc!r}, as the log has it")
+    names = [name for name in (doc, CHOSEN) if name in there]
     return border.in_memory(names).read(names)
 
 
 def _chosen(said: Any, doc: str) -> pl.DataFrame:
-    """How often each document was chosen: as said, or counted where a frame has a row for each time."""
+    """How often each document was chosen, and its self-information: what the rows of a document say is added up."""
     if isinstance(said, Mapping):
-        table = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
-    else:
-        table = _read("popularity", said, doc, [CHOSEN])
-        if CHOSEN not in table.columns:
-            table = table.drop_nulls().group_by(doc).agg(pl.len().cast(pl.Float64).alias(CHOSEN))
-    table = table.with_columns(popularity_column(table[CHOSEN], CHOSEN))
-    if len(again := table[doc].filter(table[doc].is_duplicated())):
-        n = int((again == again[0]).sum())
-        raise BadValueError(
-            f"popularity=: {doc} {shown(again[0])} has {n} rows, each with a {CHOSEN}; keep one of each"
-        )
+        said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
+    table = _read("popularity", said, doc)
+    often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
+    table = table.with_columns(often).drop_nulls().group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)
     if not len(some):
         raise BadValueError("popularity=: no document was ever chosen, and a share of nothing says nothing")
@@ -81,26 +71,19 @@ def in_type_of(ids: pl.Series, docs: pl.Series, role: str, column: str) -> pl.Se
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the columns that metrics read of its documents."""
     said, about = conventions.popularity, columns.about
-    if {CHOSEN, SURPRISE} & {*about}:
-        log = _of_column(log, said, about) if isinstance(said, str) else _of_table(log, said, str(columns.doc))
+    if isinstance(said, pl.DataFrame):
+        log = _with_table(log, said, str(columns.doc))
+    elif SURPRISE in about:
+        share, way = log[CHOSEN], "novelty reads shares of all choices: give popularity= a frame or a mapping of counts"
+        refuse(said, share > 1, "are not between 0 and 1", way)
+        refuse(said, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
+        log = log.with_columns((0 - share.log(2)).alias(SURPRISE))
     return log.rename({name: EXTRA + name for name in about})
 
 
-def _of_column(log: pl.DataFrame, column: str, about: tuple[str, ...]) -> pl.DataFrame:
-    """The log with the self-information of shares that it has itself."""
-    share = log[CHOSEN]
-    if SURPRISE not in about:
-        return log
-    way = "novelty reads the share of all choices; give popularity= a frame of choices, or a mapping, which are counted"
-    refuse(column, share > 1, "are not between 0 and 1", way)
-    refuse(column, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
-    return log.with_columns((0 - share.log(2)).alias(SURPRISE))
-
-
-def _of_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
+def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
     """The log with what a table says of its documents; one that it lacks was never chosen."""
-    own = log["doc"].cast(pl.String) if log["doc"].dtype in TEXTS else log["doc"]
+    own = log.select(pl.col("doc").cast(pl.String) if log.schema["doc"] in TEXTS else "doc")
     theirs = table.select(in_type_of(table[doc], log["doc"], CHOSEN, doc).alias("doc"), CHOSEN, SURPRISE)
-    found = own.to_frame().join(theirs, on="doc", how="left", maintain_order="left")
-    rarest = float(np.float64(theirs[SURPRISE].max()))
-    return log.with_columns(found[CHOSEN].fill_null(0.0), found[SURPRISE].fill_null(rarest))
+    found = own.join(theirs, on="doc", how="left", maintain_order="left")
+    return log.with_columns(found[CHOSEN].fill_null(0.0), found[SURPRISE].fill_null(pl.lit(theirs[SURPRISE].max())))

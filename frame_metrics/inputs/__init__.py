@@ -7,19 +7,7 @@ No frame library is imported here.
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
-from frame_metrics.inputs.rows import (
-    Array,
-    Gain,
-    OfNumber,
-    Rows,
-    by_rank,
-    called,
-    code_of,
-    gain_of,
-    name_of,
-    ratio,
-    top_gain,
-)
+from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
 from frame_metrics.inputs.scores import ClassScores, Scores
 from frame_metrics.inputs.tables import Classes, Confusion
 from frame_metrics.inputs.weighted import Weighted
@@ -39,7 +27,6 @@ __all__ = [
     "Weighted",
     "by_rank",
     "called",
-    "code_of",
     "gain_of",
     "name_of",
     "ratio",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +11,12 @@ import polars as pl
 
 from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.documents import in_type_of
-from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, NotComputableError, listed
+from frame_metrics.data.log import Block
+from frame_metrics.errors import BadValueError, listed
 from frame_metrics.inputs import Array, Lists, Ranking
 from frame_metrics.inputs.lists import ROOM
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS
 
 if TYPE_CHECKING:
     from frame_metrics.measuring.queries import Measured
@@ -30,29 +27,19 @@ EVERY = 2**62  # a cutoff past all ranks
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The results of lists, each with its document."""
+    """The results of lists."""
 
     ranking: Array  # the number of each result's list, shape (results,)
     rank: Array  # shape (results,)
-    doc: pl.Series  # the document, of results in one block its row in the log
+    doc: Array  # the number of its document; before these are numbered its row in the log
+    size: int = 0  # what is above all numbers of documents
     catalogue: float | None = None  # documents that could be shown
 
-    @cached_property
-    def documents(self) -> tuple[Array, int]:
-        """The number of each result's document, and what is above all of these, though not far above the results."""
-        number = numbers(self.doc).to_numpy()
-        if int(number.max(initial=0)) > 4 * len(number) + ROOM:
-            number = codes(pl.DataFrame({"doc": number}), ["doc"])[0]
-        return number, int(number.max(initial=-1)) + 1
-
     def at(self, some: Array) -> Results:
-        """Return some of the results; which document each is stays known."""
-        number, size = self.documents
-        part = replace(self, ranking=self.ranking[some], rank=self.rank[some], doc=self.doc.head(0))
-        vars(part)["documents"] = number[some], size
-        return part
+        """Return some of the results."""
+        return replace(self, ranking=self.ranking[some], rank=self.rank[some], doc=self.doc[some])
 
-    def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None = None) -> Lists:
+    def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return what a metric reads.
 
         Parameters
@@ -61,14 +48,13 @@ class Results:
         n : number of segments.
         weight : of each list's query, shape (rankings,).
         """
-        number, size = self.documents
         some = (segment >= 0) & (self.rank <= (metric.k or EVERY))
         at = some.nonzero()[-1]
         each = None if weight is None else weight[self.ranking[at]]
-        return Lists.of_results(segment[some], number[at], each, (n, size), self.catalogue)
+        return Lists.of_results(segment[some], self.doc[at], each, (n, self.size), self.catalogue)
 
     def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
-        """Return the values of metrics in groups of lists, how many lists they are of, and 0 for undefined ones.
+        """Return values in groups of lists, how many lists they rest on, and which are undefined, as averages have it.
 
         Parameters
         ----------
@@ -78,20 +64,18 @@ class Results:
         -------
         Shape (metrics, n) each.
         """
-        there = np.bincount(self.ranking, minlength=len(group)) > 0
-        counted = np.bincount(group[there & (group >= 0)], minlength=n)
-        value = np.empty((len(metrics), n))
+        counted = np.bincount(group[np.unique(self.ranking[group[self.ranking] >= 0])], minlength=n)
+        value, lacking = np.empty((2, len(metrics), n))
         for at, i in enumerate(metrics):
             name, metric = measured.asked[i]
             found = metric.compute(self.lists(metric, group[self.ranking], n, measured.weight))
+            lacking[at] = np.isnan(found) & (counted > 0)
             value[at] = measured.log.conventions.filled(name, metric, found, counted > 0)
-        lacking = np.isnan(value) & (counted > 0)
-        return [value, np.tile(counted, (len(metrics), 1)) - lacking, lacking]
+        return [value, counted * ~np.isnan(value), lacking]
 
-    def in_lists(self, n: int) -> dict[str, pl.Series]:
+    def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
         """Return documents and ranks as lists, one for each of ``n`` rankings."""
-        doc = self.doc.cast(pl.String) if self.doc.dtype in TEXTS else self.doc
-        rows = pl.DataFrame({"at": self.ranking, DOCS: doc, RANKS: pl.Series(self.rank, dtype=pl.Int64)})
+        rows = pl.DataFrame({"at": self.ranking, DOCS: docs.gather(self.doc), RANKS: self.rank.astype(np.int64)})
         each = rows.group_by("at", maintain_order=True).agg(DOCS, RANKS)
         every = pl.DataFrame({"at": np.arange(n)}).join(each, on="at", how="left", maintain_order="left")
         return {name: every[name] for name in (DOCS, RANKS)}
@@ -102,58 +86,52 @@ def depth_of(asked: Asked) -> int | None:
     return max((metric.k or EVERY for _, metric in asked if metric.input is Lists), default=None)
 
 
-def check_depth(asked: Asked) -> None:
-    """Raise for whole lists of a frame that is larger than memory."""
-    for name, metric in asked:
-        if metric.input is Lists and metric.k is None:
-            raise NotComputableError(
-                f"{name} is of whole lists together, and this frame is read in pieces; say of how many results, as "
-                f"{metric.name}@10, or read it into memory before"
-            )
-
-
 def results_of(block: Block, run: Ranking, deep: int) -> Results:
-    """Return the results of a block, down to a rank; the documents by their rows in the log."""
+    """Return the results of a block, down to a rank."""
     every = np.arange(len(run.grade))
     seen = run.rows(every, every)
     some = seen.rank <= deep
     ranking = np.arange(len(block.log.grid.pair))[block.at]
     row = block.rows.frame_rows(block.log.grid.rankings, seen.value[some])
-    return Results(ranking[seen.query[some]], seen.rank[some], pl.Series(row))
+    return Results(ranking[seen.query[some]], seen.rank[some], row)
 
 
-def together(blocks: Sequence[Results], log: Log) -> Results:
-    """Return the results of all blocks, with their documents."""
-    if not blocks:
-        none = np.zeros(0, np.int64)
-        return of_catalogue(Results(none, none, log.table["doc"].head(0)), log.conventions)
-    ranking, rank, row = (np.concatenate([getattr(one, name) for one in blocks]) for name in ("ranking", "rank", "doc"))
-    return of_catalogue(Results(ranking, rank, log.table["doc"].gather(row)), log.conventions)
+def together(blocks: Sequence[Results]) -> Results:
+    """Return the results of all blocks."""
+    every = [np.zeros((3, 0), np.int64), *(np.array([one.ranking, one.rank, one.doc]) for one in blocks)]
+    return Results(*np.concatenate(every, axis=1))
 
 
-def from_lists(table: pl.DataFrame, conventions: Conventions) -> Results:
+def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
     """Return the results of all pieces, from their documents and ranks in lists."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
-    return of_catalogue(Results(at, rank, rows[DOCS]), conventions)
+    return numbered(Results(at, rank, at), rows[DOCS], catalogue)
 
 
-def of_catalogue(results: Results, conventions: Conventions) -> Results:
-    """Return results with the size of the catalogue; raise for documents that it has not."""
-    said: Any = conventions.catalogue
-    if said is None or isinstance(said, int | float):
-        n = 0 if said is None else np.count_nonzero(np.bincount(results.documents[0]))
-        if said is not None and n > said:
-            raise BadValueError(f"catalogue={said:g} documents, and the lists show {n} different ones; say how many")
-        found = replace(results, catalogue=said)
-        vars(found).update(documents=results.documents)
+def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
+    """Return results with the numbers of their documents, and how many there could be.
+
+    Raises
+    ------
+    BadValueError
+        The catalogue lacks some of them.
+    """
+    doc = numbers(docs).to_numpy()
+    if doc.max(initial=0) > 4 * len(doc) + ROOM:
+        doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
+    found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
+    if catalogue is None:
         return found
-    ids = in_type_of(said, results.doc, "catalogue", said.name).unique()
-    own = results.doc.cast(ids.dtype).unique(maintain_order=True)
-    strange = own.filter(~own.is_in(ids.implode()))
-    if len(strange):
-        raise BadValueError(
-            f"catalogue=: {len(strange)} of {len(own)} documents that the lists show are not in it, as "
-            f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
-        )
-    return replace(results, catalogue=float(len(ids)))
+    if isinstance(catalogue, pl.Series):
+        ids = in_type_of(catalogue, docs, "catalogue", catalogue.name).unique()
+        own = docs.cast(ids.dtype).unique(maintain_order=True)
+        strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
+        if len(strange):
+            raise BadValueError(
+                f"catalogue=: {len(strange)} of {len(own)} documents that the lists show are not in it, as "
+                f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
+            )
+    elif (n := np.count_nonzero(np.bincount(doc))) > catalogue:
+        raise BadValueError(f"catalogue={catalogue:g} documents, and the lists show {n} different ones; say how many")
+    return replace(found, catalogue=float(catalogue))

@@ -24,7 +24,7 @@ from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.measuring.lists import DOCS, check_depth, from_lists
+from frame_metrics.measuring.lists import DOCS, from_lists
 from frame_metrics.measuring.queries import (
     Measured,
     answered,
@@ -75,7 +75,6 @@ def measured_of(
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
     """Measure every ranking of all pieces."""
-    check_depth(work.asked)
     check_scale(work, source)
     measured = restored_values(*gather(work, source))
     check_shared(measured.log)
@@ -288,7 +287,7 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
     columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
     if measured.shown is not None:
-        columns |= measured.shown.in_lists(len(measured.evaluated))
+        columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
     columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
     columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
     columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
@@ -394,7 +393,7 @@ def restored_values(table: pl.DataFrame, work: Measuring) -> Measured:
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
     evaluated = table[EVALUATED].to_numpy()
-    shown = from_lists(table, log.conventions) if DOCS in table.columns else None
+    shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
     return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights, shown=shown)
 
 

@@ -12,9 +12,10 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import check_level, groups, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Lists, Ranking, Scores, code_of, ratio
+from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
-from frame_metrics.measuring.lists import Results, depth_of, results_of, together
+from frame_metrics.inputs.rows import code_of
+from frame_metrics.measuring.lists import Results, depth_of, numbered, results_of, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -38,6 +39,11 @@ class Measured:
     # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
     shown: Results | None = None  # the results of all lists, where some metric is of them together
+
+    @property
+    def results(self) -> Results:
+        """The results of all lists; none where no metric is of them together."""
+        return together([]) if self.shown is None else self.shown
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
@@ -77,9 +83,8 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
     for name, metric in asked:
-        group = metric.params.get("of")
-        if "group" in metric.columns and code_of(group) not in groups(log):
-            raise BadValueError(f"{name}: no document belongs to {group!r} in {log.columns.group}")
+        if "group" in metric.columns and code_of(metric.params["of"]) not in groups(log):
+            raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
 
 
 def _takes_level(metric: Metric) -> bool:
@@ -127,7 +132,11 @@ def check_known(run: Ranking, rel: float, log: Log) -> None:
 def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking, once the grades are known to determine them."""
     check_grades(asked, log)
-    return each_ranking(log, asked, averages)
+    found = each_ranking(log, asked, averages)
+    if found.shown is None:
+        return found
+    docs = log.table["doc"].gather(found.shown.doc)
+    return replace(found, shown=numbered(found.shown, docs, log.conventions.catalogue))
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
@@ -166,7 +175,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
             _fill(measured, wanted, run, block)
 
     log.each_block(work, _load(log), alike=deep is not None)
-    shown = None if deep is None else together([listed[at] for at in sorted(listed)], log)
+    shown = None if deep is None else together([listed[at] for at in sorted(listed)])
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 

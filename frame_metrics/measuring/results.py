@@ -168,7 +168,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
 
 
-def _of_metrics(each: Averaged, lines: list[str] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
+def _of_metrics(each: Averaged, lines: Sequence[str | None] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
     """The columns of each metric; null in the lines of averages that it has not.
 
     Parameters

@@ -25,10 +25,11 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Lists, Ranking, Scores, Weighted, name_of
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
-from frame_metrics.metrics.probe import WatchedLists, WatchedRanking, WatchedScores
+from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 # Columns that a metric reads of the documents' own roles: how often they are chosen, and whom they belong to.
 OF_DOCUMENTS = {"popularity", "surprise", "group"}
+ONE_LIST = Lists(np.zeros(1, int), np.ones(1), 1)
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
@@ -287,9 +288,8 @@ class Metric:
     @property
     def pooled_sums(self) -> int:
         """The number of sums over queries that the micro average is made of; 0 where there is none."""
-        return (
-            COUNTED * (self.input is Confusion) if self.micro is None else 2 * (self.k or 1 if self.off_policy else 1)
-        )
+        parts = self.k or 1 if self.off_policy else 1
+        return COUNTED * (self.input is Confusion) if self.micro is None else 2 * parts
 
     def pools(self, run: Ranking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
@@ -330,7 +330,9 @@ class Metric:
             return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
         if self.input is Classes:
             return frozenset(), ()
-        watched = {Scores: WatchedScores, Lists: WatchedLists}.get(self.input, WatchedRanking)()
+        if self.input is Lists:  # undefined without the catalogue, where it is read
+            return frozenset(["catalogue"] * bool(np.isnan(self.compute(ONE_LIST))[0])), ()
+        watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)
         except NotComputableError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Confusion, Gain, Lists, Ranking, Rows, Scores
+from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows, Scores
 
 
 class WatchedRanking(Ranking):
@@ -47,20 +47,6 @@ class WatchedTable(Confusion):
     def tn(self) -> Array:
         self.seen.add("tn")
         return np.ones(1)
-
-
-class WatchedLists(Lists):
-    """Lists that show one document, which note whether their catalogue is read."""
-
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.named: dict[str, None] = {}
-        super().__init__(np.zeros(1, int), np.ones(1), 1, 2.0)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "catalogue":
-            self.seen.add(name)
-        return super().__getattribute__(name)
 
 
 class WatchedScores(Scores):

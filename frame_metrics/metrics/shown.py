@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Lists, Ranking, code_of, ratio
+from frame_metrics.inputs import Array, Lists, Ranking, ratio
+from frame_metrics.inputs.rows import code_of
 from frame_metrics.metrics.registry import metric
 
 Attention = Literal["log2", "equal"]

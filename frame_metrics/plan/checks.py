@@ -73,7 +73,7 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
         _check_weighted(name, metric, plan, [metric.average] if metric.average else averages)
         _check_reads(name, metric, plan)
         if metric.input is Lists:
-            _check_lists(name, metric, plan)
+            _check_lists(name, metric, plan, averages)
             continue
         check_average(metric.average, name, plan.columns)
         if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
@@ -159,9 +159,11 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         )
 
 
-def _check_lists(name: str, metric: Metric, plan: Plan) -> None:
+def _check_lists(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
     """Raise for a metric of all lists together that the columns and conventions do not determine."""
     conventions = plan.conventions
+    if any(averages):
+        raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
     if "catalogue" in metric.reads and conventions.catalogue is None:
         raise NotComputableError(
             f"{name} counts what no list shows too, and so needs catalogue=: the number of documents that could be "

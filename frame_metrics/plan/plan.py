@@ -160,9 +160,8 @@ class Plan:
 
     def reading(self) -> Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""
-        plan = self.but(
-            conventions=tables_of(self.conventions, self.columns, lists=self.needs is not None and self.needs.lists)
-        )
+        lists = self.needs is not None and self.needs.lists
+        plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
         return plan if self.conventions.propensity is None else plan.but(conventions=replace(plan.conventions, **read))

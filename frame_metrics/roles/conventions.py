@@ -189,8 +189,8 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
     """Faults of conventions that leave nothing to do for rows without a query."""
-    of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity")
-    of_queries += ("catalogue", "popularity", "group")
+    of_queries = ["n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity"]
+    of_queries += ["catalogue", "popularity", "group"]
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
         yield f"collection_size={size!r} is a column with the size of each query; name query="

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Confusion, Lists, ratio
+from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
 from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
@@ -50,10 +50,8 @@ def no_further(mean: Array, values: Array) -> Array:
     return np.clip(mean, *ends)
 
 
-def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str | None]:
+def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
     """Return the averages over queries that a metric has, whatever the data: as its name says it, or the call.
-
-    A metric of all lists together has none.
 
     Parameters
     ----------
@@ -61,8 +59,6 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
     weighted : whether queries have weights.
     """
     mean = "weighted" if weighted else "macro"
-    if metric.input is Lists:
-        return [None]
     if metric.average:
         return [metric.average]
     if metric.summed:

@@ -139,13 +139,13 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
 
 
 def exchanged(
-    differences: Callable[[Array], Array], seen: float, units: int, permutations: int, seed: int, step: int
+    values: Callable[[Array], Array], seen: float, units: int, permutations: int, seed: int, step: int
 ) -> float:
     """Return the p-value of exchanging what two systems have of each unit, two-sided, as ``randomization`` has it.
 
     Parameters
     ----------
-    differences : gives those of some draws, shape (draws,), by what each exchanges, 1 or 0, shape (draws, units).
+    values : gives those of both in some draws, shape (draws, 2), by what each exchanges, 1 or 0, shape (draws, units).
     seen : the difference where nothing is exchanged.
     step : draws that are made at a time.
     """
@@ -157,7 +157,7 @@ def exchanged(
             exchange = draws[:, None] >> np.arange(units) & 1
         else:
             exchange = np.random.default_rng([seed, i]).integers(0, 2, (len(draws), units))
-        near = np.abs(differences(exchange)) < abs(seen) - CLOSE * max(abs(seen), 1)
+        near = np.abs(np.diff(values(exchange))) < abs(seen) - CLOSE * max(abs(seen), 1)
         reached += int((~near).sum())  # an undefined one too
     return reached / n if every else (reached + 1) / (n + 1)
 

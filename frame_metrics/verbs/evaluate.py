@@ -46,7 +46,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
         return _of_values(irm, metrics, options)
     asked = read(metrics)
     plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
-    check_together(asked, plan, options)
+    _check_together(asked, options)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
         if options.method == "delong":
@@ -150,11 +150,9 @@ def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateO
     return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
 
 
-def check_together(asked: Asked, plan: Plan, options: EvaluateOptions) -> None:
-    """Raise for averages and intervals of metrics of all lists together."""
+def _check_together(asked: Asked, options: EvaluateOptions) -> None:
+    """Raise for intervals of metrics of all lists together."""
     name = next((name for name, metric in asked if metric.input is Lists), None)
-    if name is not None and [*options.averages] != [None]:
-        raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
     if name is not None and options.ci is not None:
         raise NotComputableError(
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
@@ -175,7 +173,9 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
         return Wide(alike, False, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    there_are = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    over = [metric for _, metric in asked if metric.input is not Lists]
+    there_are = {None} if len(over) < len(asked) else set[str | None]()
+    there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average

@@ -148,15 +148,12 @@ def test_pieces_blocks_threads_and_the_order_of_rows_change_nothing(beside: bool
 
 
 def test_pieces_have_all_that_one_frame_has() -> None:
-    """Popularity and groups of each list, and p-values of exchanged lists; whole lists are refused."""
+    """Popularity and groups of each list, whole lists, and p-values of exchanged lists."""
     whole = log(5).irm(**RANKED)
-    cut = [name for name in ASKED if name not in TOGETHER or "@" in name]
-    pl_testing.assert_frame_equal(in_pieces(whole).evaluate(*cut).collect(), whole.evaluate(*cut))
+    every = (*ASKED, "item_entropy", "catalogue_coverage")
+    pl_testing.assert_frame_equal(in_pieces(whole).evaluate(*every).collect(), whole.evaluate(*every))
     asked, few = (TOGETHER[0], EACH[0]), {"permutations": 200, "resamples": 50}
     pl_testing.assert_frame_equal(in_pieces(whole).compare(*asked, **few).collect(), whole.compare(*asked, **few))
-    assert error(lambda: in_pieces(whole).evaluate("item_entropy"), NotComputableError).startswith(
-        "item_entropy is of whole lists together, and this frame is read in pieces; say of how many results"
-    )
     assert "no document belongs to 'z' in side" in error(lambda: in_pieces(whole).evaluate("exposure_share(of='z')"))
 
 
@@ -209,8 +206,41 @@ def test_what_was_never_chosen_counts_as_what_was_chosen_least() -> None:
     assert irm.per_query("arp")["value"].to_list() == [0, 6]
     shares = pl.DataFrame(rows | {"share": [0.25, 0.25, 0.75]}).irm(popularity="share")
     assert shares.per_query("novelty", "arp")["value"].to_list() == pytest.approx([2, 0.25, -log2(0.75), 0.75])
+    days = pl.DataFrame({"doc": [*"aabby"], "popularity": [4, 2, 1, 1, 0]})  # rows of one document are added up
+    assert irm(popularity=days).per_query("novelty").equals(irm.per_query("novelty"))
     same_shares = shares(popularity=pl.col("share") * 1)
     assert same_shares.per_query("novelty").equals(shares.per_query("novelty"))
+
+
+def test_a_catalogue_of_one_document_has_no_gini() -> None:
+    """All other lists of the segment are counted; undefined= says what it becomes."""
+    irm = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 1.0]}).irm(catalogue=1)
+    asked = irm.evaluate("catalogue_gini", "item_coverage", "item_entropy").select("value", "n", "n_undefined")
+    assert asked.rows() == [(None, 0, 1), (1, 2, 0), (0, 2, 0)]
+    assert irm(undefined="zero").evaluate("catalogue_gini").select("value", "n", "n_undefined").row(0) == (0, 2, 1)
+    assert "catalogue_gini is undefined for 1 of 1 segments" in error(
+        lambda: irm(undefined="raise").evaluate("catalogue_gini")
+    )
+
+
+def test_a_segment_without_lists_keeps_its_row() -> None:
+    """Judged queries that found nothing are no lists."""
+    rows = {"query": [1], "day": ["x"], "doc": ["a"], "score": [1.0]}
+    qrels = pl.DataFrame({"query": [1, 2], "day": ["x", "y"], "doc": ["a", "b"], "grade": [1, 1]})
+    irm = pl.DataFrame(rows).irm(by="day", catalogue=2).judge(qrels)
+    assert irm.evaluate("item_coverage").select("day", "value", "n").rows() == [("x", 0.5, 1), ("y", None, 0)]
+
+
+def test_saved_numbers_may_be_called_as_metrics_of_all_lists() -> None:
+    """As a coverage of each night: they are averaged as numbers from elsewhere are."""
+    saved = pl.DataFrame({"night": [1, 2], "catalogue_coverage": [0.2, 0.4]})
+    found = saved.irm(query="night", value="catalogue_coverage").evaluate(ci=0.9)
+    assert found.select("metric", "average", "value", "n").row(0) == (
+        "catalogue_coverage",
+        "macro",
+        pytest.approx(0.3),
+        2,
+    )
 
 
 def exchanged(one: dict[int, list[str]], other: dict[int, list[str]], name: str) -> float:
@@ -326,12 +356,6 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
         ({"popularity": "many"}, "novelty", BadValueError, "many: 4 of 4 rows are not between 0 and 1"),
         ({"popularity": "none"}, "novelty", BadValueError, "none: 1 of 4 rows is not above 0 (row 1); give what"),
         ({"popularity": "minus"}, "arp", BadValueError, "minus: 4 of 4 rows are negative"),
-        (
-            {"popularity": pl.DataFrame({"doc": ["a", "a"], "popularity": [1, 2]})},
-            "arp",
-            BadValueError,
-            "popularity=: doc 'a' has 2 rows, each with a popularity",
-        ),
         ({"popularity": "gone"}, "arp", ColumnError, "there is no such column"),
         ({"catalogue": 9, "doc": None}, "recall", ColumnError, "catalogue= is about documents; name the document col"),
     ],

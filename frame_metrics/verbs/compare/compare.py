@@ -123,9 +123,9 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
-            for i, (metric, pair) in enumerate(product(range(m), pairs), len(rows) - m * len(pairs)):
-                if pairing.measured.asked[metric][1].input is Lists:
-                    rows[i] = lists_compared(pairing, segment, metric, pair, options)
+            for at, (i, two) in enumerate(product(range(m), pairs), len(rows) - m * len(pairs)):
+                if pairing.measured.asked[i][1].input is Lists:
+                    rows[at] = lists_compared(pairing, segment, i, two, options)
     if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))

@@ -20,46 +20,37 @@ def lists_compared(pairing: Pairing, segment: int, metric: int, pair: Pair, opti
     The p-value is that of Fisher's randomization test: if nothing differs between two systems, either could have given
     each of two lists. Each draw exchanges the lists of some queries, or clusters of them, and has the metric anew.
     """
-    measured, shown = pairing.measured, pairing.measured.shown
-    grid, (_, one) = measured.log.grid, measured.asked[metric]
-    row: Row = {"test": options.test, "n": 0, "n_unpaired": 0, "n_undefined": 0}
-    if shown is None:
-        return row
+    measured, shown = pairing.measured, pairing.measured.results
+    grid, (_, one), n_queries = measured.log.grid, measured.asked[metric], pairing.n_queries
     side = np.select([grid.system == system for system in pair], [0, 1], -1)
     here = (side >= 0) & (grid.segment == segment) & (np.bincount(shown.ranking, minlength=len(side)) > 0)
-    lists = np.bincount(grid.pair[here], minlength=pairing.n_queries)  # of each query, 2 where both have one
-    row["n_unpaired"] = int((lists == 1).sum())
+    lists = np.bincount(grid.pair[here], minlength=n_queries)  # of each query, 2 where both have one
     used = lists > (options.unanswered == "drop")
-    row["n"] = int(used.sum())
     some = np.flatnonzero((here & used[grid.pair])[shown.ranking])
-    unit = _units(pairing, used)[grid.pair[shown.ranking[some]]]
-    results, units = shown.at(some), int(unit.max(initial=-1)) + 1
+    results, unit = shown.at(some), _units(pairing, used)[grid.pair[shown.ranking[some]]]
+    mine, units = side[results.ranking], int(unit.max(initial=-1)) + 1
 
-    def differences(exchange: Array) -> Array:
-        """The difference of the metric in some draws, by whether each unit exchanges its lists, shape (draws,)."""
+    def values(exchange: Array) -> Array:
+        """The metric of both in some draws, by what units exchange in each, shape (draws, 2)."""
         n = len(exchange)
-        placed = np.arange(n)[:, None] * 2 + (side[results.ranking] ^ exchange[:, unit])
-        return one.compute(results.lists(one, placed, 2 * n, measured.weight)).reshape(n, 2) @ [1, -1]
+        placed = np.arange(n)[:, None] * 2 + (mine ^ exchange[:, unit])
+        return one.compute(results.lists(one, placed, 2 * n, measured.weight)).reshape(n, 2)
 
-    plain = np.zeros((1, units), np.int64)
-    values = one.compute(results.lists(one, side[results.ranking][None], 2, measured.weight))
-    row |= zip(EACH, map(float, (*values, values[0] - values[1])), strict=True)
-    if units > 1 and np.isfinite(values).all():
-        step = max(ROOM // max(len(some), 2 * results.documents[1]), 1)
-        row["p_value"] = exchanged(
-            differences, float(differences(plain)[0]), units, options.permutations, options.seed, step
-        )
+    value, base = values(np.zeros((1, units), np.int64))[0]
+    row: Row = dict(zip(EACH, map(float, (value, base, value - base)), strict=True)) | {"test": options.test}
+    row |= {"n": int(used.sum()), "n_unpaired": int((lists == 1).sum()), "n_undefined": int(np.isnan(value - base))}
+    if units > 1 and np.isfinite(value - base):
+        step = max(ROOM // max(len(some), 2 * results.size), 1)
+        row["p_value"] = exchanged(values, value - base, units, options.permutations, options.seed, step)
     return row
 
 
 def _units(pairing: Pairing, used: Array) -> Array:
     """The number of the unit that exchanges its lists at once, of each query, in the order in which they are drawn."""
-    drawn, cluster = pairing.drawn[used[pairing.drawn]], pairing.measured.cluster
-    unit = np.zeros(pairing.n_queries, np.int64)
-    unit[drawn] = np.arange(len(drawn))
+    drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.measured.cluster, np.zeros(len(used), np.int64)
+    of_query = np.zeros(len(used))
     if cluster is not None:
-        of_query = np.zeros(pairing.n_queries)
         of_query[pairing.measured.log.grid.pair] = cluster
-        own = numbered(of_query[drawn])
-        unit[drawn] = unit[drawn] if own is None else own
+    own = None if cluster is None else numbered(of_query[drawn])
+    unit[drawn] = np.arange(len(drawn)) if own is None else own
     return unit
