@@ -197,6 +197,14 @@ class IRM(Generic[Frame]):
     target_propensity : the chance with which another policy would place it there, given the same way: weights are
         then target_propensity / propensity, which ``sips``, ``iips`` and ``rips`` make the value of that policy of.
     clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
+    group : whom a document belongs to, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no
+        group.
+    popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a frame with a row for each
+        time, whose documents stand in a column called as ``doc`` is (or with a column ``popularity``, which says how
+        many times a row stands for; rows of a document are added up); a mapping from documents to how often; or a
+        column of the log, for ``novelty`` of shares of all choices. What a frame or mapping lacks was never chosen.
+    catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
+        frame of them, in a column called as ``doc`` is.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays; several to one "majority", by most of its rows, or
@@ -628,6 +636,8 @@ class IRM(Generic[Frame]):
             else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
             "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
             have none. A list of averages gives all of them.
+            ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini`` are of all lists of a segment
+            together, judged or not, so that they take no average and no ``ci``: ``average`` is null, ``n`` the lists.
             Of ``mean_click_position`` "micro" is the mean over the clicks of all queries; "micro" of ``sips``, ``iips``
             and ``rips`` at a cutoff is self-normalised, as ``sn_sips@10`` is.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where

@@ -22,7 +22,7 @@ from typing import Any
 from drawing import drawing
 from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
-from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
@@ -41,7 +41,13 @@ DRAWING = DOCS / "architecture.svg"
 FRONT = DOCS / "pictures" / "front.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
-FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
+FAMILIES = {
+    Ranking: "Ranking",
+    Confusion: "The 2x2 table",
+    Scores: "Scores",
+    Classes: "Several classes",
+    Lists: "All lists together",
+}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
 
 # How other tools write what is here, one spelling of each measure.
@@ -202,7 +208,7 @@ def page() -> str:
 def entry(metric: Metric) -> str:
     """Entry of one metric on the page."""
     said = {name: " ".join(text.split()) for name, text in SECTION.findall(metric.doc)}
-    null = "null" if metric.input is Classes else "null, left out of the mean"
+    null = "null" if metric.input in (Classes, Lists) else "null, left out of the mean"
     default = null if metric.undefined is None else f"{metric.undefined:g}"
     default += f", as 1 - {metric.completes} is there" if metric.completes and metric.undefined is not None else ""
     low, high = (f"{end:g}".replace("inf", "infinity") for end in metric.range)
@@ -229,7 +235,7 @@ def entry(metric: Metric) -> str:
 
 def ties(metric: Metric) -> str:
     """Treatment of equal scores."""
-    if metric.input in (Scores, Classes):
+    if metric.input in (Scores, Classes, Lists):
         return ""
     bounds = "" if metric.monotone else "not bounded by their order"
     mean = "`ties='expected'` gives the mean over their orders" if metric.expected else ""
@@ -240,12 +246,14 @@ def over_queries(metric: Metric) -> str:
     """Average over queries."""
     if metric.input is Classes:
         return "none; rows are pooled."
+    if metric.input is Lists:
+        return "none; all lists are counted together."
     return "sum." if metric.summed else "mean" + ", or micro" * bool(metric.pooled_sums) + "."
 
 
 def over_classes(metric: Metric) -> str:
     """Form for several classes."""
-    if metric.input is Ranking:
+    if metric.input in (Ranking, Lists):
         return ""
     if metric.input is Classes:
         return "of the whole table."
@@ -298,6 +306,8 @@ def kind(metric: Metric) -> str:
     scaled = metric(max_grade=1) if "max_grade" in metric.options else metric
     if metric.of_subtopics:
         return "of a ranking, for several intents (`judge(qrels, subtopic=)`)"
+    if not metric.judges:
+        return "of what is shown, judged or not"
     if metric.input is Ranking:
         return "of a ranking, graded" if "gains" in scaled.reads else "of a ranking, relevant or not"
     if metric.input is Classes:

@@ -8,13 +8,13 @@ import polars as pl
 
 from frame_metrics.border.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
-from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE, Advice
-from frame_metrics.metrics.metric import Metric, metrics_of
+from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric, metrics_of
 
-FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
+FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes", Lists: "lists"}
 CHANCES = ("propensity", "target_propensity")
-READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade"}
+READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade", "catalogue": "catalogue"}
 
 
 def list_metrics(*, library: str = "polars") -> Any:
@@ -79,7 +79,7 @@ def _beside(metric: Metric) -> list[str]:
     """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
     try:
         return [need for fact, need in READS.items() if fact in metric.reads] + [
-            f"extra {one}" for one in metric.columns
+            one.replace("surprise", "popularity") if one in OF_DOCUMENTS else f"extra {one}" for one in metric.columns
         ]
     except FrameMetricsError:
         return []

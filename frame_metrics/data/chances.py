@@ -70,7 +70,7 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 
 
-def _alike(one: Any, other: Any) -> bool:
+def alike(one: Any, other: Any) -> bool:
     """Return True for types whose values can be told apart in either."""
     return one == other or (one.is_integer() and other.is_integer()) or (one in TEXTS and other in TEXTS)
 
@@ -90,7 +90,7 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
         kinds[RANK] = pl.Float64
         for name, column in zip(columns.key_names[1], columns.by, strict=True):
-            if name in keys and not _alike(table.schema[name], log.schema[name]):
+            if name in keys and not alike(table.schema[name], log.schema[name]):
                 kinds_of = f"{table.schema[name]} there, and {log.schema[name]} in the log"
                 raise ColumnError(f"{role}=: {column} is {kinds_of}; give both one type")
         own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)

@@ -13,6 +13,7 @@ import polars as pl
 
 from frame_metrics.data import blocks
 from frame_metrics.data.chances import with_ratio
+from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import (
@@ -206,8 +207,10 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
+    def each_block(self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False) -> None:
         """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy.
+
+        ``alike``: whether rows of equal score that no metric tells apart are put in order too.
 
         Raises
         ------
@@ -219,7 +222,7 @@ class Log:
         other: dict[int, FrameMetricsError] = {}
 
         def tried(at: slice | Array) -> None:
-            block, first = Block(self, at), at.start if isinstance(at, slice) else int(at[0])
+            block, first = Block(self, at, alike), at.start if isinstance(at, slice) else int(at[0])
             try:
                 _ = block.rows
                 if not broken and first < min(other, default=len(self.grid.pair)):
@@ -327,7 +330,7 @@ class Block:
             decision=decision,
             score=score,
             tie=rows.tie,
-            extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
+            extra={name.removeprefix(EXTRA): rows.ordered(rows.cells[name]) for name in log.columns.extra_names},
             relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
             ratio=rows.column("ratio"),
             clip=log.conventions.clip,
@@ -385,7 +388,7 @@ def read_log(
         positive=conventions.positive,
         scale=conventions.scale,
     )
-    log = with_ratio(log, columns, conventions)
+    log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
     alike = columns.per_system and not columns.threshold  # rows of systems differ in one column
     systems = systems_of(log, columns) if alike and later and not arms else None
     log = log if systems is None else systems.first
@@ -408,7 +411,8 @@ def read_log(
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    known = _relevance_known(frame, row, grid, conventions)
+    unread = judged is None and not (judging.label or judging.grade or columns.relevant)
+    known = _relevance_known(frame, row, grid, conventions, every=unread)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
@@ -448,9 +452,14 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
-def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, conventions: Conventions) -> Array | None:
-    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it."""
-    if conventions.unjudged_queries == "count":
+def _relevance_known(
+    frame: pl.DataFrame, row: Array | None, grid: Grid, conventions: Conventions, *, every: bool
+) -> Array | None:
+    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it.
+
+    ``every``: whether all are evaluated, as there are no judgments at all.
+    """
+    if conventions.unjudged_queries == "count" or every:
         return np.ones(len(grid.pair), bool)
     if RELEVANCE_KNOWN not in frame.columns:
         return None

@@ -9,12 +9,12 @@ from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_a
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import ROLES, Columns
+from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 from frame_metrics.roles.conventions import Conventions
 
 # Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
-# the lowest grades.
-FACTS = POSITIONS, SCORES, SHARES, LOWEST = "\0positions", "\0scores", "\0shares", "\0lowest"
+# the lowest grades; the groups of documents.
+FACTS = POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
 
 
 def _called_positions(columns: Columns) -> list[str]:
@@ -113,6 +113,13 @@ def _lowest(log: Log) -> pl.Series:
     return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
 
 
+def groups(log: Log) -> set[float]:
+    """Return the numbers of the groups that documents of a log belong to."""
+    if GROUPS in log.table.columns:
+        return {*log.table[GROUPS].drop_nulls().explode()}
+    return {*log.table.get_column(f"{EXTRA}group", default=pl.Series([], dtype=pl.Float64)).drop_nulls().unique()}
+
+
 def all_relevant(log: Log) -> bool:
     """Return True where no grade is below ``rel``, and there are three or more."""
     return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
@@ -122,4 +129,5 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     """Return what a piece says of both, one value each."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _by_values(log)]
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
-    return facts | {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
+    known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}
+    return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}

@@ -5,6 +5,7 @@ No frame library is imported here.
 """
 
 from frame_metrics.inputs.intents import Intents, Subtopics
+from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
 from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
@@ -19,6 +20,7 @@ __all__ = [
     "Confusion",
     "Gain",
     "Intents",
+    "Lists",
     "OfNumber",
     "Pool",
     "Ranking",

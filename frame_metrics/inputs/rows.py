@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,11 @@ def ratio(a: Array, b: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient, nothing = a / b, b == 0
     return np.where(nothing, np.nan, quotient) if nothing.any() else quotient
+
+
+def code_of(text: str) -> float:
+    """Return a number for a text, another one for another text, wherever it is worked out."""
+    return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))
 
 
 def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:

@@ -24,6 +24,7 @@ from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.lists import DOCS, from_lists
 from frame_metrics.measuring.queries import (
     Measured,
     answered,
@@ -285,6 +286,8 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
     columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
     columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
+    if measured.shown is not None:
+        columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
     columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
     columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
     columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
@@ -302,7 +305,9 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
         keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
     which = {SYSTEM: system_numbers(log, work.systems)[grid.system], OWN: grid.of_log}
     which |= {PLACED: placed_of(log, grid.segment)}
-    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in (which | columns).items()}
+    lists = {name: values for name, values in columns.items() if isinstance(values, pl.Series)}
+    arrays = {name: values for name, values in (which | columns).items() if name not in lists}
+    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in arrays.items()} | lists
     return Answer(keys, out | facts(log, len(grid.pair), work), aliases)
 
 
@@ -388,7 +393,8 @@ def restored_values(table: pl.DataFrame, work: Measuring) -> Measured:
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
     evaluated = table[EVALUATED].to_numpy()
-    return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights)
+    shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
+    return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights, shown=shown)
 
 
 def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:

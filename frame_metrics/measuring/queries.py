@@ -10,10 +10,12 @@ import polars as pl
 
 from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import check_level, undecided_shares
+from frame_metrics.data.misread import check_level, groups, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Ranking, Scores, ratio
+from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
+from frame_metrics.inputs.rows import code_of
+from frame_metrics.measuring.lists import Results, depth_of, numbered, results_of, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -36,6 +38,12 @@ class Measured:
     absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
     # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
+    shown: Results | None = None  # the results of all lists, where some metric is of them together
+
+    @property
+    def results(self) -> Results:
+        """The results of all lists; none where no metric is of them together."""
+        return together([]) if self.shown is None else self.shown
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
@@ -74,6 +82,9 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
         if _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
+    for name, metric in asked:
+        if "group" in metric.columns and code_of(metric.params["of"]) not in groups(log):
+            raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
 
 
 def _takes_level(metric: Metric) -> bool:
@@ -121,7 +132,11 @@ def check_known(run: Ranking, rel: float, log: Log) -> None:
 def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking, once the grades are known to determine them."""
     check_grades(asked, log)
-    return each_ranking(log, asked, averages)
+    found = each_ranking(log, asked, averages)
+    if found.shown is None:
+        return found
+    docs = log.table["doc"].gather(found.shown.doc)
+    return replace(found, shown=numbered(found.shown, docs, log.conventions.catalogue))
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
@@ -132,6 +147,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     counts = {i: np.empty((asked[i][1].pooled_sums, len(grid.pair))) for i in pools}
     weighed = range(len(asked)) if log.conventions.propensity is not None else ()
     weights = {i: np.empty((2, len(grid.pair))) for i in weighed}
+    deep = depth_of(asked)
+    listed: dict[int, Results] = {}
     weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
     rows = {i: np.empty(len(grid.pair)) for i in weighs}
     by_variant = _by_variant(log, asked)
@@ -142,27 +159,32 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    values = np.empty((len(asked), len(grid.pair)))
+    values = np.full((len(asked), len(grid.pair)), np.nan)
     measured = Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights)
 
     def work(block: Block) -> None:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
+        if deep is not None:
+            listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
         evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
             _fill(measured, wanted, run, block)
 
-    log.each_block(work, _load(log))
-    return replace(measured, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
+    log.each_block(work, _load(log), alike=deep is not None)
+    shown = None if deep is None else together([listed[at] for at in sorted(listed)])
+    return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     """Return the metrics of each kind of ranking: the least relevant grade, and whether unjudged rows are left out."""
     of: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
+        if metric.input is Lists:  # which no ranking has by itself
+            continue
         of.setdefault(log.conventions.variant(metric), []).append(i)
     return of
 
@@ -233,6 +255,8 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
     shared = defined, ~defined
     for i, (_, metric) in enumerate(measured.asked):
+        if metric.input is Lists:
+            continue
         raw = values = measured.values[i][some]
         undefined = lacking if (lacking := np.isnan(raw)).any() else None
         if undefined is not None:

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, groups_of, segments_of
 from frame_metrics.errors import BadValueError, check_bool, check_choice, check_level, check_whole
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
@@ -96,7 +96,7 @@ class Averaged:
 
     asked: Asked
     of: list[int]  # which metric each value is of, by its place among those asked for
-    averages: list[str]  # of each value
+    averages: list[str | None]  # of each value; None for one of all lists together
     tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
     effective: list[Array] = field(default_factory=list)  # and effective sample sizes, where results are weighted
@@ -108,6 +108,8 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
     of, sums = tallies(measured, options.averages)
+    lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
+    place = np.argsort([*of, *lists], kind="stable")
     cluster = None if measured.cluster is None else measured.cluster[some]
     order = None if options.ci is None else log.drawing_order(some)
     tables: list[list[Array]] = []
@@ -116,13 +118,17 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
-        table = [*averages_within(sums, member, count)]
+        table = [*averages_within(sums, member, count)] if sums else [np.zeros((0, count))] * 3
         if options.ci is not None:
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
+        if measured.shown is not None:
+            found = measured.shown.within(measured, lists, segments.place[log.grid.cell], count)
+            table = [np.concatenate(both)[place] for both in zip(table, found, strict=True)]
         tables.append(table)
         effective += [effective_sizes(measured, of, sums, member, count)] if measured.weights else []
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
-    averages = [tally.average for tally in sums]
+    averages = [*(tally.average for tally in sums), *[None] * len(lists)]
+    of, averages = ([values[i] for i in place] for values in ([*of, *lists], averages))
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated, effective), options, groups, wide)
 
 
@@ -162,7 +168,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
 
 
-def _of_metrics(each: Averaged, lines: list[str] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
+def _of_metrics(each: Averaged, lines: Sequence[str | None] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
     """The columns of each metric; null in the lines of averages that it has not.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import nan
 
 from frame_metrics.errors import FrameMetricsError, NotComputableError
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs import Array, Lists, Ranking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Metrics, read, read_text
 
@@ -32,9 +32,10 @@ def is_known(metric: Metric) -> bool:
 def _read(text: str) -> Sequence[tuple[str, Metric]]:
     """The metrics of ours that a text means, or none."""
     try:
-        return read_text(text)
+        found = read_text(text)
     except FrameMetricsError:
         return ()
+    return () if found[0][1].input is Lists else found  # of which no query has a number
 
 
 def _unknown(text: str) -> Metric:

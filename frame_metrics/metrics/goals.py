@@ -107,6 +107,18 @@ ADVICE = tuple(
             ("recall@10", "the share of held-out items found", "a user with more than ten such items cannot reach 1"),
             ("success@10", "users with at least one hit", "how many hits, and where"),
         ),
+        "recommendations beyond the hits": (
+            (
+                "catalogue_coverage@10",
+                "how much of the catalogue is shown at all",
+                "how often; it rises with each list",
+            ),
+            ("catalogue_gini@10", "how unevenly items are shown", "whether those that are seldom shown are any good"),
+            ("distributional_coverage@10", "how spread what is shown is, in bits", "items that nobody is shown"),
+            ("novelty@10", "how far from the popular each list goes", "whether users like it: see recall"),
+            ("average_popularity@10", "how popular what is shown is", "one hit in ten may be all of it"),
+            ("exposure_share(of='a')@10", "the attention that a group has", "what share would be fair"),
+        ),
         "clicks": (
             ("success@10", "the share of searches with a click on the first ten (CTR@10)", "what answered unclicked"),
             ("abandonment", "the share of searches without a click", "good answers that need none"),

@@ -22,16 +22,19 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, Weighted, name_of
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Lists, Ranking, Scores, Weighted, name_of
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
+# Columns that a metric reads of the documents' own roles: how often they are chosen, and whom they belong to.
+OF_DOCUMENTS = {"popularity", "surprise", "group"}
+ONE_LIST = Lists(np.zeros(1, int), np.ones(1), 1)
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 
-Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores
+Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores | Lists
 Weigh: TypeAlias = Callable[[Ranking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 
@@ -94,7 +97,7 @@ class Metric:
     @cached_property
     def at(self) -> str | None:
         """The parameter that ``@`` sets: a cutoff ``k``, a ``recall`` level, or none."""
-        if self.input is Confusion:
+        if self.input in (Confusion, Lists):  # which are cut before they are read
             return "k"
         return next((name for name in ("k", "recall") if name in self.signature), None)
 
@@ -290,7 +293,8 @@ class Metric:
     @property
     def pooled_sums(self) -> int:
         """The number of sums over queries that the micro average is made of; 0 where there is none."""
-        return COUNTED * (self.input is Confusion) if self.micro is None else 2 * (self.k or 1)
+        parts = self.k or 1 if self.off_policy else 1
+        return COUNTED * (self.input is Confusion) if self.micro is None else 2 * parts
 
     def pools(self, run: Ranking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
@@ -316,7 +320,7 @@ class Metric:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
         "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of
-        scores, and "max_grade" where it is not given.
+        scores, "catalogue" of lists, and "max_grade" where it is not given.
         """
         return self._tried[0]
 
@@ -331,6 +335,8 @@ class Metric:
             return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
         if self.input is Classes:
             return frozenset(), ()
+        if self.input is Lists:  # undefined without the catalogue, where it is read
+            return frozenset(["catalogue"] * bool(np.isnan(self.compute(ONE_LIST))[0])), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)
@@ -343,6 +349,11 @@ class Metric:
             reads, columns = filled._tried
             return reads | {"max_grade"}, columns
         return frozenset(watched.seen), tuple(watched.named)
+
+    @property
+    def judges(self) -> bool:
+        """True where a label or grade is read; users' metrics of columns are of judged queries too."""
+        return self.input is not Lists and not (self.columns and {*self.columns} <= OF_DOCUMENTS and not self.reads)
 
     @property
     def graded(self) -> bool:

@@ -29,6 +29,7 @@ SPELLINGS = (
     (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
     (r"(?:ctr|click[ _-]?through[ _-]?rate)(@.+| at \d.*)", r"success\1"),
+    (r"gini(@.+| at \d.*)", r"catalogue_gini\1"),
     (r"precision at recall (\.?\d.*)", r"precision_at_recall@\1"),
     (r"(.*\S) at (\d[\d,]*)", r"\1@\2"),
 )

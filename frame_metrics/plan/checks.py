@@ -16,7 +16,7 @@ from frame_metrics.errors import (
     check_choice,
     did_you_mean,
 )
-from frame_metrics.inputs import Classes, Confusion
+from frame_metrics.inputs import Classes, Confusion, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
@@ -72,6 +72,9 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
         check_parameters(name, metric)
         _check_weighted(name, metric, plan, [metric.average] if metric.average else averages)
         _check_reads(name, metric, plan)
+        if metric.input is Lists:
+            _check_lists(name, metric, plan, averages)
+            continue
         check_average(metric.average, name, plan.columns)
         if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
             raise NotComputableError(
@@ -156,6 +159,27 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         raise NotComputableError(
             f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.in_words(conventions.rel)} only"
         )
+
+
+def _check_lists(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
+    """Raise for a metric of all lists together that the columns and conventions do not determine."""
+    conventions = plan.conventions
+    if any(averages):
+        raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
+    if "catalogue" in metric.reads and conventions.catalogue is None:
+        raise NotComputableError(
+            f"{name} counts what no list shows too, and so needs catalogue=: the number of documents that could be "
+            "shown, or a frame of them"
+        )
+    if metric.k is not None and conventions.ties in ("worst", "best", "expected"):
+        raise NotComputableError(
+            f"{name} counts documents, and ties={conventions.ties!r} does not say which of those with equal scores "
+            "stand in the first places; say ties=None, or 'order'"
+        )
+    if conventions.propensity is not None:
+        raise NotComputableError(f"{name} adds up over no results, so that nothing is weighted; say propensity=None")
+    if conventions.variant(metric)[1]:
+        raise NotComputableError(f"{name} is of what is shown, judged or not; say unjudged=None")
 
 
 def check_parameters(name: str, metric: Metric) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.errors import ColumnError, closest, listed
-from frame_metrics.inputs import ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores
+from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import Asked, plain_name
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
@@ -25,6 +25,9 @@ class Needs:
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
     judgment: bool = True  # whether a label or a grade is read
     weighs: bool = False  # whether results may be weighted by their propensities
+    lists: bool = False  # whether some metric is of all lists of a segment together
+    takes_lists: bool = False  # whether the verb computes such a metric
+    bare: bool = False  # whether nothing that is asked reads a label or a grade
     team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
     def __or__(self, other: Needs) -> Needs:
@@ -35,16 +38,19 @@ class Needs:
 
 OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
 NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
+TAKES_LISTS = replace(WEIGHS, takes_lists=True)
 OF_TEAMS = replace(RANKED, team=True)
 
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
-    needs = Needs(query=judged)
+    needs = Needs(query=judged, bare=not any(metric.judges for _, metric in asked))
     for name, metric in asked:
         form = metric.of_classes
         _check_sets(name, columns)
-        if metric.input is Ranking or metric.k is not None:
+        if metric.input is Lists:
+            needs |= Needs(query=True, order=metric.k is not None, lists=True)
+        elif metric.input is Ranking or metric.k is not None:
             needs |= _of_ranking(name, metric, columns, roles, available)
         elif metric.input is Scores or (form is not None and form.input is ClassScores):
             needs |= Needs(score=True)
@@ -62,7 +68,7 @@ def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str,
         raise ColumnError(
             f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
         )
-    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
+    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns, roles)
 
 
 def _check_sets(name: str, columns: Columns) -> None:
@@ -74,11 +80,16 @@ def _check_sets(name: str, columns: Columns) -> None:
         )
 
 
-def _read_beside(name: str, metric: Metric, columns: Columns) -> Needs:
+def _read_beside(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any]) -> Needs:
     """Return the needs of a kernel that reads scores, or columns without a part, of a ranking."""
     if not metric.columns and "score" not in metric.reads:
         return NONE
     named = dict(columns.extra)
+    if metric.columns and {*metric.columns} <= OF_DOCUMENTS:
+        role = metric.columns[0].replace("surprise", "popularity")
+        if roles.get(role) is None:
+            raise ColumnError(f"{name} reads what {role}= says of a document; name it")
+        return Needs(extra=metric.columns)
     for one in metric.columns:
         if one not in named:
             others = f", beside {listed(named)}" if named else ""
@@ -153,8 +164,8 @@ def read_by(
         ("score", "rank"): needs.order and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
-        ("doc",): judged and not columns.doc,
-        ("label", "grade"): needs.judgment and not judged and not (columns.label or columns.grade),
+        ("doc",): (judged or needs.lists) and not columns.doc,
+        ("label", "grade"): needs.judgment and not (needs.bare or judged) and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:
@@ -166,6 +177,9 @@ def read_by(
         rank=columns.rank if ordered else None,
         predicted=columns.predicted if needs.predicted else None,
         threshold=columns.threshold if needs.score else None,
+        group=columns.group if "group" in needs.extra else None,
+        popularity=columns.popularity if {"popularity", "surprise"} & {*needs.extra} else None,
+        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
     return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read

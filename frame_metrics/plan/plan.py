@@ -11,7 +11,8 @@ from typing import Any
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.data.chances import CHANCES, by_rank
-from frame_metrics.errors import ColumnError, check_apart, kind_of
+from frame_metrics.data.documents import TABLES, tables_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
@@ -46,6 +47,11 @@ class Plan:
                     "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
                     "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
                 )
+            if needs.lists and not needs.takes_lists:
+                raise NotComputableError(
+                    "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
+                    "together, and of no single query: evaluate() has them, and compare() for systems"
+                )
             self._asked[needs] = plan
         return self._asked[needs]
 
@@ -58,7 +64,7 @@ class Plan:
     def without_frames(self) -> Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
         judgments = None if self.judgments is None else (None, self.judgments[1])
-        roles = {**self.roles, **dict.fromkeys(CHANCES)}  # which the conventions have
+        roles = {**self.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # which the conventions have
         return self.but(
             frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds
         )
@@ -153,10 +159,12 @@ class Plan:
         return [name for name in self.judged.needed if not every or name != self.judged.label]
 
     def reading(self) -> Plan:
-        """Return this plan with what its conventions say by rank read from frames."""
+        """Return this plan with what its conventions say by rank, or by document, read from frames."""
+        lists = self.needs is not None and self.needs.lists
+        plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
-        return self if self.conventions.propensity is None else self.but(conventions=replace(self.conventions, **read))
+        return plan if self.conventions.propensity is None else plan.but(conventions=replace(plan.conventions, **read))
 
     @property
     def keys_beside(self) -> dict[str, str]:

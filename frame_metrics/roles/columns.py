@@ -109,6 +109,8 @@ class Columns:
     )
     relevant: str | None = _column(found="lists")
     team: str | None = _column(of=("result",), called="contributor contributed_by", check=series.team_column)
+    group: str | None = _column(of=("result",), called="provider publisher supplier", check=series.group_column)
+    popularity: str | None = _amount("popularity", "result", plural="popularities")
     class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
@@ -123,6 +125,7 @@ class Columns:
     propensity: str | None = _chance("propensity", called="propensities pscore examination")
     target_propensity: str | None = _chance("target propensity", called="target_pscore evaluation_policy_pscore")
     extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # names that users' metrics know, and columns
+    about: tuple[str, ...] = ()  # what metrics read of documents beside what is judged: their popularity, or group
     value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
     metric: str | None = _column()  # what these are of; None where the columns' own names say it
     k: str | None = None  # its cutoff, which the metric says too
@@ -179,8 +182,8 @@ class Columns:
 
     @cached_property
     def extra_names(self) -> list[str]:
-        """The inside names of the columns that only users' metrics read."""
-        return [EXTRA + name for name, _ in self.extra]
+        """The inside names of the columns that only some metrics read, which they call so."""
+        return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.about)]
 
 
 ROLES: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(Columns) if "role" in one.metadata}

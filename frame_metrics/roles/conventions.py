@@ -43,6 +43,8 @@ class Conventions:
     propensity: Any = None
     target_propensity: Any = None
     clip: float | None = None  # the largest weight
+    catalogue: Any = None  # the documents that could be shown: their number, or a frame of them
+    popularity: Any = None  # how often each document is chosen: by document, or in a frame; or the column of it
     grade_type: str = "Float64"
 
     @property
@@ -137,6 +139,9 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
     """
     if roles.get("ties") == "doc" and not columns.doc:
         yield "ties='doc' orders equal scores by document; name the document column with doc="
+    for role in ("catalogue", "popularity"):
+        if roles.get(role) is not None and not isinstance(roles[role], str) and not columns.doc:
+            yield f"{role}= is about documents; name the document column with doc="
     if roles.get("duplicates") and not columns.doc:
         yield "duplicates= is about documents that repeat; name the document column with doc="
     if roles.get("scale") is not None and not judging.grade:
@@ -184,7 +189,8 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
     """Faults of conventions that leave nothing to do for rows without a query."""
-    of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity")
+    of_queries = ["n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity"]
+    of_queries += ["catalogue", "popularity", "group"]
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
         yield f"collection_size={size!r} is a column with the size of each query; name query="

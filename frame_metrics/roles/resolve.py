@@ -23,7 +23,8 @@ ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query
 PLACE = "place in the list"  # what ranks lists without scores
 # Roles and options that say something of value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
-EITHER = ("collection_size", "threshold", "propensity", "target_propensity")  # a column, or said for all rows
+# A column, or said for all rows.
+EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "n_effective", "ci_low", "ci_high", "total_over")
 

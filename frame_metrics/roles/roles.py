@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
@@ -83,6 +84,10 @@ def _is_grade(value: Any) -> bool:
     return isinstance(value, str) or _is_known(value)
 
 
+def _is_frame(value: Any) -> bool:
+    return any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__"))
+
+
 def _is_size(value: Any) -> bool:
     return (
         isinstance(value, bool | str)
@@ -131,13 +136,21 @@ Threshold: TypeAlias = Annotated[
 Propensity: TypeAlias = Annotated[
     str | Mapping[int, float] | Any | None,
     "the name of a column, or the frame that propensities() returns",
-    lambda value: (
-        isinstance(value, str)
-        or is_made(value)
-        or any(hasattr(type(value), one) for one in ("columns", "__arrow_c_stream__"))
-    ),
+    lambda value: isinstance(value, str) or is_made(value) or _is_frame(value),
     "a mapping from ranks to chances above 0, at most 1",
     _are_chances,
+]
+Popularity: TypeAlias = Annotated[
+    str | Mapping[Any, float] | Any | None,
+    "the name of a column, or a frame of documents, a row for each time that one was chosen",
+    lambda value: isinstance(value, str) or is_made(value) or _is_frame(value),
+    "a mapping from documents to how often each was chosen, from 0",
+    lambda chosen: bool(chosen) and all(is_number(n) and 0 <= n < math.inf for n in chosen.values()),
+]
+Catalogue: TypeAlias = Annotated[
+    int | Any | None,
+    "a number of documents from 1, or a frame of them",
+    lambda value: _is_frame(value) or (is_number(value) and 1 <= value <= EXACT and value == int(value)),
 ]
 Clip: TypeAlias = Annotated[float | None, "a weight above 0", lambda value: is_number(value) and value > 0]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
@@ -182,6 +195,9 @@ class Roles(TypedDict, total=False):
     propensity: Propensity
     target_propensity: Propensity
     clip: Clip
+    group: Column
+    popularity: Popularity
+    catalogue: Catalogue
     abstain: Classes
     match: Match | None
     memory: Memory

@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, closest, shown
-from frame_metrics.inputs.rows import EXACT, LARGEST
+from frame_metrics.inputs.rows import EXACT, LARGEST, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+SHARES = ("weight", "popularity")  # amounts that need not be whole
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 MOST = 1000  # rows among which a text is looked for
 
@@ -274,10 +275,10 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     refuse_infinite(values, column, "give every row one")
     refuse_null(column, values, "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
-    if role != "weight" and values.dtype.is_float():
+    if role not in SHARES and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
     values = values.cast(pl.Float64)
-    if role != "weight":
+    if role not in SHARES:
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
     if values.sum() > LARGEST:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
@@ -299,6 +300,16 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
 def extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
     return number_column(values, column, "value of extra=").cast(pl.Float64)
+
+
+def group_column(values: pl.Series, column: str) -> pl.Series:
+    """Return a number for each group, which its text has wherever it stands; NaN where none is named."""
+    if values.dtype.is_nested() or values.dtype == pl.Object:
+        raise BadValueError(f"{column}: a group is named by its text, and this column is {values.dtype}; convert it")
+    text = values.cast(pl.String)
+    known = text.unique().drop_nulls().to_list()
+    codes = dict(zip(known, map(code_of, known), strict=True))
+    return text.replace_strict(codes, default=None, return_dtype=pl.Float64)
 
 
 def cluster_column(values: pl.Series, column: str) -> pl.Series:

@@ -138,6 +138,30 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
     return p
 
 
+def exchanged(
+    values: Callable[[Array], Array], seen: float, units: int, permutations: int, seed: int, step: int
+) -> float:
+    """Return the p-value of exchanging what two systems have of each unit, two-sided, as ``randomization`` has it.
+
+    Parameters
+    ----------
+    values : gives those of both in some draws, shape (draws, 2), by what each exchanges, 1 or 0, shape (draws, units).
+    seen : the difference where nothing is exchanged.
+    step : draws that are made at a time.
+    """
+    every = units <= min(np.log2(permutations), 62)
+    n, reached = 1 << units if every else permutations, 0
+    for i, begin in enumerate(range(0, n, step)):
+        draws = np.arange(begin, min(begin + step, n))
+        if every:
+            exchange = draws[:, None] >> np.arange(units) & 1
+        else:
+            exchange = np.random.default_rng([seed, i]).integers(0, 2, (len(draws), units))
+        near = np.abs(np.diff(values(exchange))) < abs(seen) - CLOSE * max(abs(seen), 1)
+        reached += int((~near).sum())  # an undefined one too
+    return reached / n if every else (reached + 1) / (n + 1)
+
+
 def _enough(differences: Array) -> Array:
     """The distance from 0 that makes a sum count as at least as far as what was seen."""
     return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)

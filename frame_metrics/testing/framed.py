@@ -49,7 +49,8 @@ def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | No
     if own.input is Scores:
         rows = [(i, y, s) for i, case in enumerate(trial.cases) for s, y in case.rows]
         return _of_segments(rows, {"label": "label", "score": "score"})
-    return _of_queries(trial) if isinstance(family, Rankings) and not own.of_subtopics else None
+    judged = own.judges and not own.of_subtopics
+    return _of_queries(trial) if isinstance(family, Rankings) and judged else None
 
 
 def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import groups_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_choice
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, Confusion, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
@@ -23,7 +23,7 @@ from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, ave
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
-from frame_metrics.plan.needs import WEIGHS, Needs
+from frame_metrics.plan.needs import TAKES_LISTS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
@@ -45,7 +45,8 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     if irm.of_values:
         return _of_values(irm, metrics, options)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | WEIGHS)
+    plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
+    _check_together(asked, options)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
         if options.method == "delong":
@@ -149,6 +150,16 @@ def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateO
     return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
 
 
+def _check_together(asked: Asked, options: EvaluateOptions) -> None:
+    """Raise for intervals of metrics of all lists together."""
+    name = next((name for name, metric in asked if metric.input is Lists), None)
+    if name is not None and options.ci is not None:
+        raise NotComputableError(
+            f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
+            "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
+        )
+
+
 def _check_margins(margins: bool, plan: Plan) -> None:
     """Raise for totals over no segments."""
     if margins and not plan.columns.by:
@@ -162,7 +173,9 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
         return Wide(alike, False, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    there_are = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    over = [metric for _, metric in asked if metric.input is not Lists]
+    there_are = {None} if len(over) < len(asked) else set[str | None]()
+    there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average

@@ -33,6 +33,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "abstain": ([1], ["d"]),
     "extra": ({"price": "extra_"},),
     "clip": (1.5,),
+    "catalogue": (60,),
 }
 # Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
 CALLS: dict[str, Call] = {
@@ -40,7 +41,9 @@ CALLS: dict[str, Call] = {
     "judge for subtopics": lambda irm, asked: irm.judge(aspects(), subtopic="aspect").evaluate(
         "alpha_ndcg", *asked, ci=0.9, resamples=20
     ),
-    "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
+    "evaluate": lambda irm, asked: irm.evaluate(
+        *asked, **({} if "item_coverage" in asked else {"ci": 0.9, "resamples": 20})
+    ),
     "per_query": lambda irm, asked: irm.per_query(*asked),
     "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
     "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
@@ -82,29 +85,35 @@ CALLS: dict[str, Call] = {
 SCORES = "predicted cluster extra ties"
 POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
+OF_DOCUMENTS = "catalogue group popularity"  # which few metrics read
+SUMMARIES = ["summary", "summary with saved numbers", "summary as a baseline"]
 JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
 UNREAD = {
     "queries": {
-        "judge": "label",
-        "judge for subtopics": "label",
-        "agreement": JUDGED,
-        "disagreements": f"{JUDGED} rel",
-        "per_query": "weight cluster",
-        "thresholds": SCORES,
-        "best_threshold": SCORES,
-        "curve of scores": f"{SCORES} undefined",
-        "curve of cutoffs": "predicted threshold",
-        "judgments": f"{SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries",
+        "judge": f"label {OF_DOCUMENTS}",
+        "judge for subtopics": f"label {OF_DOCUMENTS}",
+        "agreement": f"{JUDGED} {OF_DOCUMENTS}",
+        "disagreements": f"{JUDGED} rel {OF_DOCUMENTS}",
+        "per_query": "weight cluster catalogue",
+        "thresholds": f"{SCORES} {OF_DOCUMENTS}",
+        "best_threshold": f"{SCORES} {OF_DOCUMENTS}",
+        "curve of scores": f"{SCORES} undefined {OF_DOCUMENTS}",
+        "curve of cutoffs": "predicted threshold catalogue group",
+        **dict.fromkeys(["compare arms", "plan", "compare with saved numbers", *SUMMARIES], "catalogue"),
+        "judgments": (
+            f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries"
+        ),
         "propensities": (
+            f"{OF_DOCUMENTS} "
             "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries"
         ),
-        "explain": "predicted weight cluster collection_size undefined unjudged_queries",
-        "bounds": "cluster extra",
-        "audit": "weight cluster extra undefined unjudged_queries",
-        "audit with saved numbers": "weight cluster extra undefined unjudged_queries",
-        "plan with saved numbers": "unjudged_queries",
+        "explain": "catalogue group predicted weight cluster collection_size undefined unjudged_queries",
+        "bounds": f"cluster extra {OF_DOCUMENTS}",
+        "audit": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
+        "audit with saved numbers": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
+        "plan with saved numbers": "unjudged_queries catalogue",
     },
     "rows": {
         "evaluate": POOLED,
@@ -164,6 +173,8 @@ def log() -> pl.DataFrame:
                 "value_": rng.random(),
                 "propensity_": 1 / rank,
                 "target_propensity_": 0.9 / rank**2,
+                "popularity_": (rank + query) / 20,
+                "group_": "ab"[rank * query % 2],
             }
             rows.append(keys | result | {"grade_": grade, "label_": label, "relevant_": ["a", "b"]} | numbers)
     return pl.DataFrame(rows)
@@ -228,6 +239,9 @@ def settings() -> Iterator[Setting]:
     yield Setting("queries", clicks, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
     yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
     yield Setting("queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), judgments=True)
+    shown = both | {"label": "label_", "group": "group_", "popularity": "popularity_"}
+    yield Setting("queries", frame, shown, ("novelty", "exposure_share(of='a')"))
+    yield Setting("queries", frame, shown | {"catalogue": 50}, ("item_coverage", "gini@2", "item_entropy"))
     yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
     lists = of_one.group_by("query_", "by_", maintain_order=True).agg("doc_", relevant_=pl.col("doc_").head(2))
     yield Setting("queries", lists, {"query": "query_", "doc": "doc_", "relevant": "relevant_"}, ("recall", "map"))

@@ -22,7 +22,9 @@ def complete(metric: Metric) -> Metric:
 
 
 OF_RANKS = [
-    complete(m) for m in REGISTRY.values() if m.input in (Ranking, Confusion) and not (m.off_policy or m.of_subtopics)
+    complete(m)
+    for m in REGISTRY.values()
+    if m.input in (Ranking, Confusion) and m.judges and not (m.off_policy or m.of_subtopics)
 ]
 MEAN = [m for m in OF_RANKS if m.expected]
 ASKED = [*MEAN, *(m @ k for m in MEAN if m.at == "k" for k in (1, 2, 3, 5))]

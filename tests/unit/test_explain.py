@@ -38,7 +38,7 @@ EMPTY_IS_NOT_ZERO = {
 TAKEN_APART = [
     one
     for metric in REGISTRY.values()
-    if metric.input in (Ranking, Confusion) and not (metric.off_policy or metric.of_subtopics)
+    if metric.input in (Ranking, Confusion) and metric.judges and not (metric.off_policy or metric.of_subtopics)
     for one in ([ready(metric), ready(metric) @ 3] if metric.at == "k" else [ready(metric)])
 ]
 

@@ -798,6 +798,37 @@ def test_values_of_several_intents_worked_by_hand(name: str) -> None:
     assert found == pytest.approx(OF_INTENTS[name], abs=1e-12)
 
 
+# What three users chose before, and two recommendations for each: the frames that recommenders tests its measures with.
+CHOSEN = pl.DataFrame({"user": [1, 1, 1, 2, 2, 3, 3, 3], "doc": [1, 2, 4, 3, 4, 3, 4, 5]})
+SHOWN = pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "doc": [3, 5, 2, 5, 1, 2], "of": [*"abaaba"]})
+LOOK = 1 / log2(3)  # what is looked at rank 2, where rank 1 has 1
+TOGETHER = {
+    "catalogue_coverage": 4 / 5,
+    "catalogue_coverage@1": 3 / 5,
+    "distributional_coverage": 2 / 6 * log2(6) + 4 / 6 * log2(6 / 2),
+    "distributional_coverage@1": log2(3),
+    "catalogue_gini": (-4 * 0 - 2 * 1 + 0 * 1 + 2 * 2 + 4 * 2) / 6 / 4,  # document 4 is never shown
+    "gini@1": (-4 * 0 - 2 * 0 + 0 * 1 + 2 * 1 + 4 * 1) / 3 / 4,
+    "novelty": ((log2(8 / 2) + log2(8)) / 2 + 2 * log2(8)) / 3,
+    "average_popularity": ((2 + 1) / 2 + 1 + 1) / 3,
+    "average_popularity@1": (2 + 1 + 1) / 3,
+    "exposure_share(of='a')": (1 / (1 + LOOK) + 1 + LOOK / (1 + LOOK)) / 3,
+    "exposure_share(of='b', attention='equal')": (1 / 2 + 0 + 1 / 2) / 3,
+    "exposure_share(of='b')@1": 1 / 3,
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_lists_show_worked_by_hand(name: str) -> None:
+    """Of three lists of two; the first values are those that recommenders has of its own frames."""
+    irm = SHOWN.irm(catalogue=CHOSEN, popularity=CHOSEN, group="of")
+    (row,) = irm.evaluate(name).rows(named=True)
+    assert row["value"] == pytest.approx(TOGETHER[name], abs=1e-12)
+    assert (row["n"], row["n_undefined"]) == (3, 0)
+    published = {"catalogue_coverage": 0.8, "distributional_coverage": 1.9183, "novelty": 2.83333}
+    assert row["value"] == pytest.approx(published.get(name, row["value"]), rel=1e-4)
+
+
 # Three of six rows are relevant; two relevant ones have the score of one that is not.
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
@@ -946,7 +977,7 @@ def test_every_metric_is_worked_by_hand() -> None:
     names = (
         [list(worked.values) for worked in WORKED]
         + [list(found) for _, _, found in ROWS]
-        + [list(OFF_POLICY), list(OF_INTENTS)]
+        + [list(OFF_POLICY), list(OF_INTENTS), list(TOGETHER)]
     )
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
     several = {

@@ -58,6 +58,19 @@ def _accuracy(counts: Counted, marked: Array) -> tuple[Segments, Array, dict[str
     return segments, n > 0, means
 
 
+@check("info", "{cells}")
+def lists_that_differ_in_number(counts: Counted) -> Seen | None:
+    """fewer lists than others have, {n:.0f} beside {most:.0f}: fewer lists show less of the catalogue by that alone;
+    compare() exchanges the lists of the same queries
+    """
+    log = counts.log
+    if log.conventions.catalogue is None:
+        return None
+    segments = segments_of(log.cells)
+    n = np.bincount(segments.place[log.grid.cell], counts["results"] > 0, len(segments))
+    return seen_in(segments, n < n.max(initial=0), n > 0, {"n": n, "most": np.full(len(n), n.max(initial=0))})
+
+
 @check("info", "rankings")
 def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
     """rankings that have {most} results, and none has more: what lies deeper is unknown, so at a cutoff past {most}

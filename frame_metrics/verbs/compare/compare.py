@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.errors import check_apart
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
@@ -21,7 +22,7 @@ from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import OF_TEAMS, WEIGHS, Needs
+from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
@@ -29,6 +30,7 @@ from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
+from frame_metrics.verbs.compare.lists import lists_compared
 from frame_metrics.verbs.compare.options import CompareOptions, TeamOptions, check_compared
 
 WINS = ("wins", "ties", "losses")
@@ -37,7 +39,7 @@ LONG = 1_000_000_000  # flips of queries from which on the work is worth a progr
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
-    plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else WEIGHS)
+    plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else TAKES_LISTS)
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
@@ -121,6 +123,9 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
+            for at, (i, two) in enumerate(product(range(m), pairs), len(rows) - m * len(pairs)):
+                if pairing.measured.asked[i][1].input is Lists:
+                    rows[at] = lists_compared(pairing, segment, i, two, options)
     if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))

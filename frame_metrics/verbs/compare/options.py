@@ -16,6 +16,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
+from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import check_pooled
@@ -161,6 +162,12 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
                 "say match=None, and name a column of classes"
             )
     for name, metric in asked:
+        others = options.saved or options.per_query or options.test not in (None, "randomization")
+        if metric.input is Lists and (kind != "queries" or others):
+            raise NotComputableError(
+                f"{name} is of all lists together: compare() exchanges those of two systems, query by query, with "
+                "test='randomization'; it has no values of queries to save, to list or to test otherwise"
+            )
         if metric.average is not None:
             what = "pairs" if options.paired else "takes"
             raise NotComputableError(f"{name} is an average, and compare() {what} the values of queries")

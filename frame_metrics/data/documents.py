@@ -1,0 +1,89 @@
+"""What is said of documents, and not of results: how often each is chosen, and which could be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.data.chances import alike
+from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.roles.columns import EXTRA, Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import TEXTS, amount_column, refuse
+
+TABLES = ("popularity", "catalogue")
+CHOSEN, SURPRISE = "popularity", "surprise"  # columns of a table of documents: how often, and -log2 of the share
+
+
+def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:
+    """Return the conventions with what frames and mappings say of documents as tables of polars, where it is read.
+
+    ``lists``: whether the catalogue is. A frame that is not read is not held either, as it may go to other processes.
+
+    Raises
+    ------
+    ColumnError, BadValueError
+        A frame has no documents, or nothing was chosen.
+    """
+    chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
+    if chosen is not None and not isinstance(chosen, str):
+        chosen = _chosen(chosen, doc) if {CHOSEN, SURPRISE} & {*columns.about} else None
+    if catalogue is not None and not isinstance(catalogue, int | float):
+        catalogue = _read("catalogue", catalogue, doc)[doc].drop_nulls().unique() if lists else True
+    return replace(conventions, popularity=chosen, catalogue=catalogue)
+
+
+def _read(role: str, frame: Any, doc: str) -> pl.DataFrame:
+    """The documents of a frame, which calls them as the log does, and how often each is chosen, if that is there."""
+    border = border_of(frame)
+    there = border.names()
+    if doc not in there:
+        raise ColumnError(f"{role}=: the frame has {listed(there)}, and no column {doc!r}, as the log has it")
+    names = [name for name in (doc, CHOSEN) if name in there]
+    return border.in_memory(names).read(names)
+
+
+def _chosen(said: Any, doc: str) -> pl.DataFrame:
+    """How often each document was chosen, and its self-information: what the rows of a document say is added up."""
+    if isinstance(said, Mapping):
+        said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
+    table = _read("popularity", said, doc)
+    often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
+    table = table.with_columns(often).drop_nulls().group_by(doc).agg(pl.sum(CHOSEN))
+    some = table[CHOSEN].filter(table[CHOSEN] > 0)
+    if not len(some):
+        raise BadValueError("popularity=: no document was ever chosen, and a share of nothing says nothing")
+    share = pl.max_horizontal(CHOSEN, pl.lit(some.min())) / some.sum()
+    return table.with_columns((0 - share.log(2)).alias(SURPRISE))
+
+
+def in_type_of(ids: pl.Series, docs: pl.Series, role: str, column: str) -> pl.Series:
+    """Return ids of documents in the type that the log has them in; raise where they could not be alike."""
+    if not alike(ids.dtype, docs.dtype):
+        raise ColumnError(f"{role}=: {column} is {ids.dtype} there, and {docs.dtype} in the log; give both one type")
+    return ids.cast(pl.String if docs.dtype in TEXTS else docs.dtype, strict=False)
+
+
+def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
+    """Return the log with the columns that metrics read of its documents."""
+    said, about = conventions.popularity, columns.about
+    if isinstance(said, pl.DataFrame):
+        log = _with_table(log, said, str(columns.doc))
+    elif SURPRISE in about:
+        share, way = log[CHOSEN], "novelty reads shares of all choices: give popularity= a frame or a mapping of counts"
+        refuse(said, share > 1, "are not between 0 and 1", way)
+        refuse(said, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
+        log = log.with_columns((0 - share.log(2)).alias(SURPRISE))
+    return log.rename({name: EXTRA + name for name in about})
+
+
+def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
+    """The log with what a table says of its documents; one that it lacks was never chosen."""
+    own = log.select(pl.col("doc").cast(pl.String) if log.schema["doc"] in TEXTS else "doc")
+    theirs = table.select(in_type_of(table[doc], log["doc"], CHOSEN, doc).alias("doc"), CHOSEN, SURPRISE)
+    found = own.join(theirs, on="doc", how="left", maintain_order="left")
+    return log.with_columns(found[CHOSEN].fill_null(0.0), found[SURPRISE].fill_null(pl.lit(theirs[SURPRISE].max())))

@@ -1,0 +1,137 @@
+"""The results of all lists, of which some metrics are together, and not list by list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import codes, numbers
+from frame_metrics.data.documents import in_type_of
+from frame_metrics.data.log import Block
+from frame_metrics.errors import BadValueError, listed
+from frame_metrics.inputs import Array, Lists, Ranking
+from frame_metrics.inputs.lists import ROOM
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+
+if TYPE_CHECKING:
+    from frame_metrics.measuring.queries import Measured
+
+DOCS, RANKS = "\0docs", "\0ranks"  # of each list of a piece
+EVERY = 2**62  # a cutoff past all ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results of lists."""
+
+    ranking: Array  # the number of each result's list, shape (results,)
+    rank: Array  # shape (results,)
+    doc: Array  # the number of its document; before these are numbered its row in the log
+    size: int = 0  # what is above all numbers of documents
+    catalogue: float | None = None  # documents that could be shown
+
+    def at(self, some: Array) -> Results:
+        """Return some of the results."""
+        return replace(self, ranking=self.ranking[some], rank=self.rank[some], doc=self.doc[some])
+
+    def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
+        """Return what a metric reads.
+
+        Parameters
+        ----------
+        segment : the number of each result's segment, -1 for none, shape (results,), or in draws (draws, results).
+        n : number of segments.
+        weight : of each list's query, shape (rankings,).
+        """
+        some = (segment >= 0) & (self.rank <= (metric.k or EVERY))
+        at = some.nonzero()[-1]
+        each = None if weight is None else weight[self.ranking[at]]
+        return Lists.of_results(segment[some], self.doc[at], each, (n, self.size), self.catalogue)
+
+    def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
+        """Return values in groups of lists, how many lists they rest on, and which are undefined, as averages have it.
+
+        Parameters
+        ----------
+        group : the number of each list's group, -1 for none, shape (rankings,).
+
+        Returns
+        -------
+        Shape (metrics, n) each.
+        """
+        counted = np.bincount(group[np.unique(self.ranking[group[self.ranking] >= 0])], minlength=n)
+        value, lacking = np.empty((2, len(metrics), n))
+        for at, i in enumerate(metrics):
+            name, metric = measured.asked[i]
+            found = metric.compute(self.lists(metric, group[self.ranking], n, measured.weight))
+            lacking[at] = np.isnan(found) & (counted > 0)
+            value[at] = measured.log.conventions.filled(name, metric, found, counted > 0)
+        return [value, counted * ~np.isnan(value), lacking]
+
+    def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
+        """Return documents and ranks as lists, one for each of ``n`` rankings."""
+        rows = pl.DataFrame({"at": self.ranking, DOCS: docs.gather(self.doc), RANKS: self.rank.astype(np.int64)})
+        each = rows.group_by("at", maintain_order=True).agg(DOCS, RANKS)
+        every = pl.DataFrame({"at": np.arange(n)}).join(each, on="at", how="left", maintain_order="left")
+        return {name: every[name] for name in (DOCS, RANKS)}
+
+
+def depth_of(asked: Asked) -> int | None:
+    """Return the last rank that metrics of all lists together look at; None where no metric is such."""
+    return max((metric.k or EVERY for _, metric in asked if metric.input is Lists), default=None)
+
+
+def results_of(block: Block, run: Ranking, deep: int) -> Results:
+    """Return the results of a block, down to a rank."""
+    every = np.arange(len(run.grade))
+    seen = run.rows(every, every)
+    some = seen.rank <= deep
+    ranking = np.arange(len(block.log.grid.pair))[block.at]
+    row = block.rows.frame_rows(block.log.grid.rankings, seen.value[some])
+    return Results(ranking[seen.query[some]], seen.rank[some], row)
+
+
+def together(blocks: Sequence[Results]) -> Results:
+    """Return the results of all blocks."""
+    every = [np.zeros((3, 0), np.int64), *(np.array([one.ranking, one.rank, one.doc]) for one in blocks)]
+    return Results(*np.concatenate(every, axis=1))
+
+
+def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
+    """Return the results of all pieces, from their documents and ranks in lists."""
+    rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
+    at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
+    return numbered(Results(at, rank, at), rows[DOCS], catalogue)
+
+
+def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
+    """Return results with the numbers of their documents, and how many there could be.
+
+    Raises
+    ------
+    BadValueError
+        The catalogue lacks some of them.
+    """
+    doc = numbers(docs).to_numpy()
+    if doc.max(initial=0) > 4 * len(doc) + ROOM:
+        doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
+    found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
+    if catalogue is None:
+        return found
+    if isinstance(catalogue, pl.Series):
+        ids = in_type_of(catalogue, docs, "catalogue", catalogue.name).unique()
+        own = docs.cast(ids.dtype).unique(maintain_order=True)
+        strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
+        if len(strange):
+            raise BadValueError(
+                f"catalogue=: {len(strange)} of {len(own)} documents that the lists show are not in it, as "
+                f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
+            )
+    elif (n := np.count_nonzero(np.bincount(doc))) > catalogue:
+        raise BadValueError(f"catalogue={catalogue:g} documents, and the lists show {n} different ones; say how many")
+    return replace(found, catalogue=float(catalogue))

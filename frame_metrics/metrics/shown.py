@@ -1,0 +1,114 @@
+"""The measures of what lists show beside relevance: the catalogue, what is popular, and groups of documents."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Lists, Ranking, ratio
+from frame_metrics.inputs.rows import code_of
+from frame_metrics.metrics.registry import metric
+
+Attention = Literal["log2", "equal"]
+
+
+def _size(lists: Lists) -> float:
+    """Number of documents of the catalogue; NaN where it was not said, as plans have checked it."""
+    return np.nan if lists.catalogue is None else lists.catalogue
+
+
+@metric(undefined=None, also=("catalog_coverage", "item_coverage"))
+def catalogue_coverage(lists: Lists) -> Array:
+    """Share of the catalogue that the lists of a segment show together.
+
+    Formula: different documents at ranks up to k of any list, over the documents of the catalogue (catalogue=).
+    Undefined: no list shows anything.
+    Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
+    """
+    return ratio(lists.count, _size(lists) * (lists.count > 0))
+
+
+@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("item_entropy",))
+def distributional_coverage(lists: Lists) -> Array:
+    """Entropy, in bits, of what the lists of a segment show together: 0 where all show one document.
+
+    Formula: - sum over documents of p log2(p), p being the share of a document in all results at ranks up to k.
+    Undefined: no list shows anything.
+    Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
+    """
+    return lists.reduce(np.add, 0 - lists.rising * np.log2(lists.rising), np.nan)
+
+
+@metric(best=0, undefined=None, also=("gini_index", "item_gini"))
+def catalogue_gini(lists: Lists) -> Array:
+    """Gini index of how often each document of the catalogue is shown: 0 for all alike, 1 where it is one alone.
+
+    Formula: sum over j = 1 ... n of (2j - n - 1) p(j) / (n - 1), p(j) being the shares of the n documents of the
+        catalogue (catalogue=) in all results at ranks up to k, rising; 0 for those that no list shows.
+    Undefined: no list shows anything, or the catalogue has one document.
+    Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
+    """
+    n = _size(lists)
+    place = n - lists.each(lists.count) + lists.position
+    return ratio(lists.reduce(np.add, (2 * place - n - 1) * lists.rising, np.nan), np.full(lists.n_queries, n - 1))
+
+
+def _column_sums(name: str, run: Ranking, k: int | None = None) -> tuple[Array, Array]:
+    """The sum of a column over the results at ranks up to k, and their number, shape (1, queries) each."""
+    seen = run.column(name)
+    return seen.total_within(k, seen.value)[None], seen.reached(k)[None]
+
+
+_mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
+
+
+@_mean(micro=partial(_column_sums, "surprise"), also=("surprisal", "mean_self_information"))
+def novelty(run: Ranking, k: int | None = None) -> Array:
+    """Mean self-information of the results, in bits: high where they are seldom chosen.
+
+    Formula: mean over ranks up to k of -log2(p), p being the share of a document in all choices (popularity=); one that
+        was never chosen counts as the one that was chosen least. With average="micro" over the results of all lists.
+    Undefined: nothing was retrieved.
+    Source: P. Castells, S. Vargas, J. Wang, Novelty and diversity metrics for recommender systems: choice, discovery
+        and relevance, ECIR 2011 workshop.
+    """
+    return ratio(*(part[0] for part in _column_sums("surprise", run, k)))
+
+
+@_mean(micro=partial(_column_sums, "popularity"), also=("arp", "average_recommendation_popularity"))
+def average_popularity(run: Ranking, k: int | None = None) -> Array:
+    """Mean popularity of the results.
+
+    Formula: mean over ranks up to k of how often a document was chosen (popularity=); 0 for one that never was. With
+        average="micro" over the results of all lists.
+    Undefined: nothing was retrieved.
+    Source: H. Yin, B. Cui, J. Li, J. Yao, C. Chen, Challenging the long tail recommendation, PVLDB 5(9), 2012.
+    """
+    return ratio(*(part[0] for part in _column_sums("popularity", run, k)))
+
+
+def _exposure(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> tuple[Array, Array]:
+    """Attention to the documents of a group at ranks up to k, and to all, shape (1, queries) each."""
+    seen = run.column("group")
+    looks = np.ones(len(seen.rank)) if attention == "equal" else 1 / np.log2(seen.rank + 1)
+    theirs = looks * (seen.value == code_of(of))
+    return seen.total_within(k, theirs)[None], seen.total_within(k, looks)[None]
+
+
+@metric(best=None, undefined=None, micro=_exposure, also=("group_exposure", "attention_weighted_group_share"))
+def exposure_share(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> Array:
+    """Share of the attention to a list that the documents of a group have (group=).
+
+    There is demographic parity where it is the share of the group among the documents that could be shown.
+
+    Formula: sum over the ranks up to k of the group's documents of v(r), over the sum over all results, v(r) = 1 /
+        log2(r + 1), or 1 with attention="equal". With average="micro" both sums are over all lists.
+    Undefined: nothing was retrieved.
+    Parameters: of, the group, as text; attention, how it falls with the rank.
+    Source: A. Singh, T. Joachims, Fairness of exposure in rankings, KDD 2018. P. Sapiezynski, W. Zeng, R. Robertson, A.
+        Mislove, C. Wilson, Quantifying the impact of user attention on fair group representation in ranked lists, WWW
+        2019 companion.
+    """
+    return ratio(*(part[0] for part in _exposure(run, of, k, attention)))

@@ -1,0 +1,396 @@
+"""What lists show beside relevance, against plain Python: all lists together, popularity, and groups."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from functools import cache
+from itertools import product
+from math import log2
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+import polars.testing as pl_testing
+import pytest
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from helpers import KINDS, as_kind, as_polars, error
+from inside import in_pieces, read_text, small_blocks, threads
+
+TOGETHER = ("catalogue_coverage@2", "distributional_coverage@3", "catalogue_gini@2", "distributional_coverage@9")
+EACH = ("novelty@2", "average_popularity", "exposure_share(of='a')@2", "exposure_share(of='b', attention='equal')")
+ASKED = (*TOGETHER, *EACH)
+SIZE = 15
+CHOSEN = {f"d{i:02}": i % 4 for i in range(SIZE - 2)}  # the last two were never chosen
+ROLES: dict[str, Any] = {"system": "run", "by": "day", "catalogue": SIZE, "popularity": CHOSEN, "group": "side"}
+RANKED = ROLES | {"query": "query", "doc": "doc", "score": "score"}
+
+
+@cache
+def log(seed: int = 0) -> pl.DataFrame:
+    """Lists of two systems with equal scores and documents that were not retrieved; each lacks some queries."""
+    rng, rows = random.Random(seed), []
+    for run, query in product("pq", range(14)):
+        if rng.random() < 0.85:
+            for doc in rng.sample(range(SIZE), rng.randint(1, 6)):
+                score = None if rng.random() < 0.1 else rng.randint(0, 3) / 4
+                rows.append((run, query, "xy"[query % 2], query % 3, query // 3, f"d{doc:02}", score, "abc"[doc % 3]))
+    names = ["run", "query", "day", "weight", "user", "doc", "score", "side"]
+    return pl.DataFrame(rows, schema=names, orient="row").with_columns(side=pl.col("side").replace("c", None))
+
+
+Results = dict[tuple[Any, ...], list[tuple[str, Any]]]  # documents and their sides in rank order, by list
+
+
+def lists(frame: pl.DataFrame) -> Results:
+    """The lists of a log, equal scores by document from the last to the first."""
+    found: Results = defaultdict(list)
+    rows = frame.drop_nulls("score").sort("score", "doc", descending=True)
+    for row in rows.iter_rows(named=True):
+        found[row["run"], row["day"], row["query"]].append((row["doc"], row["side"]))
+    return found
+
+
+def of_all(name: str, shown: list[list[str]], weights: list[float]) -> float:
+    """A metric of all lists together, on documents and the weights of their lists."""
+    counts: Counter[str] = Counter()
+    for docs, weight in zip(shown, weights, strict=True):
+        for doc in docs:
+            counts[doc] += weight  # type: ignore[assignment]
+    share = [n / sum(counts.values()) for n in counts.values() if n]
+    if name == "catalogue_coverage":
+        return len(share) / SIZE
+    if name == "distributional_coverage":
+        return -sum(p * log2(p) for p in share)
+    rising = sorted(share + [0.0] * (SIZE - len(share)))
+    return sum((2 * j - SIZE - 1) * p for j, p in enumerate(rising, 1)) / (SIZE - 1)
+
+
+def of_one(name: str, docs: list[tuple[str, Any]]) -> float:
+    """A metric of one list."""
+    total = sum(CHOSEN.values())
+    if name == "novelty":
+        return fmean(-log2(max(CHOSEN.get(doc, 0), 1) / total) for doc, _ in docs)
+    if name == "average_popularity":
+        return fmean(CHOSEN.get(doc, 0) for doc, _ in docs)
+    side, attention = (
+        ("b", [1.0] * len(docs)) if "equal" in name else ("a", [1 / log2(r + 2) for r in range(len(docs))])
+    )
+    return sum(v for v, (_, own) in zip(attention, docs, strict=True) if own == side) / sum(attention)
+
+
+def plain(frame: pl.DataFrame, weighted: bool = False) -> list[tuple[Any, ...]]:
+    """The rows of evaluate(): system, segment, metric, value, n."""
+    found, out = lists(frame), []
+    weight = dict(frame.select("query", "weight").iter_rows())
+    for run, day in product("pq", "xy"):
+        mine = [(query, docs) for (r, d, query), docs in found.items() if (r, d) == (run, day)]
+        for name in ASKED:
+            ((_, metric),) = read_text(name)
+            cut = [docs[: metric.k or 99] for _, docs in mine]
+            each = [float(weight[query]) if weighted else 1.0 for query, _ in mine]
+            if name in TOGETHER:
+                value = of_all(metric.name, [[doc for doc, _ in docs] for docs in cut], each)
+            else:
+                value = sum(w * of_one(name.partition("@")[0], docs) for w, docs in zip(each, cut, strict=True)) / sum(
+                    each
+                )
+            out.append((run, day, name, value, len(mine)))
+    return out
+
+
+def rows_of(irm: Any, *asked: str) -> list[tuple[Any, ...]]:
+    """The same rows of the package."""
+    found = as_polars(irm.evaluate(*(asked or ASKED))).select("run", "day", "metric", "value", "n")
+    return sorted(found.rows(), key=lambda row: (*row[:2], (asked or ASKED).index(row[2])))
+
+
+def same(mine: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> None:
+    assert [(*row[:3], row[4]) for row in mine] == [(*row[:3], row[4]) for row in other]
+    assert [row[3] for row in mine] == pytest.approx([row[3] for row in other], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_are_those_of_plain_python(seed: int, weighted: bool) -> None:
+    """Of each system in each segment, with lists that count by the weights of their queries, and at once or alone."""
+    irm = log(seed).irm(**RANKED, weight="weight" if weighted else None)
+    same(rows_of(irm), plain(log(seed), weighted))
+    for name in ASKED:
+        same(rows_of(irm, name), [row for row in plain(log(seed), weighted) if row[2] == name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_has_them(kind: str) -> None:
+    """Frames of popularity and of the catalogue are of any kind too; a catalogue names documents that no list shows."""
+    chosen = as_kind(pl.DataFrame({"doc": [*CHOSEN], "popularity": [*CHOSEN.values()]}), kind)
+    items = as_kind(pl.DataFrame({"doc": [f"d{i:02}" for i in range(SIZE)] * 2}), kind)
+    irm = IRM(as_kind(log(), kind), **RANKED | {"popularity": chosen, "catalogue": items})
+    same(rows_of(irm), plain(log()))
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_pieces_blocks_threads_and_the_order_of_rows_change_nothing(beside: bool) -> None:
+    """Whether lists are judged or not: all count."""
+    whole = log(3).irm(**RANKED)
+    if beside:
+        whole = whole.judge(log(3).filter(pl.col("query") < 5).select("query", "doc").unique(), label=True)
+    expected = whole.evaluate(*TOGETHER, margins=True)
+    same([row for row in plain(log(3)) if row[2] in TOGETHER], rows_of(whole, *TOGETHER))
+    mixed, sorted_log = (one.irm(**RANKED) for one in (log(3).sample(fraction=1, shuffle=True, seed=1), log(3)))
+    assert mixed.evaluate(*TOGETHER, margins=True).equals(sorted_log.evaluate(*TOGETHER, margins=True))
+    pl_testing.assert_frame_equal(mixed.evaluate(*EACH), sorted_log.evaluate(*EACH), abs_tol=1e-12)
+    with small_blocks(4), threads(3):
+        assert whole.evaluate(*TOGETHER, margins=True).equals(expected)
+    cut = [name.replace("@9", "@8") for name in TOGETHER]
+    pl_testing.assert_frame_equal(in_pieces(whole).evaluate(*cut).collect(), whole.evaluate(*cut))
+
+
+def test_pieces_have_all_that_one_frame_has() -> None:
+    """Popularity and groups of each list, whole lists, and p-values of exchanged lists."""
+    whole = log(5).irm(**RANKED)
+    every = (*ASKED, "item_entropy", "catalogue_coverage")
+    pl_testing.assert_frame_equal(in_pieces(whole).evaluate(*every).collect(), whole.evaluate(*every))
+    asked, few = (TOGETHER[0], EACH[0]), {"permutations": 200, "resamples": 50}
+    pl_testing.assert_frame_equal(in_pieces(whole).compare(*asked, **few).collect(), whole.compare(*asked, **few))
+    assert "no document belongs to 'z' in side" in error(lambda: in_pieces(whole).evaluate("exposure_share(of='z')"))
+
+
+def test_totals_are_of_all_lists_and_no_means_of_segments() -> None:
+    """A total is the call without the column, and coverage more than that of any segment."""
+    irm = log().irm(**RANKED)
+    total = irm.evaluate(*ASKED, margins=True).filter(total_over="day").drop("total_over", "day")
+    pl_testing.assert_frame_equal(total, irm(by=None).evaluate(*ASKED), abs_tol=1e-12)
+    parts = irm.evaluate("item_coverage").filter(run="p")["value"]
+    assert irm(by=None).evaluate("item_coverage").filter(run="p")["value"].item() >= parts.max()
+
+
+def test_lists_in_rows_and_columns_of_systems_are_read_as_rows_are() -> None:
+    """A row may be a whole list, and each system a column."""
+    flat = (
+        log()
+        .filter(pl.col("run") == "p")
+        .drop_nulls("score")
+        .sort("query", "score", "doc", descending=[False, True, True])
+    )
+    plain_roles = {"query": "query", "catalogue": SIZE, "popularity": CHOSEN, "group": "side", "doc": "doc"}
+    nested = flat.group_by("query", maintain_order=True).agg("doc", "side")
+    expected = flat.irm(**plain_roles, score="score").evaluate(*ASKED)["value"].to_list()
+    assert nested.irm(**plain_roles).evaluate(*ASKED)["value"].to_list() == pytest.approx(expected)
+    two = flat.with_columns(other=-pl.col("score"))
+    of_two = two.irm(**plain_roles, score=["score", "other"]).evaluate(*ASKED)
+    assert of_two.filter(system="score")["value"].to_list() == pytest.approx(expected)
+    alone = two.irm(**plain_roles, score="other").evaluate(*ASKED)["value"].to_list()
+    assert of_two.filter(system="other")["value"].to_list() == pytest.approx(alone)
+
+
+def test_judgments_decide_which_queries_a_mean_is_over_and_not_which_lists_are_shown() -> None:
+    """Novelty is of judged queries, beside recall; coverage of all lists; without any judgment all are evaluated."""
+    rows = {"query": [1, 1, 2, 2], "doc": [*"abcd"], "score": [2.0, 1.0] * 2}
+    irm = pl.DataFrame(rows).irm(catalogue=4, popularity={"a": 1, "b": 1, "c": 2, "d": 4})
+    asked = "novelty", "catalogue_coverage", "distributional_coverage"
+    assert irm.evaluate(*asked)["value"].to_list() == pytest.approx([(3 + (2 + 1) / 2) / 2, 1, 2])
+    judged = irm.judge(pl.DataFrame({"query": [1], "doc": ["a"], "grade": [1]}))
+    found = judged.evaluate("recall", *asked)
+    assert found["value"].to_list() == pytest.approx([1, 3, 1, 2])
+    assert found["n"].to_list() == [1, 1, 2, 2]
+    assert judged(unjudged_queries="count").evaluate("novelty")["value"].item() == pytest.approx((3 + 1.5) / 2)
+
+
+def test_what_was_never_chosen_counts_as_what_was_chosen_least() -> None:
+    """So its novelty is finite, and the highest; its popularity is 0. Shares in a column are taken as they are."""
+    rows = {"query": [1, 1, 2], "doc": [*"xya"], "score": [2.0, 1.0, 1.0]}
+    irm = pl.DataFrame(rows).irm(popularity={"a": 6, "b": 2, "y": 0})
+    assert irm.per_query("novelty")["value"].to_list() == pytest.approx([2, -log2(6 / 8)])
+    assert irm.per_query("arp")["value"].to_list() == [0, 6]
+    shares = pl.DataFrame(rows | {"share": [0.25, 0.25, 0.75]}).irm(popularity="share")
+    assert shares.per_query("novelty", "arp")["value"].to_list() == pytest.approx([2, 0.25, -log2(0.75), 0.75])
+    days = pl.DataFrame({"doc": [*"aabby"], "popularity": [4, 2, 1, 1, 0]})  # rows of one document are added up
+    assert irm(popularity=days).per_query("novelty").equals(irm.per_query("novelty"))
+    same_shares = shares(popularity=pl.col("share") * 1)
+    assert same_shares.per_query("novelty").equals(shares.per_query("novelty"))
+
+
+def test_a_catalogue_of_one_document_has_no_gini() -> None:
+    """All other lists of the segment are counted; undefined= says what it becomes."""
+    irm = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 1.0]}).irm(catalogue=1)
+    asked = irm.evaluate("catalogue_gini", "item_coverage", "item_entropy").select("value", "n", "n_undefined")
+    assert asked.rows() == [(None, 0, 1), (1, 2, 0), (0, 2, 0)]
+    assert irm(undefined="zero").evaluate("catalogue_gini").select("value", "n", "n_undefined").row(0) == (0, 2, 1)
+    assert "catalogue_gini is undefined for 1 of 1 segments" in error(
+        lambda: irm(undefined="raise").evaluate("catalogue_gini")
+    )
+
+
+def test_a_segment_without_lists_keeps_its_row() -> None:
+    """Judged queries that found nothing are no lists."""
+    rows = {"query": [1], "day": ["x"], "doc": ["a"], "score": [1.0]}
+    qrels = pl.DataFrame({"query": [1, 2], "day": ["x", "y"], "doc": ["a", "b"], "grade": [1, 1]})
+    irm = pl.DataFrame(rows).irm(by="day", catalogue=2).judge(qrels)
+    assert irm.evaluate("item_coverage").select("day", "value", "n").rows() == [("x", 0.5, 1), ("y", None, 0)]
+
+
+def test_saved_numbers_may_be_called_as_metrics_of_all_lists() -> None:
+    """As a coverage of each night: they are averaged as numbers from elsewhere are."""
+    saved = pl.DataFrame({"night": [1, 2], "catalogue_coverage": [0.2, 0.4]})
+    found = saved.irm(query="night", value="catalogue_coverage").evaluate(ci=0.9)
+    assert found.select("metric", "average", "value", "n").row(0) == (
+        "catalogue_coverage",
+        "macro",
+        pytest.approx(0.3),
+        2,
+    )
+
+
+def exchanged(one: dict[int, list[str]], other: dict[int, list[str]], name: str) -> float:
+    """The share of all ways to exchange lists that differ as much as what was seen."""
+    queries = sorted({*one, *other})
+
+    def difference(flips: tuple[int, ...]) -> float:
+        sides: tuple[list[list[str]], list[list[str]]] = ([], [])
+        for flip, query in zip(flips, queries, strict=True):
+            sides[flip].append(one.get(query, []))
+            sides[1 - flip].append(other.get(query, []))
+        values = [of_all(name, side, [1.0] * len(side)) for side in sides]
+        return abs(values[0] - values[1])
+
+    seen = difference((0,) * len(queries))
+    draws = [difference(flips) for flips in product((0, 1), repeat=len(queries))]
+    return sum(draw >= seen - 1e-12 for draw in draws) / len(draws)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["catalogue_coverage", "distributional_coverage", "catalogue_gini"])
+def test_systems_exchange_their_lists(name: str, seed: int) -> None:
+    """The p-value is that of every exchange, query by query; it does not depend on which system comes first."""
+    frame = log(seed).filter(pl.col("query") < 6)
+    found: dict[str, dict[int, list[str]]] = {"p": {}, "q": {}}
+    for (run, _, query), docs in lists(frame).items():
+        found[run][query] = [doc for doc, _ in docs]
+    irm = frame.irm(**RANKED)(by=None)
+    (row,) = irm.compare(name, baseline="q").rows(named=True)
+    assert row["p_value"] == pytest.approx(exchanged(found["p"], found["q"], name))
+    assert row["value"] - row["baseline_value"] == pytest.approx(row["difference"])
+    assert row["value"] == irm.evaluate(name).filter(run="p")["value"].item()
+    assert row["n"] == len({*found["p"]} | {*found["q"]})
+    assert row["n_unpaired"] == len({*found["p"]} ^ {*found["q"]})
+    assert {row["ci_low"], row["wins"], row["mde"], row["effect_size"]} == {None}
+    assert irm.compare(name, baseline="p")["p_value"].item() == row["p_value"]
+    drawn = irm.compare(name, baseline="q", permutations=16)["p_value"].item()
+    assert abs(drawn - row["p_value"]) < 0.5
+    both = irm.compare(name, unanswered="drop").row(0, named=True)
+    assert both["n"] == len({*found["p"]} & {*found["q"]})
+
+
+def test_whole_users_exchange_their_lists() -> None:
+    """With cluster= the lists of a user are exchanged together: of two users there are four ways."""
+    rows = [(run, q, q // 2, f"{run if q else ''}{q}", 1.0) for run in "pq" for q in range(4)]
+    frame = pl.DataFrame(rows, schema=["run", "query", "user", "doc", "score"], orient="row")
+    irm = frame.irm(system="run", cluster="user", catalogue=9)
+    assert irm.compare("distributional_coverage")["p_value"].item() == 1
+    skewed = frame.with_columns(doc=pl.when(pl.col("run") == "p").then(pl.lit("z")).otherwise("doc"))
+    assert skewed.irm(system="run", cluster="user").compare("item_entropy")["p_value"].item() == 0.5
+    assert skewed.irm(system="run").compare("item_entropy")["p_value"].item() == 0.125
+
+
+VERBS = {
+    "per_query": lambda irm: irm.per_query("item_coverage"),
+    "explain": lambda irm: irm.explain("item_coverage", query=1),
+    "bounds": lambda irm: irm.bounds("item_coverage", of="unjudged"),
+    "curve": lambda irm: irm.curve("item_coverage@k"),
+    "plan": lambda irm: irm.plan("item_coverage", detect=0.1),
+    "per_class": lambda irm: irm.per_class("item_coverage"),
+    "compare_arms": lambda irm: irm.compare("item_coverage", paired=False),
+    "compare_each": lambda irm: irm.compare("item_coverage", per_query=True),
+    "compare_t": lambda irm: irm.compare("item_coverage", test="t"),
+    "compare_tukey": lambda irm: irm.compare("item_coverage", test="tukey"),
+    "thresholds": lambda irm: irm(query=None, score="score", label="label").thresholds("item_coverage"),
+    "average": lambda irm: irm.evaluate("item_coverage", average="macro"),
+    "interval": lambda irm: irm.evaluate("item_coverage", ci=0.9),
+    "ties": lambda irm: irm(ties="worst").evaluate("item_coverage@3"),
+    "condensed": lambda irm: irm(unjudged="drop").evaluate("item_coverage"),
+    "catalogue": lambda irm: irm(catalogue=None).evaluate("item_coverage"),
+    "rows": lambda irm: irm(query=None).evaluate("item_coverage"),
+    "doc": lambda irm: irm(doc=None, catalogue=None).evaluate("item_entropy"),
+}
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> None:
+    """Before anything is read, a plan that has not run too, and in words that say what such a metric is of."""
+    frame = log().with_columns(label=pl.lit(1))
+    irm = IRM(as_kind(frame, kind), **RANKED | {"label": "label", "by": None, "group": None, "popularity": None})
+    with pytest.raises(FrameMetricsError) as caught:
+        VERBS[verb](irm)
+    assert "None" not in type(caught.value).__name__
+    assert any(word in str(caught.value) for word in ("together", "item_coverage", "doc=", "query=")), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("roles", "name", "cause", "words"),
+    [
+        (
+            {"catalogue": 3},
+            "item_coverage",
+            BadValueError,
+            "catalogue=3 documents, and the lists show 4 different ones",
+        ),
+        ({"catalogue": 0}, "item_coverage", BadValueError, "catalogue=0 is not a number of documents from 1"),
+        ({"catalogue": pl.DataFrame({"id": ["a"]})}, "item_coverage", ColumnError, "and no column 'doc', as the log"),
+        (
+            {"catalogue": pl.DataFrame({"doc": [*"abc"]})},
+            "item_coverage",
+            BadValueError,
+            "1 of 4 documents that the lists show are not in it, as 'd'",
+        ),
+        ({"catalogue": pl.DataFrame({"doc": [1, 2]})}, "gini@1", ColumnError, "doc is Int64 there, and String in"),
+        ({}, "novelty", ColumnError, "novelty reads what popularity= says of a document; name it"),
+        ({}, "exposure_share(of='a')", ColumnError, "reads what group= says of a document; name it"),
+        ({"group": "side"}, "exposure_share", NotComputableError, "exposure_share needs of=, as in"),
+        ({"group": "side"}, "exposure_share(of='z')", BadValueError, "no document belongs to 'z' in side"),
+        ({"popularity": {"a": -1}}, "novelty", BadValueError, "not a mapping from documents to how often each was"),
+        ({"popularity": {"a": 0}}, "novelty", BadValueError, "no document was ever chosen"),
+        ({"popularity": {1: 2}}, "novelty", ColumnError, "doc is Int64 there, and String in the log"),
+        ({"popularity": "many"}, "novelty", BadValueError, "many: 4 of 4 rows are not between 0 and 1"),
+        ({"popularity": "none"}, "novelty", BadValueError, "none: 1 of 4 rows is not above 0 (row 1); give what"),
+        ({"popularity": "minus"}, "arp", BadValueError, "minus: 4 of 4 rows are negative"),
+        ({"popularity": "gone"}, "arp", ColumnError, "there is no such column"),
+        ({"catalogue": 9, "doc": None}, "recall", ColumnError, "catalogue= is about documents; name the document col"),
+    ],
+)
+def test_what_is_said_of_documents_is_checked(roles: Any, name: str, cause: Any, words: str) -> None:
+    """In the caller's words; a neighbouring call has a value."""
+    rows = {"query": [1, 1, 2, 2], "doc": [*"abcd"], "score": [3.0, 2.0, 3.0, 2.0], "grade": [1, 0, 1, 1]}
+    more = {
+        "side": ["a", "b", "a", None],
+        "none": [0.5, 0, 0.5, 0.5],
+        "minus": [-1] * 4,
+        "many": [2] * 4,
+        "plus": [0.5] * 4,
+    }
+    irm = pl.DataFrame(rows | more).irm
+    assert words in error(lambda: irm(**roles).evaluate(name), cause)
+    good = irm(catalogue=4, popularity="plus", group="side")
+    assert good.evaluate("item_coverage", "novelty", "arp", "exposure_share(of='a')")["value"].null_count() == 0
+
+
+def test_printed_names_read_back() -> None:
+    """Parameters and cutoffs too; gini with a cutoff is that of a catalogue, as that of scores has none."""
+    for name in (*ASKED, "gini@10", "exposure_share(attention='equal', of='a')@3"):
+        ((_, metric),) = read_text(name)
+        assert read_text(str(metric))[0][1] == metric
+    assert read_text("Gini at 5")[0][1].name == "catalogue_gini"
+    assert read_text("gini")[0][1].name == "gini"
+
+
+def test_lists_that_differ_in_number_are_a_finding() -> None:
+    """A system with fewer lists shows fewer documents by that alone; said where a catalogue is named."""
+    frame = log().with_columns(grade=pl.lit(1)).filter((pl.col("run") == "p") | (pl.col("query") < 5))
+    irm = frame.irm(**RANKED | {"group": None, "popularity": None}, grade="grade")
+    (found,) = irm(by=None).audit().filter(check="lists that differ in number").rows(named=True)
+    assert (found["severity"], found["n"]) == ("info", 1)
+    assert "lists that differ in number" not in irm(catalogue=None).audit()["check"]
+    whole = irm.frame.filter(pl.col("query").is_in([0, 1]) & (pl.col("run") == "p"))
+    assert "lists that differ in number" not in whole.irm(query="query", catalogue=SIZE).audit()["check"]
