@@ -1108,7 +1108,14 @@ class IRM(Generic[Frame]):
         return plan_queries(self._plan, metrics, _given(PlanOptions, locals()))
 
     @verb
-    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(
+        self,
+        *metrics: Metrics,
+        of: Of,
+        baseline: Any = None,
+        max_grade: float | None = None,
+        per_query: bool = False,
+    ) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters
@@ -1144,7 +1151,9 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.bounds.bounds import bounds
 
-        return bounds(self._plan, metrics, of=of, max_grade=max_grade, per_query=per_query)
+        return bounds(
+            self._plan, metrics, of=of, baseline=_with_roles(baseline), max_grade=max_grade, per_query=per_query
+        )
 
     @verb
     def audit(

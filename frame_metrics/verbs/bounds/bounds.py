@@ -23,48 +23,63 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import Columns, judging
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.bounds.differences import (
+    check_baseline,
+    of_differences,
+    of_pairs,
+    of_pairs_schema,
+    spare_of,
+)
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
 Of = Literal["ties", "unjudged"]
 # Values of a metric, stacked: as it is, the least, the greatest, and how much is open. That is 1 where scores are equal
 # across the cutoff, else 0; or the share of judged results.
+# Of differences: the value, the least and the greatest difference, and 1 where no judgments may reach these.
 STACKED = 4
 
 
-def bounds(irm: Plan, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
+def bounds(
+    irm: Plan, metrics: Sequence[Metrics], *, of: Of, baseline: Any, max_grade: float | None, per_query: bool
+) -> Any:
     """Answer ``irm.bounds``, which has the parameters."""
     check_choice("of", of, get_args(Of))
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
     check_asked(asked, plan)
-    result = _schema(of, per_query=per_query)
-    check_apart(plan.columns.keys, result)
+    result = _schema(of, per_query=per_query) if baseline is None else of_pairs_schema(per_query=per_query)
+    check_apart(plan.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
-        _check_open(asked, plan.columns, plan.conventions, max_grade)
+        check_open(asked, plan, max_grade)
     else:
         for name, metric in asked:
             if not metric.bounded:
                 raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
-        if max_grade is not None:
-            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
-
-    if max_grade is not None:
-        asked = [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
+        for option, given in (("max_grade= is the scale", max_grade), ("baseline= is about judgments", baseline)):
+            if given is not None:
+                raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
+    if baseline is not None:
+        check_baseline(plan, baseline)
+    asked = [*scaled(asked, max_grade)]
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade), source)
+            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade, baseline), source)
         else:
             log = source.log(single=of == "unjudged")
             check_grades(asked, log)
-            every = _bounded(log, asked, of, max_grade)
+            every = _bounded(log, asked, of, max_grade, baseline)
+        if baseline is not None:
+            return of_pairs(every, len(asked), baseline, per_query=per_query)
         return _answer(every, of, per_query=per_query)
 
-    keys = plan.columns.keys if per_query else plan.columns.groups
-    return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
+    columns = plan.columns
+    if baseline is None:
+        keys = columns.keys if per_query else columns.groups
+        return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
+    keys, system = (*columns.by, *(columns.query if per_query else ()), str(columns.system)), str(columns.system)
+    return answer_of(plan, compute, lambda types: {"baseline": types[system]} | result, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +88,14 @@ class Bounding(Measuring):
 
     of: Of
     max_grade: float | None
+    baseline: Any
     single: ClassVar[bool] = True
 
     def measured(self, log: Log) -> Measured:
-        return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade)
+        return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)
 
 
-def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Measured:
+def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: Any) -> Measured:
     """Bound values over the orders of equal scores, or over all judgments of the unjudged rows; they are stacked."""
     if of == "unjudged" and log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -87,6 +103,8 @@ def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Measure
         )
     values = each_ranking(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+    if baseline is not None:
+        ends = of_differences(log, asked, max_grade, baseline, ends[:2])
     return replace(values, asked=[*asked] * STACKED, values=np.concatenate([values.values, *ends]))
 
 
@@ -137,8 +155,16 @@ def _tied(log: Log, asked: Asked) -> Array:
     return out
 
 
-def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
+def scaled(asked: Asked, max_grade: float | None) -> Asked:
+    """Return metrics that are told the highest grade where they need it."""
+    if max_grade is None:
+        return asked
+    return [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
+
+
+def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
     """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
+    columns, conventions = plan.columns, plan.conventions
     if conventions.unjudged == "drop":
         raise NotComputableError(
             "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
@@ -160,7 +186,7 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
     """The least and the greatest values over all judgments of the unjudged rows, and the shares of judged results."""
     lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
-    spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    spare, rels = spare_of(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
@@ -179,19 +205,6 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     return lower, upper, seen
 
 
-def _spare(log: Log) -> Array:
-    """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
-    grid = log.grid
-    if log.judged is None:
-        return np.zeros(len(grid.pair), np.int64)
-    judgments = judging(log.table)
-    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
-    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
-    every = log.joined(count, log.judged.keys)
-    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
-    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
-
-
 def _check_open_ties(sheet: Sorted, log: Log) -> None:
     """Raise where the judgment that an unjudged row will get decides where it stands."""
     if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
@@ -208,6 +221,11 @@ def _check_open_ties(sheet: Sorted, log: Log) -> None:
             "have the score of another row, one of the two has no judgment, and "
             f"ties={log.conventions.ties!r} orders by judgment",
             "name doc= to order equal scores by document, or say ties='order'",
+        )
+    if sheet.tie is not None:
+        raise NotComputableError(
+            "ties='expected' is a mean over orders, and bounds of unjudged rows are those of one; name doc= to order "
+            "equal scores by document, or say ties='worst'"
         )
 
 

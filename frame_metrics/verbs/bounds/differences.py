@@ -1,0 +1,250 @@
+"""Differences from a baseline: what missing judgments leave open of them, and what each of these moves.
+
+A document that several systems list gets one judgment, for all of them. The arguments stand in docs/bounds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.answer import Answer
+from frame_metrics.data import blocks
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.log import Block, Log
+from frame_metrics.errors import BadValueError, ColumnError, shown
+from frame_metrics.inputs import Array, Confusion, Ranking, Rows
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.pairs import number_of, paired_systems
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import number, whole
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import judging
+from frame_metrics.stats.averages import no_further
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
+
+RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
+ENDS = dict.fromkeys(("difference", "lower", "upper"), pl.Float64)
+OF_PAIRS: dict[str, Any] = ENDS | {"can_turn": pl.Boolean, "exact": pl.Boolean}
+
+
+def of_pairs_schema(*, per_query: bool) -> dict[str, Any]:
+    """Return the columns of a result behind the keys, and their types."""
+    return {"metric": pl.String, "k": pl.Int64} | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
+
+
+def check_baseline(plan: Plan, baseline: Any) -> None:
+    """Raise for systems whose documents are not known to be the same, and for what is no system; nothing is read."""
+    columns = plan.columns
+    if columns.system is None:
+        raise ColumnError(
+            f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
+        )
+    if isinstance(baseline, list | tuple) or is_frame(baseline):
+        raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
+    if columns.own_rows and not columns.doc:
+        raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
+
+
+def of_differences(
+    log: Log, asked: Asked, max_grade: float | None, baseline: Any, ends: Pair
+) -> tuple[Array, Array, Array]:
+    """Return the least and the greatest differences from a baseline, and 1 where no judgments may reach them.
+
+    Parameters
+    ----------
+    ends : the bounds of the metrics, which give those of differences where one of two systems has nothing open.
+    """
+    (lower, upper), grid, base = ends, log.grid, place_of(log, baseline)
+    of_base = np.zeros(int(grid.pair.max(initial=-1)) + 1, np.int64)
+    of_base[grid.pair[grid.system == base]] = np.flatnonzero(grid.system == base)
+    of_base = of_base[grid.pair]
+    least, greatest = lower - upper[:, of_base], upper - lower[:, of_base]
+    loose = (lower < upper) & (lower < upper)[:, of_base]
+    predicted = log.columns.predicted is not None
+    exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.conventions, predicted=predicted)]
+    loose[exact] = False
+
+    def take(one: Shared) -> None:
+        least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
+
+    each_shared(log, [asked[i] for i in exact], max_grade, base, take)
+    return least, greatest, loose.astype(np.float64)
+
+
+def of_pairs(every: Measured, metrics: int, baseline: Any, *, per_query: bool) -> Answer:
+    """Return one row per segment, metric and system, or per query too, of differences that are stacked."""
+    pairing = paired_systems(every, baseline)
+    rows, places = [np.zeros((0, 4))], [np.zeros((0, 5), np.int64)]
+    for here, (segment, metric, i), use in pairing.each("zero", together=False):
+        if metric >= metrics:
+            continue
+        system, base = pairing.pairs[i]
+        value, least, greatest, loose = here.values[metric::metrics, use][:, :, system]
+        now = value - here.values[metric, use, base]
+        # As the judgments are now, the difference is the plain one, to the last bit.
+        each = np.column_stack([now, np.minimum(least, now), np.maximum(greatest, now), loose])
+        query, weight = here.pair[use], here.weights(use)
+        order = np.argsort(each[:, 1] - each[:, 2], kind="stable")
+        if not per_query:
+            some = len(each) and (weight is None or weight.any())
+            mean = no_further(np.average(each, axis=0, weights=weight), each) if some else np.full(4, np.nan)
+            each, query, order = mean[None], np.zeros(1, np.int64), np.zeros(1, np.int64)
+        rows.append(each[order])
+        one = np.array([segment, metric, i, len(value)])
+        places.append(np.column_stack([np.tile(one, (len(order), 1)), query[order]]))
+    segments, asked, pairs, n, query = np.concatenate(places).T
+    columns = _columns(*np.concatenate(rows).T) | ({} if per_query else {"n": whole(n)})
+    return pairing.answer(segments, asked, pairs, columns, pairing.query_of(query) if per_query else None)
+
+
+def _columns(now: Array, lower: Array, upper: Array, loose: Array) -> dict[str, pl.Series]:
+    """The columns of differences; null where nothing is compared."""
+    can_turn = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
+    said = {"difference": now, "lower": lower, "upper": upper, "can_turn": can_turn, "exact": loose == 0}
+    return {name: number(np.where(np.isnan(now), np.nan, own)).cast(OF_PAIRS[name]) for name, own in said.items()}
+
+
+def is_exact(metric: Metric, conventions: Conventions, *, predicted: bool) -> bool:
+    """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
+    decided = metric.input is Confusion and metric.k is None
+    decided &= predicted or conventions.threshold is not None
+    return (metric.adds is True or metric.name in RATIOS) and not decided
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Unjudged documents with a weight for a metric of a ranking, or for its difference from that of a baseline."""
+
+    metric: int  # its number among those asked
+    at: Array  # the rankings
+    start: Array  # the value, or the sum of a ratio, without the unjudged documents, shape (rankings,)
+    weights: Rows  # of each ranking, the greatest first
+    doc: Array  # the number of the document that each weight is of
+    gains: Gains | None  # None where the value is the sum
+
+    def bounds(self) -> Pair:
+        """Return the least and the greatest value of each ranking."""
+        if self.gains is not None:
+            return self.gains.bounds()
+        falls, rises = (self.weights.total(ufunc(self.weights.value, 0)) for ufunc in (np.minimum, np.maximum))
+        return self.start + falls, self.start + rises
+
+    def narrowed(self) -> Pair:
+        """Return by how much the judgment of each document with a weight narrows the bounds, then of one without.
+
+        It is the mean of what they narrow by if the document has no gain, and if it has the greatest.
+        """
+        n, rows = self.weights.n_queries, self.weights
+        if self.gains is None:
+            return np.abs(rows.value), np.zeros(n)
+        place = np.append(rows.position - 1, np.full(n, -1))
+        at, weight = np.append(rows.query, np.arange(n)), np.append(rows.value, np.zeros(n))
+        lower, upper = self.gains.bounds()
+        left, step = np.zeros(len(at)), max(threads.BLOCK // self.gains.sums.shape[1], 1)
+        for first in range(0, len(at), step):
+            part = slice(first, first + step)
+            for gain in (0.0, float(self.gains.levels[-1])):
+                least, greatest = self.gains.judged(at[part], place[part], weight[part], gain).bounds()
+                left[part] += (greatest - least) / 2
+        narrowed = np.maximum((upper - lower)[at] - left, 0)
+        return narrowed[: len(rows.query)], np.where(self.gains.outside > 0, narrowed[len(rows.query) :], 0)
+
+
+def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
+    """Call ``take`` with the unjudged documents of all systems of some queries, and of each metric, side by side.
+
+    Parameters
+    ----------
+    asked : metrics of which ``is_exact`` is true.
+    top : see ``extremes``.
+    base : the number of the system that the others are compared with; None for the systems by themselves.
+    """
+    grid, doc, spare = log.grid, documents(log), spare_of(log)
+    together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
+
+    def work(some: slice | Array) -> None:
+        at = together[some].ravel()
+        block = Block(log, at)
+        whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
+        docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
+        for i, (name, metric) in enumerate(asked):
+            run = whole.variant(log.conventions.variant(metric)[0], False)
+            scaled, highest = fitted(name, metric, run, top)
+            take(_shared(i, scaled, run, at, docs, highest, spare[at], base, together.shape[1]))
+
+    blocks.each_block(grid.size[together].sum(axis=1), work)
+
+
+def spare_of(log: Log) -> Array:
+    """Return how many documents of each ranking's query others list and it does not, without a judgment."""
+    grid = log.grid
+    if log.judged is None:
+        return np.zeros(len(grid.pair), np.int64)
+    judgments = judging(log.table)
+    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
+    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.joined(count, log.judged.keys)
+    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
+    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
+
+
+def place_of(log: Log, baseline: Any) -> int:
+    """Return the number of a system; of one that a piece of a log does not have, that of one without rows."""
+    rows = log.grid.system_row
+    names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
+    if len(names) < len(rows) and baseline not in names:
+        return len(names)
+    return number_of(baseline, names, str(log.columns.system))
+
+
+def documents(log: Log) -> Array:
+    """Return a number for the document of each row; where systems are columns of a frame, their rows are the same."""
+    if "doc" in log.table.columns:
+        return codes(log.table, ["doc"])[0]
+    return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
+
+
+def _shared(
+    i: int,
+    metric: Metric,
+    run: Ranking,
+    at: Array,
+    docs: Array,
+    top: float | None,
+    spare: Array,
+    base: int | None,
+    systems: int,
+) -> Shared:
+    """Return the unjudged documents of a block of rankings, those of each query side by side."""
+    rows, n_open = open_in(metric, run)
+    ratio = ratio_of(metric, run, top) if metric.name in RATIOS else None
+    if ratio is None:
+        start, weight = np.nan_to_num(metric.compute(run)), best_alone(metric, run, rows, top)
+    else:
+        start, weight = ratio.start, ratio.discount(rows.rank)
+    item, doc = rows.query, docs[rows.value.astype(np.int64)]
+    if base is not None:
+        every = np.arange(run.n_queries)
+        start = start - start[every // systems * systems + base]
+        mine = np.flatnonzero(item % systems == base)
+        others = (item[mine, None] - base + np.arange(systems)).ravel()
+        item, doc = np.append(item, others), np.append(doc, np.repeat(doc[mine], systems))
+        weight = np.append(weight, -np.repeat(weight[mine], systems))
+    pair, first, which = np.unique(item * (docs.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
+    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(pair))
+    order = np.lexsort((-weight, item))
+    order = order[weight[order] != 0]
+    weights = Rows(item[order], np.zeros(len(order)), weight[order], run.n_queries)
+    outside = n_open + spare - weights.count
+    gains = None if ratio is None else Gains.of(ratio, start, weights, outside)
+    return Shared(i, at, start, weights, doc[order], gains)
