@@ -191,7 +191,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
 
     def work(block: Block) -> None:
         at = block.at
-        _check_open_ties(block.rows, log)
+        check_open_ties(block.rows, log)
         whole = block.ranking(scored=scored)
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
@@ -205,7 +205,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     return lower, upper, seen
 
 
-def _check_open_ties(sheet: Sorted, log: Log) -> None:
+def check_open_ties(sheet: Sorted, log: Log) -> None:
     """Raise where the judgment that an unjudged row will get decides where it stands."""
     if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return

@@ -27,7 +27,8 @@ from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.columns import judging
+from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
@@ -70,8 +71,7 @@ def of_differences(
     of_base = of_base[grid.pair]
     least, greatest = lower - upper[:, of_base], upper - lower[:, of_base]
     loose = (lower < upper) & (lower < upper)[:, of_base]
-    predicted = log.columns.predicted is not None
-    exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.conventions, predicted=predicted)]
+    exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.columns, log.conventions)]
     loose[exact] = False
 
     def take(one: Shared) -> None:
@@ -114,11 +114,12 @@ def _columns(now: Array, lower: Array, upper: Array, loose: Array) -> dict[str, 
     return {name: number(np.where(np.isnan(now), np.nan, own)).cast(OF_PAIRS[name]) for name, own in said.items()}
 
 
-def is_exact(metric: Metric, conventions: Conventions, *, predicted: bool) -> bool:
+def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
     """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
-    decided = metric.input is Confusion and metric.k is None
-    decided &= predicted or conventions.threshold is not None
-    return (metric.adds is True or metric.name in RATIOS) and not decided
+    decided = columns.predicted is not None or conventions.threshold is not None
+    return (metric.adds is True or metric.name in RATIOS) and not (
+        decided and metric.input is Confusion and metric.k is None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +170,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
     top : see ``extremes``.
     base : the number of the system that the others are compared with; None for the systems by themselves.
     """
-    grid, doc, spare = log.grid, documents(log), spare_of(log)
+    grid, doc, spare = log.grid, number_documents(log), spare_of(log)
     together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
@@ -207,7 +208,7 @@ def place_of(log: Log, baseline: Any) -> int:
     return number_of(baseline, names, str(log.columns.system))
 
 
-def documents(log: Log) -> Array:
+def number_documents(log: Log) -> Array:
     """Return a number for the document of each row; where systems are columns of a frame, their rows are the same."""
     if "doc" in log.table.columns:
         return codes(log.table, ["doc"])[0]
