@@ -1169,7 +1169,7 @@ class IRM(Generic[Frame]):
     def to_judge(
         self,
         n: int | None = None,
-        metric: str | Metric | None = None,
+        metric: str | Metric = "ndcg@10",
         *,
         baseline: Any = None,
         way: Way = "bounds",
@@ -1177,8 +1177,8 @@ class IRM(Generic[Frame]):
     ) -> Frame:
         """Return the unjudged documents to judge next: those whose judgments settle most, of all systems together.
 
-        Order: ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged,
-        the mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
+        ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged, the
+        mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
         summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
         other ``n`` documents narrow them more, whatever the judgments turn out to be; of ndcg and recall the first one
         is best on average over its two judgments, and what several documents of one query do together is not looked at.
@@ -1186,7 +1186,7 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         n : how many documents; None for all that move the metric.
-        metric : its name, or a value, of ndcg, recall or what adds up over results; None for "ndcg@10".
+        metric : its name, or a value, of ndcg, recall or what adds up over results.
         baseline : a system, to settle the differences of the others from it; None to settle their values.
         way : "bounds", as above; or "depth", the shallowest rank first in any system, then what most systems found:
             pooling. Ranks alone are read then, and no metric.
@@ -1208,10 +1208,8 @@ class IRM(Generic[Frame]):
         Examples
         --------
         >>> import polars as pl, frame_metrics
-        >>> runs = pl.DataFrame(
-        ...     {"query": [1] * 6, "run": [*"aaabbb"], "doc": [*"xyzzyw"], "score": [3, 2, 1] * 2, "grade": [1, *[None] * 5]}
-        ... )
-        >>> irm = runs.irm(system="run")
+        >>> runs = {"query": [1] * 6, "run": [*"aaabbb"], "doc": [*"xyzzyw"], "score": [3, 2, 1] * 2}
+        >>> irm = pl.DataFrame(runs | {"grade": [1, *[None] * 5]}).irm(system="run")
         >>> irm.to_judge(2, "precision@2", baseline="a").rows()
         [(1, 'z', 0.5, 1, 2, True)]
         >>> irm.to_judge(way="depth").select("doc", "rank", "n_systems").rows()

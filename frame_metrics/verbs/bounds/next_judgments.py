@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import codes
+from frame_metrics.data.blocks import codes, to_array
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice, check_whole
 from frame_metrics.inputs import ratio
@@ -39,14 +39,14 @@ DEFAULT = "ndcg@10"
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
-def to_judge(irm: Plan, n: int | None, metric: str | Metric | None, *, baseline: Any, way: Way, max_grade: Any) -> Any:
+def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: Way, max_grade: Any) -> Any:
     """Answer ``irm.to_judge``, which has the parameters."""
     check_choice("way", way, get_args(Way))
     if n is not None:
         check_whole("n", n, 1)
-    if way == "depth" and (metric, baseline, max_grade) != (None, None, None):
+    if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
-    asked: Asked = [] if way == "depth" else one_of(read([DEFAULT if metric is None else metric]))
+    asked: Asked = [] if way == "depth" else one_of(read([metric]))
     plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, judgment=False))
     max_grade = plain(max_grade)
     _check(asked, plan, baseline, max_grade)
@@ -85,8 +85,8 @@ def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
         check_open(asked, plan, max_grade)
         if not is_exact(metric, columns, plan.conventions):
             raise NotComputableError(
-                f"{name}: it is not worked out what one judgment moves; take {' or '.join(RATIOS)}, or what adds up over "
-                "results, as precision@10 or dcg@10, or say way='depth' for what stands highest"
+                f"{name}: what one judgment moves is not worked out; take {' or '.join(RATIOS)}, or what adds up, "
+                "as precision@10 or dcg@10, or say way='depth' for what stands highest"
             )
 
 
@@ -108,11 +108,12 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     log.each_block(work)
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
-    judged = [log.table[name].cast(pl.Float64).fill_null(np.nan).is_not_nan() for name in names]
-    _, by, query = log.columns.key_names
+    judged = np.zeros(n, bool)
+    for name in names:
+        judged |= ~np.isnan(to_array(log.table[name]))
     table = pl.DataFrame(
         {
-            "of": codes(log.table, [*by, *query] if log.judged is None else log.judged.keys)[0],
+            "of": codes(log.table, _keys(log))[0],
             "document": number_documents(log),
             "row": np.arange(n),
             "ranking": ranking,
@@ -121,9 +122,15 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         }
     )
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
-    each = table.filter(~np.any([np.zeros(n, bool), *judged], axis=0)).group_by("of", "document", maintain_order=True)
+    each = table.filter(~judged).group_by("of", "document", maintain_order=True)
     found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), seen).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
+
+
+def _keys(log: Log) -> list[str]:
+    """What a judgment of a document belongs to: a query, and its segment where judgments say it."""
+    _, by, query = log.columns.key_names
+    return [*by, *query] if log.judged is None else log.judged.keys
 
 
 def _moving(table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> pl.DataFrame:
@@ -134,13 +141,14 @@ def _moving(table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grad
     compared = max(len(grid.system_row), 1) - (base is not None)
     total = np.bincount(grid.segment, weight, len(grid.segment_row))[grid.segment]
     share = ratio(weight * max(len(grid.system_row), 1) / max(compared, 1), total)
-    of_pair = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
-    of_pair[grid.pair[table["ranking"].to_numpy()]] = table["of"].to_numpy()
+    keys = _keys(log)
+    names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
+    group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(NONE).to_numpy()
     alone, every = [], []
 
     def take(one: Shared) -> None:
         item, (moved, others) = one.weights.query, one.narrowed()
-        of, own = of_pair[grid.pair[one.at]], share[one.at]
+        of, own = group[one.at], share[one.at]
         alone.append(pl.DataFrame({"of": of[item], "document": one.doc, "moves": (moved - others[item]) * own[item]}))
         every.append(pl.DataFrame({"of": of, "others": others * own}))
 
