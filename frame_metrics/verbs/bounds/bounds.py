@@ -23,13 +23,7 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.verbs.bounds.differences import (
-    check_baseline,
-    of_differences,
-    of_pairs,
-    of_pairs_schema,
-    spare_of,
-)
+from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
@@ -48,7 +42,7 @@ def bounds(
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
     check_asked(asked, plan)
-    result = _schema(of, per_query=per_query) if baseline is None else of_pairs_schema(per_query=per_query)
+    result = _schema(of, per_query=per_query, apart=baseline is not None)
     check_apart(plan.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
         check_open(asked, plan, max_grade)
@@ -70,16 +64,13 @@ def bounds(
             log = source.log(single=of == "unjudged")
             check_grades(asked, log)
             every = _bounded(log, asked, of, max_grade, baseline)
-        if baseline is not None:
-            return of_pairs(every, len(asked), baseline, per_query=per_query)
-        return _answer(every, of, per_query=per_query)
+        return _answer(every, of, baseline, per_query=per_query)
 
-    columns = plan.columns
-    if baseline is None:
-        keys = columns.keys if per_query else columns.groups
-        return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
-    keys, system = (*columns.by, *(columns.query if per_query else ()), str(columns.system)), str(columns.system)
-    return answer_of(plan, compute, lambda types: {"baseline": types[system]} | result, keys=keys, in_pieces=True)
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        return result if baseline is None else {"baseline": types[str(plan.columns.system)]} | result
+
+    keys = plan.columns.keys if per_query else plan.columns.groups
+    return answer_of(plan, compute, schema, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +94,8 @@ def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: 
         )
     values = each_ranking(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
-    if baseline is not None:
-        ends = of_differences(log, asked, max_grade, baseline, ends[:2])
-    return replace(values, asked=[*asked] * STACKED, values=np.concatenate([values.values, *ends]))
+    each = [values.values, *ends] if baseline is None else of_differences(values, max_grade, baseline, ends[:2])
+    return replace(values, asked=[*asked] * STACKED, values=np.concatenate(each))
 
 
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
@@ -229,22 +219,30 @@ def check_open_ties(sheet: Sorted, log: Log) -> None:
         )
 
 
-def _answer(every: Measured, of: str, *, per_query: bool) -> Answer:
+def _answer(every: Measured, of: str, baseline: Any, *, per_query: bool) -> Answer:
     """Return one row per group and metric, or per query and metric, of values that are stacked."""
     lay: Callable[[Measured], Answer] = each_query if per_query else averaged
     *each, is_open = np.split(every.values, STACKED)
     asked = every.asked[: len(is_open)]
-    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
+    asked = asked if baseline is None else plain_means
+    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
     beside = lay(replace(every, asked=plain_means, values=is_open, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
-    columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
-    return replace(rows, columns={name: columns[name] for name in _schema(of, per_query=per_query)})
+    if baseline is None:
+        columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+    else:
+        columns |= {"difference": columns["value"], "exact": beside == 0}
+        columns, rows = of_pairs(columns, rows, every.log, baseline)
+    names = _schema(of, per_query=per_query, apart=baseline is not None)
+    return replace(rows, columns={name: columns[name] for name in names})
 
 
-def _schema(of: str, *, per_query: bool) -> dict[str, Any]:
-    """The columns of a result beside the keys, and their types."""
+def _schema(of: str, *, per_query: bool, apart: bool) -> dict[str, Any]:
+    """The columns of a result beside the keys, and their types; ``apart``: of differences."""
     first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
+    if apart:
+        return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
     values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
     beside = {BESIDE[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
     return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -6,7 +6,7 @@ A document that several systems list gets one judgment, for all of them. The arg
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,26 +21,18 @@ from frame_metrics.errors import BadValueError, ColumnError, shown
 from frame_metrics.inputs import Array, Confusion, Ranking, Rows
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.pairs import number_of, paired_systems
+from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
 
 RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
-ENDS = dict.fromkeys(("difference", "lower", "upper"), pl.Float64)
-OF_PAIRS: dict[str, Any] = ENDS | {"can_turn": pl.Boolean, "exact": pl.Boolean}
-
-
-def of_pairs_schema(*, per_query: bool) -> dict[str, Any]:
-    """Return the columns of a result behind the keys, and their types."""
-    return {"metric": pl.String, "k": pl.Int64} | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
+OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
 
 def check_baseline(plan: Plan, baseline: Any) -> None:
@@ -50,22 +42,21 @@ def check_baseline(plan: Plan, baseline: Any) -> None:
         raise ColumnError(
             f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
         )
-    if isinstance(baseline, list | tuple) or is_frame(baseline):
+    if isinstance(baseline, list) or is_frame(baseline):
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.own_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
 
 
-def of_differences(
-    log: Log, asked: Asked, max_grade: float | None, baseline: Any, ends: Pair
-) -> tuple[Array, Array, Array]:
-    """Return the least and the greatest differences from a baseline, and 1 where no judgments may reach them.
+def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
+    """Return differences from a baseline, the least and the greatest they could be, and 1 where none may reach these.
 
     Parameters
     ----------
     ends : the bounds of the metrics, which give those of differences where one of two systems has nothing open.
     """
-    (lower, upper), grid, base = ends, log.grid, place_of(log, baseline)
+    log, grid, asked = measured.log, measured.log.grid, measured.asked
+    base, values, (lower, upper) = place_of(log, baseline), np.array(all_filled(measured)), ends
     of_base = np.zeros(int(grid.pair.max(initial=-1)) + 1, np.int64)
     of_base[grid.pair[grid.system == base]] = np.flatnonzero(grid.system == base)
     of_base = of_base[grid.pair]
@@ -78,40 +69,25 @@ def of_differences(
         least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
 
     each_shared(log, [asked[i] for i in exact], max_grade, base, take)
-    return least, greatest, loose.astype(np.float64)
+    now = values - values[:, of_base]
+    # As the judgments are now, the difference is the plain one, to the last bit.
+    return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
 
 
-def of_pairs(every: Measured, metrics: int, baseline: Any, *, per_query: bool) -> Answer:
-    """Return one row per segment, metric and system, or per query too, of differences that are stacked."""
-    pairing = paired_systems(every, baseline)
-    rows, places = [np.zeros((0, 4))], [np.zeros((0, 5), np.int64)]
-    for here, (segment, metric, i), use in pairing.each("zero", together=False):
-        if metric >= metrics:
-            continue
-        system, base = pairing.pairs[i]
-        value, least, greatest, loose = here.values[metric::metrics, use][:, :, system]
-        now = value - here.values[metric, use, base]
-        # As the judgments are now, the difference is the plain one, to the last bit.
-        each = np.column_stack([now, np.minimum(least, now), np.maximum(greatest, now), loose])
-        query, weight = here.pair[use], here.weights(use)
-        order = np.argsort(each[:, 1] - each[:, 2], kind="stable")
-        if not per_query:
-            some = len(each) and (weight is None or weight.any())
-            mean = no_further(np.average(each, axis=0, weights=weight), each) if some else np.full(4, np.nan)
-            each, query, order = mean[None], np.zeros(1, np.int64), np.zeros(1, np.int64)
-        rows.append(each[order])
-        one = np.array([segment, metric, i, len(value)])
-        places.append(np.column_stack([np.tile(one, (len(order), 1)), query[order]]))
-    segments, asked, pairs, n, query = np.concatenate(places).T
-    columns = _columns(*np.concatenate(rows).T) | ({} if per_query else {"n": whole(n)})
-    return pairing.answer(segments, asked, pairs, columns, pairing.query_of(query) if per_query else None)
-
-
-def _columns(now: Array, lower: Array, upper: Array, loose: Array) -> dict[str, pl.Series]:
-    """The columns of differences; null where nothing is compared."""
-    can_turn = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
-    said = {"difference": now, "lower": lower, "upper": upper, "can_turn": can_turn, "exact": loose == 0}
-    return {name: number(np.where(np.isnan(now), np.nan, own)).cast(OF_PAIRS[name]) for name, own in said.items()}
+def of_pairs(
+    columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
+) -> tuple[dict[str, pl.Series], Answer]:
+    """Return the columns of the systems beside that of a baseline, with whether the order can turn, and their keys."""
+    system, systems = str(log.columns.system), log.grid.system_row
+    names = log.keys_at(["system"], systems)["system"].to_list()
+    ((_, base), *_) = pairs_of(range(len(names)), names, baseline, system)
+    others = rows.keys[system] != log.rows(systems)[base]
+    now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
+    columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
+    keys = {name: held[others] for name, held in rows.keys.items()}
+    keys["baseline"] = np.full(others.sum(), log.rows(systems)[base])
+    answer = replace(rows, keys=keys, aliases={"baseline": system})
+    return {name: values.filter(others) for name, values in columns.items()}, answer
 
 
 def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
