@@ -1139,8 +1139,8 @@ class IRM(Generic[Frame]):
         With ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is
         tied, or what share of it is judged.
 
-        With ``baseline``: system, by..., baseline, metric, k, average, difference, lower, upper, can_turn, exact, n; with
-        ``per_query`` the query columns too, and neither average nor n. ``difference`` is that of ``compare``.
+        With ``baseline``: system, by..., baseline, metric, k, average, difference, lower, upper, can_turn, exact, n;
+        with ``per_query`` the query columns too, and neither average nor n. ``difference`` is that of ``compare``.
         ``can_turn`` is true where judgments could put the other system ahead. ``exact`` is true where some judgments
         reach each end: for metrics that add up over results (precision, dcg, rbp), ndcg and recall, and where one of
         the two systems has nothing open. Else the ends are those of the two systems apart, which no judgments may
