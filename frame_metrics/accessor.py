@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from frame_metrics.roles.roles import Expression
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
+    from frame_metrics.verbs.bounds.next_judgments import Way
     from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
@@ -1168,7 +1169,14 @@ class IRM(Generic[Frame]):
         return plan_queries(self._plan, metrics, _given(PlanOptions, locals()))
 
     @verb
-    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(
+        self,
+        *metrics: Metrics,
+        of: Of,
+        baseline: Any = None,
+        max_grade: float | None = None,
+        per_query: bool = False,
+    ) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters
@@ -1177,6 +1185,8 @@ class IRM(Generic[Frame]):
         of : "ties", the worst and the best order of results with equal scores; "unjudged", the least and the greatest
             value over all judgments that the unjudged rows could get, the order of the results being as it is, and an
             undefined value being 0.
+        baseline : a system, from which the differences of the others are bounded, of="unjudged". A document that both
+            list has one judgment for both.
         max_grade : the highest grade of the scale 0, 1, 2 ...; metrics of gains need it to bound unjudged rows.
         per_query : whether to return a row per query instead of their mean.
 
@@ -1188,6 +1198,13 @@ class IRM(Generic[Frame]):
         (without one, with any), ``judged`` the share of judged results up to the cutoff, its plain mean over queries.
         With ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is
         tied, or what share of it is judged.
+
+        With ``baseline``: system, by..., baseline, metric, k, average, difference, lower, upper, can_turn, exact, n;
+        with ``per_query`` the query columns too, and neither average nor n. ``difference`` is that of ``compare``.
+        ``can_turn`` is true where judgments could put the other system ahead. ``exact`` is true where some judgments
+        reach each end: for metrics that add up over results (precision, dcg, rbp), ndcg and recall, and where one of
+        the two systems has nothing open. Else the ends are those of the two systems apart, which no judgments may
+        reach together: then only a ``can_turn`` of false is sure.
 
         Raises
         ------
@@ -1204,7 +1221,63 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.bounds.bounds import bounds
 
-        return bounds(self._plan, metrics, of=of, max_grade=max_grade, per_query=per_query)
+        return bounds(
+            self._plan, metrics, of=of, baseline=_with_roles(baseline), max_grade=max_grade, per_query=per_query
+        )
+
+    @verb
+    def to_judge(
+        self,
+        n: int | None = None,
+        metric: str | Metric = "ndcg@10",
+        *,
+        baseline: Any = None,
+        way: Way = "bounds",
+        max_grade: float | None = None,
+    ) -> Frame:
+        """Return the unjudged documents to judge next: those whose judgments settle most, of all systems together.
+
+        ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged, the
+        mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
+        summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
+        other ``n`` documents narrow them more, whatever the judgments turn out to be; of ndcg and recall the first one
+        is best on average over its two judgments, and what several documents of one query do together is not looked at.
+
+        Parameters
+        ----------
+        n : how many documents; None for all that move the metric.
+        metric : its name, or a value, of ndcg, recall or what adds up over results.
+        baseline : a system, to settle the differences of the others from it; None to settle their values.
+        way : "bounds", as above; or "depth", the shallowest rank first in any system, then what most systems found:
+            pooling. Ranks alone are read then, and no metric.
+        max_grade : as in ``bounds``.
+
+        Returns
+        -------
+        A frame of the caller's kind, a row for each query and document (and segment, where judgments belong to one):
+        by..., the query columns, doc, moves (not with "depth"), rank (the best one in any system; null where none
+        retrieved it), n_systems (how many did), chosen (true, as these are no random sample of the documents). Equal
+        ones stand in the order of the frame. Queries without a single judgment are in no mean, and so only in "depth",
+        or with ``unjudged_queries="count"``.
+
+        Raises
+        ------
+        FrameMetricsError
+            No document is named; what ``bounds`` refuses; a metric of which it is not worked out what a judgment moves.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> runs = {"query": [1] * 6, "run": [*"aaabbb"], "doc": [*"xyzzyw"], "score": [3, 2, 1] * 2}
+        >>> irm = pl.DataFrame(runs | {"grade": [1, *[None] * 5]}).irm(system="run")
+        >>> irm.to_judge(2, "precision@2", baseline="a").rows()
+        [(1, 'z', 0.5, 1, 2, True)]
+        >>> irm.to_judge(way="depth").select("doc", "rank", "n_systems").rows()
+        [('z', 1, 2), ('y', 2, 2), ('w', 3, 1)]
+        """
+        from frame_metrics.verbs.bounds.next_judgments import to_judge
+
+        return to_judge(self._plan, n, metric, baseline=_with_roles(baseline), way=way, max_grade=max_grade)
 
     @verb
     def audit(

@@ -179,7 +179,7 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
     several = isinstance(baseline, list | tuple) and baseline not in names
-    bases = [_number(base, names, column) for base in (baseline if several else [baseline])]
+    bases = [number_of(base, names, column) for base in (baseline if several else [baseline])]
     if not bases:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
     if len(set(bases)) < len(bases):
@@ -193,7 +193,7 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     return [(system, base) for system in others for base in bases]
 
 
-def _number(baseline: Any, names: list[Any], column: str) -> int:
+def number_of(baseline: Any, names: list[Any], column: str) -> int:
     """The number of the system that is called so; a text, or a day, may stand for the date or time that it says."""
     try:
         return names.index(baseline)

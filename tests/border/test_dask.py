@@ -125,6 +125,7 @@ VERBS: dict[str, Any] = {
     "explain": lambda irm: irm.explain("ndcg", query="q3"),
     "ties": lambda irm: irm.bounds("ndcg", of="ties"),
     "unjudged": lambda irm: irm.bounds("rr", of="unjudged"),
+    "differences": lambda irm: irm.bounds("recall@3", "rr", of="unjudged", baseline="a"),
     "curve": lambda irm: irm.curve("ndcg@k"),
     "thresholds": lambda irm: irm(system=None, by="run", duplicates="first").thresholds("f1"),
     "audit": lambda irm: irm.audit(),

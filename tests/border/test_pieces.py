@@ -119,6 +119,10 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
         lambda irm: irm.bounds("ndcg@5", "precision@3", "err@5", of="unjudged", max_grade=4),
         {"system": "system", "by": "device"},
     ),
+    "bounds of differences": (
+        lambda irm: irm.bounds("ndcg@5", "precision@3", "ap", of="unjudged", baseline="a", max_grade=4),
+        {"system": "system", "by": "device"},
+    ),
     "audit": (lambda irm: irm.audit(), {"system": "system", "by": "device"}),
     "audit of decisions": (lambda irm: irm(threshold=0.5, collection_size=5000).audit(), {"system": "system"}),
     "audit of positives": (lambda irm: irm(positive=["good"], predicted="said").audit(), {"by": ["system", "device"]}),

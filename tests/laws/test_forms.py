@@ -65,6 +65,8 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "condensed lists": lambda irm: irm(unjudged="drop").per_query("ap", "bpref"),
     "worst ties": lambda irm: irm(ties="worst").per_query("rr", "ndcg@3"),
     "bounds": lambda irm: irm.bounds("rr", of="ties"),
+    "bounds of differences": lambda irm: irm.bounds("ap", "ndcg@3", of="unjudged", baseline="q", max_grade=4),
+    "what to judge next": lambda irm: irm.to_judge(metric="ndcg@3", baseline="q", max_grade=4),
     "a comparison": lambda irm: irm(by="segment").compare("rr", "ndcg@3", baseline="q", permutations=100),
     "arms": lambda irm: irm(by="segment", cluster="user").compare("rr", "ndcg@3", paired=False, permutations=100),
     "what made a value": lambda irm: irm.explain("ndcg@3", query="q02"),

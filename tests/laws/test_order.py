@@ -80,6 +80,11 @@ CALLS: dict[str, Call] = {
         LOG | {"system": "system"},
         lambda irm: irm.bounds("ap", "ndcg@3", of="unjudged", max_grade=4),
     ),
+    "what judgments leave open of a difference": (
+        two_systems,
+        LOG | {"system": "system", "by": "segment"},
+        lambda irm: irm.bounds("ap", "ndcg@3", of="unjudged", baseline="p", max_grade=4),
+    ),
     "decisions of queries": (
         two_systems,
         LOG | {"system": "system", "predicted": "predicted"},

@@ -62,6 +62,8 @@ CALLS: dict[str, Call] = {
     "plan arms": lambda irm, asked: irm.plan(*asked, detect=0.1, paired=False, resamples=20),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
+    "bounds of differences": lambda irm, asked: irm.bounds(asked[0], of="unjudged", baseline="p", max_grade=3),
+    "to_judge": lambda irm, asked: irm.to_judge(metric="recall"),
     "audit": lambda irm, asked: irm.audit(),
     "summary": lambda irm, asked: irm.summary(*asked),
     "summary with saved numbers": lambda irm, asked: irm.summary(*asked, baseline=saved(*asked)),
@@ -111,6 +113,8 @@ UNREAD = {
         ),
         "explain": "catalogue group predicted weight cluster collection_size undefined unjudged_queries",
         "bounds": f"cluster extra {OF_DOCUMENTS}",
+        "bounds of differences": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
+        "to_judge": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
         "audit": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
         "audit with saved numbers": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
         "plan with saved numbers": "unjudged_queries catalogue",
@@ -329,8 +333,9 @@ def test_every_verb_is_called() -> None:
     verbs = {name.split()[0] for name in CALLS}
     assert verbs == VERBS - {"report"}
     compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
-    assert compared == {"compare", "plan", "audit", "summary"}
-    assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
+    saved = {"compare", "plan", "audit", "summary"}
+    assert compared == saved | {"bounds", "to_judge"}  # whose baseline is a system, with judgments that are missing too
+    assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 
 SLOW = ("summary", "per_class")  # whose calls take long

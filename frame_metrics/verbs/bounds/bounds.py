@@ -23,48 +23,54 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import Columns, judging
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
 Of = Literal["ties", "unjudged"]
 # Values of a metric, stacked: as it is, the least, the greatest, and how much is open. That is 1 where scores are equal
 # across the cutoff, else 0; or the share of judged results.
+# Of differences: the value, the least and the greatest difference, and 1 where no judgments may reach these.
 STACKED = 4
 
 
-def bounds(irm: Plan, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
+def bounds(
+    irm: Plan, metrics: Sequence[Metrics], *, of: Of, baseline: Any, max_grade: float | None, per_query: bool
+) -> Any:
     """Answer ``irm.bounds``, which has the parameters."""
     check_choice("of", of, get_args(Of))
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
     check_asked(asked, plan)
-    result = _schema(of, per_query=per_query)
-    check_apart(plan.columns.keys, result)
+    result = _schema(of, per_query=per_query, apart=baseline is not None)
+    check_apart(plan.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
-        _check_open(asked, plan.columns, plan.conventions, max_grade)
+        check_open(asked, plan, max_grade)
     else:
         for name, metric in asked:
             if not metric.bounded:
                 raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
-        if max_grade is not None:
-            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
-
-    if max_grade is not None:
-        asked = [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
+        for option, given in (("max_grade= is the scale", max_grade), ("baseline= is about judgments", baseline)):
+            if given is not None:
+                raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
+    if baseline is not None:
+        check_baseline(plan, baseline)
+    asked = [*scaled(asked, max_grade)]
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade), source)
+            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade, baseline), source)
         else:
             log = source.log(single=of == "unjudged")
             check_grades(asked, log)
-            every = _bounded(log, asked, of, max_grade)
-        return _answer(every, of, per_query=per_query)
+            every = _bounded(log, asked, of, max_grade, baseline)
+        return _answer(every, of, baseline, per_query=per_query)
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        return result if baseline is None else {"baseline": types[str(plan.columns.system)]} | result
 
     keys = plan.columns.keys if per_query else plan.columns.groups
-    return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
+    return answer_of(plan, compute, schema, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +79,14 @@ class Bounding(Measuring):
 
     of: Of
     max_grade: float | None
+    baseline: Any
     single: ClassVar[bool] = True
 
     def measured(self, log: Log) -> Measured:
-        return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade)
+        return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)
 
 
-def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Measured:
+def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: Any) -> Measured:
     """Bound values over the orders of equal scores, or over all judgments of the unjudged rows; they are stacked."""
     if of == "unjudged" and log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -87,7 +94,8 @@ def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Measure
         )
     values = each_ranking(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
-    return replace(values, asked=[*asked] * STACKED, values=np.concatenate([values.values, *ends]))
+    each = [values.values, *ends] if baseline is None else of_differences(values, max_grade, baseline, ends[:2])
+    return replace(values, asked=[*asked] * STACKED, values=np.concatenate(each))
 
 
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
@@ -137,8 +145,16 @@ def _tied(log: Log, asked: Asked) -> Array:
     return out
 
 
-def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
+def scaled(asked: Asked, max_grade: float | None) -> Asked:
+    """Return metrics that are told the highest grade where they need it."""
+    if max_grade is None:
+        return asked
+    return [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
+
+
+def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
     """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
+    columns, conventions = plan.columns, plan.conventions
     if conventions.unjudged == "drop":
         raise NotComputableError(
             "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
@@ -160,12 +176,12 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
     """The least and the greatest values over all judgments of the unjudged rows, and the shares of judged results."""
     lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
-    spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    spare, rels = spare_of(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
         at = block.at
-        _check_open_ties(block.rows, log)
+        check_open_ties(block.rows, log)
         whole = block.ranking(scored=scored)
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
@@ -179,20 +195,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
     return lower, upper, seen
 
 
-def _spare(log: Log) -> Array:
-    """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
-    grid = log.grid
-    if log.judged is None:
-        return np.zeros(len(grid.pair), np.int64)
-    judgments = judging(log.table)
-    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
-    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
-    every = log.joined(count, log.judged.keys)
-    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
-    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
-
-
-def _check_open_ties(sheet: Sorted, log: Log) -> None:
+def check_open_ties(sheet: Sorted, log: Log) -> None:
     """Raise where the judgment that an unjudged row will get decides where it stands."""
     if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return
@@ -209,24 +212,37 @@ def _check_open_ties(sheet: Sorted, log: Log) -> None:
             f"ties={log.conventions.ties!r} orders by judgment",
             "name doc= to order equal scores by document, or say ties='order'",
         )
+    if sheet.tie is not None:
+        raise NotComputableError(
+            "ties='expected' is a mean over orders, and bounds of unjudged rows are those of one; name doc= to order "
+            "equal scores by document, or say ties='worst'"
+        )
 
 
-def _answer(every: Measured, of: str, *, per_query: bool) -> Answer:
+def _answer(every: Measured, of: str, baseline: Any, *, per_query: bool) -> Answer:
     """Return one row per group and metric, or per query and metric, of values that are stacked."""
     lay: Callable[[Measured], Answer] = each_query if per_query else averaged
     *each, is_open = np.split(every.values, STACKED)
     asked = every.asked[: len(is_open)]
-    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
     plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
+    asked = asked if baseline is None else plain_means
+    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
     beside = lay(replace(every, asked=plain_means, values=is_open, weight=None)).columns["value"]
     columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
-    columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
-    return replace(rows, columns={name: columns[name] for name in _schema(of, per_query=per_query)})
+    if baseline is None:
+        columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+    else:
+        columns |= {"difference": columns["value"], "exact": beside == 0}
+        columns, rows = of_pairs(columns, rows, every.log, baseline)
+    names = _schema(of, per_query=per_query, apart=baseline is not None)
+    return replace(rows, columns={name: columns[name] for name in names})
 
 
-def _schema(of: str, *, per_query: bool) -> dict[str, Any]:
-    """The columns of a result beside the keys, and their types."""
+def _schema(of: str, *, per_query: bool, apart: bool) -> dict[str, Any]:
+    """The columns of a result beside the keys, and their types; ``apart``: of differences."""
     first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
+    if apart:
+        return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})
     values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
     beside = {BESIDE[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
     return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -6,7 +6,8 @@ The arguments for these formulas stand in docs/bounds.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -64,12 +65,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     check_bounded(name, metric, top)
     graded = metric.graded
     spare = spare.astype(np.int64) + _undecided(run, graded=graded)
-    if graded:
-        top = metric.params.get("max_grade") if top is None else top
-        if "max_grade" in metric.options and metric.params.get("max_grade") is None:
-            metric = metric(max_grade=top)
-        _check_top(name, run, top)
-        metric = _with_table(metric, run, top)
+    metric, top = fitted(name, metric, run, top)
     plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
@@ -82,6 +78,17 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
         least, greatest = _turned(metric, run, spare, fill)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
+
+
+def fitted(name: str, metric: Metric, run: Ranking, top: float | None) -> tuple[Metric, float | None]:
+    """Return a metric with its scale, and the highest grade an unjudged row could get; raise for a higher one."""
+    if not metric.graded:
+        return metric, top
+    top = metric.params.get("max_grade") if top is None else top
+    if "max_grade" in metric.options and metric.params.get("max_grade") is None:
+        metric = metric(max_grade=top)
+    _check_top(name, run, top)
+    return _with_table(metric, run, top), top
 
 
 def _with_table(metric: Metric, run: Ranking, top: float | None) -> Metric:
@@ -136,6 +143,25 @@ def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
 
 def _n_open(run: Ranking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
+
+
+def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
+    """Return the unjudged rows up to the cutoff, with their places, and how many documents of a query are unjudged.
+
+    The latter has shape (n,), and is without the spare ones.
+    """
+    unjudged = np.isnan(run.grade) if metric.graded else ~run.judged
+    listed = _n_open(run, unjudged)
+    return _marked(run, unjudged, np.arange(len(unjudged)), metric.k), listed + _undecided(run, graded=metric.graded)
+
+
+def best_alone(metric: Metric, run: Ranking, rows: Rows, top: float | None) -> Array:
+    """Return what each row adds to a metric that adds up once it is judged, with the greatest gain, shape (rows,)."""
+    n = len(rows.query)
+    one = Ranking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
+    if metric.graded:
+        return _value(metric, _best_graded(one, metric, top))
+    return _value(metric, _completed(one, np.ones(n, bool), np.ones(n)))
 
 
 def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
@@ -225,7 +251,29 @@ def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
 
 
 def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
-    gain = metric.params.get("gain", "linear")
+    ratio, unjudged = ratio_of(metric, run, top), np.isnan(run.grade)
+    rows = _marked(run, unjudged, unjudged, metric.k)
+    weights = rows.like(ratio.discount(rows.rank))
+    return Gains.of(ratio, ratio.start, weights, _n_open(run, unjudged) - rows.count + spare).bounds()
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """A metric that is a sum of discounted gains over the greatest that there could be."""
+
+    levels: Array  # the positive gains that an unjudged document could have, rising; 0 where there is none
+    start: Array  # the sum over the judged documents, shape (n,)
+    discount: Callable[[Array], Array]  # of ranks
+    steps: tuple[Array, Array, Array]  # of the judged gains, see _steps
+    k: int | None  # places of the ideal ranking; None for all
+
+
+def ratio_of(metric: Metric, run: Ranking, top: float | None) -> Ratio:
+    """Return the parts of nDCG, or of recall, whose gains are 1 and whose ideal ranking finds everything."""
+    n, gain = run.n_queries, metric.params.get("gain", "linear")
+    if metric.name == "recall":
+        one = np.ones((n, 1), np.int64)
+        return Ratio(np.ones(1), run.hits(metric.k), np.ones_like, (one, run.n_relevant[:, None], one > 0), None)
     if isinstance(gain, Mapping):
         gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
     else:
@@ -233,32 +281,40 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
         judged = run.grade if run.pool is None else run.pool.grade
         near = judged[judged > 0]
         gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
-    levels = np.unique(gains[gains > 0])
-    if not len(levels):
-        return np.zeros(run.n_queries), np.zeros(run.n_queries)
-    return _Gains(metric, run, spare, levels).bounds()
+    levels = np.unique(gains[gains > 0]) if (gains > 0).any() else np.zeros(1)
+    start = replace(metric, kernel=dcg.kernel).compute(run)
+    return Ratio(levels, start, partial(_discount, metric), _steps(run.ideal(gain), levels), metric.k)
 
 
-class _Gains:
-    """Parts of the bounds of nDCG of a block: discounts of the unjudged rows, and the judged gains in steps.
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Weights of unjudged documents, and the ideal that their gains raise: what the bounds of a ratio are made of.
 
-    Parameters
-    ----------
-    levels : the positive gains that an unjudged row could have, rising.
+    The weights are the discounts of one system, or those less the ones of another that shares the documents.
     """
 
-    def __init__(self, metric: Metric, run: Ranking, spare: Array, levels: Array) -> None:
-        unjudged = np.isnan(run.grade)
-        rows = _marked(run, unjudged, unjudged, metric.k)
-        self.levels, self.start = levels, replace(metric, kernel=dcg.kernel).compute(run)
-        self.outside = _n_open(run, unjudged) - rows.count + spare
-        self.discounted = _after(0, np.cumsum(rows.grid(_discount(metric, rows.rank)), axis=1))
-        # A column for none of the unjudged rows, the first, the first two ...; past the end, all.
-        self.marked = np.minimum(np.arange(self.discounted.shape[1]), rows.count[:, None])
-        self.width, self.reach, self.ends = _steps(run.ideal(metric.params.get("gain", "linear")), levels)
-        longest = int((self.reach.max(axis=1, initial=0) + self.outside + rows.count).max(initial=0))
-        places = longest if metric.k is None else min(longest, metric.k)
-        self.best = _after(0, np.cumsum(_discount(metric, np.arange(1, places + 1)))[None])[0]
+    levels: Array  # as of Ratio
+    start: Array  # what the judged documents give, shape (n,)
+    sums: Array  # of none of the weights that are not 0, the greatest, the two greatest ...; past the end, of all
+    added: Array  # how many these are
+    above: Array  # how many weights are above 0, shape (n,)
+    outside: Array  # how many documents have no weight, shape (n,)
+    width: Array  # the steps of the judged gains, see _steps
+    reach: Array
+    ends: Array
+    best: Array  # the sum of no discount of the ideal ranking, the first, the first two ...
+
+    @classmethod
+    def of(cls, ratio: Ratio, start: Array, weights: Rows, outside: Array) -> Gains:
+        """Return the gains of documents with these weights, of each query the greatest first, none of them 0."""
+        width, reach, ends = ratio.steps
+        sums = _after(0, np.cumsum(weights.grid(weights.value), axis=1))
+        added = np.minimum(np.arange(sums.shape[1]), weights.count[:, None])
+        longest = int((reach.max(axis=1, initial=0) + outside + weights.count).max(initial=0))
+        places = np.arange(1, (longest if ratio.k is None else min(longest, ratio.k)) + 1)
+        best = _after(0, np.cumsum(ratio.discount(places))[None])[0]
+        above = np.bincount(weights.query[weights.value > 0], minlength=weights.n_queries)
+        return cls(ratio.levels, start, sums, added, above, outside, width, reach, ends, best)
 
     def _ideal(self, step: int, more: Array) -> Array:
         """Addition of one step of gain to the ideal, with so many unjudged rows reaching it; as many columns."""
@@ -267,32 +323,63 @@ class _Gains:
 
     def bounds(self) -> Pair:
         """Return the least and the greatest value of each query."""
-        tops = self.marked.max(axis=1, initial=0)[:, None] - self.marked
-        last = self.discounted[:, -1:] - self.discounted
-        more = self.outside[:, None] + tops
-        ideal = sum((self._ideal(step, more) for step in range(self.width.shape[1])), np.zeros(tops.shape))
-        least = _share(self.start[:, None] + self.levels[-1] * last, ideal).min(axis=1)
-        share = np.zeros(len(self.start))
+        rest = (self.sums - self.sums[:, -1:])[:, ::-1], (self.added[:, -1:] - self.added)[:, ::-1]
+        below = self.added[:, -1] - self.above
+        turned = replace(self, start=-self.start, sums=rest[0], added=rest[1], above=below)
+        return 0.0 - turned._greatest(), self._greatest()
+
+    def _greatest(self) -> Array:
+        """The greatest value: where it is below 0, all that raise the sum are at the top, and more, to raise the ideal.
+
+        Else those alone have a gain.
+        """
+        more = self.added + self.outside[:, None]
+        ideal = sum((self._ideal(step, more) for step in range(self.width.shape[1])), np.zeros(more.shape))
+        values = _share(self.start[:, None] + self.levels[-1] * self.sums, ideal)
+        share = np.minimum(np.where(self.added < self.above[:, None], -np.inf, values).max(axis=1), 0)
         while True:  # Dinkelbach: each round finds a greater value, and there are finitely many
-            reached = _share(*self._best_at(share))
+            reached = np.where(share < 0, share, _share(*self._best_at(share)))
             if not (reached > share).any():
-                return least, share
+                return share
             share = np.maximum(share, reached)
 
     def _best_at(self, share: Array) -> Pair:
-        """The dcg and the ideal dcg whose difference, ideal times share, is greatest."""
-        dcg, ideal = self.start.copy(), np.zeros(len(share))
-        gained, cost = np.zeros(len(share)), np.zeros(self.marked.shape)
+        """The sum and the ideal whose difference, ideal times share, is greatest."""
+        total, ideal = self.start.copy(), np.zeros(len(share))
+        gained, cost = np.zeros(len(share)), np.zeros(self.added.shape)
         each = np.arange(len(share))
         for step in range(self.width.shape[1]):
             gained += self.width[:, step]
-            cost += self._ideal(step, self.marked)
-            column = np.argmax(gained[:, None] * self.discounted - share[:, None] * cost, axis=1)
+            cost += self._ideal(step, self.added)
+            column = np.argmax(gained[:, None] * self.sums - share[:, None] * cost, axis=1)
             done = self.ends[:, step]
-            dcg += np.where(done, gained * self.discounted[each, column], 0)
+            total += np.where(done, gained * self.sums[each, column], 0)
             ideal += np.where(done, cost[each, column], 0)
             gained[done], cost[done] = 0, 0
-        return dcg, ideal
+        return total, ideal
+
+    def judged(self, at: Array, place: Array, weight: Array, gain: float) -> Gains:
+        """Return the gains of some queries, once one of the documents of each has this gain, 0 or the highest.
+
+        Parameters
+        ----------
+        at : the queries, which may repeat.
+        place, weight : which of their weights the document has, from 0, and what it is; -1 and 0 for one without.
+        """
+        column = np.arange(self.sums.shape[1])
+        later = (column > place[:, None]) & (place >= 0)[:, None]
+        source = np.minimum(column + later, len(column) - 1)
+        return replace(
+            self,
+            start=self.start[at] + gain * weight,
+            sums=self.sums[at[:, None], source] - later * weight[:, None],
+            added=self.added[at[:, None], source] - later,
+            above=self.above[at] - (weight > 0),
+            outside=self.outside[at] - (place < 0),
+            width=self.width[at],
+            reach=self.reach[at] + (gain > 0),
+            ends=self.ends[at],
+        )
 
 
 def _discount(metric: Metric, rank: Array) -> Array:

@@ -1,0 +1,227 @@
+"""Differences from a baseline: what missing judgments leave open of them, and what each of these moves.
+
+A document that several systems list gets one judgment, for all of them. The arguments stand in docs/bounds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.answer import Answer
+from frame_metrics.data import blocks
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.log import Block, Log
+from frame_metrics.errors import BadValueError, ColumnError, shown
+from frame_metrics.inputs import Array, Confusion, Ranking, Rows
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
+
+RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
+OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
+
+
+def check_baseline(plan: Plan, baseline: Any) -> None:
+    """Raise for systems whose documents are not known to be the same, and for what is no system; nothing is read."""
+    columns = plan.columns
+    if columns.system is None:
+        raise ColumnError(
+            f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
+        )
+    if isinstance(baseline, list) or is_frame(baseline):
+        raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
+    if columns.own_rows and not columns.doc:
+        raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
+
+
+def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
+    """Return differences from a baseline, the least and the greatest they could be, and 1 where none may reach these.
+
+    Parameters
+    ----------
+    ends : the bounds of the metrics, which give those of differences where one of two systems has nothing open.
+    """
+    log, grid, asked = measured.log, measured.log.grid, measured.asked
+    base, values, (lower, upper) = place_of(log, baseline), np.array(all_filled(measured)), ends
+    of_base = np.zeros(int(grid.pair.max(initial=-1)) + 1, np.int64)
+    of_base[grid.pair[grid.system == base]] = np.flatnonzero(grid.system == base)
+    of_base = of_base[grid.pair]
+    least, greatest = lower - upper[:, of_base], upper - lower[:, of_base]
+    loose = (lower < upper) & (lower < upper)[:, of_base]
+    exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.columns, log.conventions)]
+    loose[exact] = False
+
+    def take(one: Shared) -> None:
+        least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
+
+    each_shared(log, [asked[i] for i in exact], max_grade, base, take)
+    now = values - values[:, of_base]
+    # As the judgments are now, the difference is the plain one, to the last bit.
+    return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
+
+
+def of_pairs(
+    columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
+) -> tuple[dict[str, pl.Series], Answer]:
+    """Return the columns of the systems beside that of a baseline, with whether the order can turn, and their keys."""
+    system, systems = str(log.columns.system), log.grid.system_row
+    names = log.keys_at(["system"], systems)["system"].to_list()
+    ((_, base), *_) = pairs_of(range(len(names)), names, baseline, system)
+    others = rows.keys[system] != log.rows(systems)[base]
+    now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
+    columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
+    keys = {name: held[others] for name, held in rows.keys.items()}
+    keys["baseline"] = np.full(others.sum(), log.rows(systems)[base])
+    answer = replace(rows, keys=keys, aliases={"baseline": system})
+    return {name: values.filter(others) for name, values in columns.items()}, answer
+
+
+def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
+    """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
+    decided = columns.predicted is not None or conventions.threshold is not None
+    return (metric.adds is True or metric.name in RATIOS) and not (
+        decided and metric.input is Confusion and metric.k is None
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Unjudged documents with a weight for a metric of a ranking, or for its difference from that of a baseline."""
+
+    metric: int  # its number among those asked
+    at: Array  # the rankings
+    start: Array  # the value, or the sum of a ratio, without the unjudged documents, shape (rankings,)
+    weights: Rows  # of each ranking, the greatest first
+    doc: Array  # the number of the document that each weight is of
+    gains: Gains | None  # None where the value is the sum
+
+    def bounds(self) -> Pair:
+        """Return the least and the greatest value of each ranking."""
+        if self.gains is not None:
+            return self.gains.bounds()
+        falls, rises = (self.weights.total(ufunc(self.weights.value, 0)) for ufunc in (np.minimum, np.maximum))
+        return self.start + falls, self.start + rises
+
+    def narrowed(self) -> Pair:
+        """Return by how much the judgment of each document with a weight narrows the bounds, then of one without.
+
+        It is the mean of what they narrow by if the document has no gain, and if it has the greatest.
+        """
+        n, rows = self.weights.n_queries, self.weights
+        if self.gains is None:
+            return np.abs(rows.value), np.zeros(n)
+        place = np.append(rows.position - 1, np.full(n, -1))
+        at, weight = np.append(rows.query, np.arange(n)), np.append(rows.value, np.zeros(n))
+        lower, upper = self.gains.bounds()
+        left, step = np.zeros(len(at)), max(threads.BLOCK // self.gains.sums.shape[1], 1)
+        for first in range(0, len(at), step):
+            part = slice(first, first + step)
+            for gain in (0.0, float(self.gains.levels[-1])):
+                least, greatest = self.gains.judged(at[part], place[part], weight[part], gain).bounds()
+                left[part] += (greatest - least) / 2
+        narrowed = np.maximum((upper - lower)[at] - left, 0)
+        return narrowed[: len(rows.query)], np.where(self.gains.outside > 0, narrowed[len(rows.query) :], 0)
+
+
+def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
+    """Call ``take`` with the unjudged documents of all systems of some queries, and of each metric, side by side.
+
+    Parameters
+    ----------
+    asked : metrics of which ``is_exact`` is true.
+    top : see ``extremes``.
+    base : the number of the system that the others are compared with; None for the systems by themselves.
+    """
+    grid, doc, spare = log.grid, number_documents(log), spare_of(log)
+    together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
+
+    def work(some: slice | Array) -> None:
+        at = together[some].ravel()
+        block = Block(log, at)
+        whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
+        docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
+        for i, (name, metric) in enumerate(asked):
+            run = whole.variant(log.conventions.variant(metric)[0], False)
+            scaled, highest = fitted(name, metric, run, top)
+            take(_shared(i, scaled, run, at, docs, highest, spare[at], base, together.shape[1]))
+
+    blocks.each_block(grid.size[together].sum(axis=1), work)
+
+
+def spare_of(log: Log) -> Array:
+    """Return how many documents of each ranking's query others list and it does not, without a judgment."""
+    grid = log.grid
+    if log.judged is None:
+        return np.zeros(len(grid.pair), np.int64)
+    judgments = judging(log.table)
+    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
+    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.joined(count, log.judged.keys)
+    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
+    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
+
+
+def place_of(log: Log, baseline: Any) -> int:
+    """Return the number of a system; of one that a piece of a log does not have, that of one without rows."""
+    rows = log.grid.system_row
+    names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
+    if len(names) < len(rows) and baseline not in names:
+        return len(names)
+    return number_of(baseline, names, str(log.columns.system))
+
+
+def number_documents(log: Log) -> Array:
+    """Return a number for the document of each row; where systems are columns of a frame, their rows are the same."""
+    if "doc" in log.table.columns:
+        return codes(log.table, ["doc"])[0]
+    return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
+
+
+def _shared(
+    i: int,
+    metric: Metric,
+    run: Ranking,
+    at: Array,
+    docs: Array,
+    top: float | None,
+    spare: Array,
+    base: int | None,
+    systems: int,
+) -> Shared:
+    """Return the unjudged documents of a block of rankings, those of each query side by side."""
+    rows, n_open = open_in(metric, run)
+    ratio = ratio_of(metric, run, top) if metric.name in RATIOS else None
+    if ratio is None:
+        start, weight = np.nan_to_num(metric.compute(run)), best_alone(metric, run, rows, top)
+    else:
+        start, weight = ratio.start, ratio.discount(rows.rank)
+    item, doc = rows.query, docs[rows.value.astype(np.int64)]
+    if base is not None:
+        every = np.arange(run.n_queries)
+        start = start - start[every // systems * systems + base]
+        mine = np.flatnonzero(item % systems == base)
+        others = (item[mine, None] - base + np.arange(systems)).ravel()
+        item, doc = np.append(item, others), np.append(doc, np.repeat(doc[mine], systems))
+        weight = np.append(weight, -np.repeat(weight[mine], systems))
+    pair, first, which = np.unique(item * (docs.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
+    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(pair))
+    order = np.lexsort((-weight, item))
+    order = order[weight[order] != 0]
+    weights = Rows(item[order], np.zeros(len(order)), weight[order], run.n_queries)
+    outside = n_open + spare - weights.count
+    gains = None if ratio is None else Gains.of(ratio, start, weights, outside)
+    return Shared(i, at, start, weights, doc[order], gains)
