@@ -22,7 +22,7 @@ from typing import Any
 from drawing import drawing
 from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
-from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Classes, Confusion, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
@@ -42,6 +42,7 @@ FRONT = DOCS / "pictures" / "front.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
+FAMILIES |= {TwoRankings: "Two rankings"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
 
 # How other tools write what is here, one spelling of each measure.

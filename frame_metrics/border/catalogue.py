@@ -8,11 +8,12 @@ import polars as pl
 
 from frame_metrics.border.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
-from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Classes, Confusion, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import Metric, metrics_of
 
 FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
+FAMILIES |= {TwoRankings: "two rankings"}
 CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade"}
 

@@ -206,8 +206,15 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
-        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy.
+    def each_block(
+        self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False
+    ) -> None:
+        """Call ``work`` with blocks of all rankings, side by side.
+
+        Parameters
+        ----------
+        load : rows that each ranking keeps busy.
+        alike : see ``Block``.
 
         Raises
         ------
@@ -219,7 +226,7 @@ class Log:
         other: dict[int, FrameMetricsError] = {}
 
         def tried(at: slice | Array) -> None:
-            block, first = Block(self, at), at.start if isinstance(at, slice) else int(at[0])
+            block, first = Block(self, at, alike), at.start if isinstance(at, slice) else int(at[0])
             try:
                 _ = block.rows
                 if not broken and first < min(other, default=len(self.grid.pair)):

@@ -6,3 +6,4 @@ from frame_metrics.metrics.confusion import *  # noqa: F403
 from frame_metrics.metrics.off_policy import *  # noqa: F403
 from frame_metrics.metrics.ranking import *  # noqa: F403
 from frame_metrics.metrics.scores import *  # noqa: F403
+from frame_metrics.metrics.similarity import *  # noqa: F403

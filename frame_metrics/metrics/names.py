@@ -51,7 +51,7 @@ ALPHA, QUOTE = "\N{GREEK SMALL LETTER ALPHA}", "\N{RIGHT SINGLE QUOTATION MARK}"
 # Measures of ir_measures that are not here, and what they are.
 ABSENT = dict.fromkeys(("erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia"), "of subtopics")
 ABSENT |= dict.fromkeys(("strecall", "alphadcg", "alphandcg", f"{ALPHA}_dcg", f"{ALPHA}_ndcg"), "of subtopics")
-ABSENT |= {"compat": "of the overlap with an ideal ranking", "bpm": "of a user who stops at a gain or a rank"}
+ABSENT |= {"bpm": "of a user who stops at a gain or a rank"}
 ABSENT |= dict.fromkeys(("inst", "insq", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"), "of a user model of cwl_eval")
 AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
 MOST = 1000  # cutoffs of one range

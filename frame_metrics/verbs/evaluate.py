@@ -19,7 +19,16 @@ from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
+from frame_metrics.measuring.results import (
+    OF_QUERIES,
+    Averaged,
+    EvaluateOptions,
+    Wide,
+    averaged,
+    each_query,
+    schema,
+    tidied,
+)
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
@@ -30,12 +39,6 @@ from frame_metrics.stats.averages import averages_of
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.resampling import percentiles
 
-OF_QUERIES = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "undefined": pl.Boolean,
-}  # what per_query() returns
 BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
 
 

@@ -1,0 +1,104 @@
+"""The documents of rankings in rank order, as numbers, so that rankings can be compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import numbers, spans
+from frame_metrics.data.judgments import kind_of_ids, wider
+from frame_metrics.data.log import Block, Log
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array, TwoRankings
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The documents that each ranking retrieved, in rank order; the last ranking, number -1, has none."""
+
+    starts: Array  # where each ranking's documents begin below, shape (rankings + 1,)
+    lengths: Array  # how many there are, shape (rankings + 1,)
+    doc: Array  # the number of each document, equal for equal ids, shape (rows,)
+    first: Array | None  # the first place of each document's tie, shape (rows,); None where there are no ties
+
+    def pairs(self, one: Array, other: Array) -> TwoRankings:
+        """Find the documents that two rankings have in common, for each pair of numbers of rankings."""
+        (own, theirs), n = (self._rows(ranking) for ranking in (one, other)), int(self.doc.max(initial=0)) + 1
+        keys = [query * n + self.doc[at] for query, at, _ in (own, theirs)]
+        order = np.argsort(keys[1])
+        held = np.append(keys[1][order], -1)  # which is no document's
+        at = np.searchsorted(held[:-1], keys[0])
+        here = np.flatnonzero(held[at] == keys[0])
+        there = order[at[here]]
+        place = np.array([own[2][here], theirs[2][there]])
+        lengths, query = np.array([self.lengths[one], self.lengths[other]]), own[0][here]
+        if self.first is None:
+            return TwoRankings(lengths, query, place, place, place)
+        ends = [self._ties(query, at, place) for query, at, place in (own, theirs)]
+        first, last = (
+            np.array([side[rows] for side, rows in zip(sides, (here, there), strict=True)])
+            for sides in zip(*ends, strict=True)
+        )
+        return TwoRankings(lengths, query, place, first, last, (ends[0][0], ends[1][0]))
+
+    def _rows(self, rankings: Array) -> tuple[Array, Array, Array]:
+        """The documents of some rankings: which of these each is of, where it stands below, and its place from 1."""
+        lengths = self.lengths[rankings]
+        at = spans(self.starts[rankings], lengths)
+        return np.repeat(np.arange(len(rankings)), lengths), at, at - np.repeat(self.starts[rankings], lengths) + 1
+
+    def _ties(self, query: Array, at: Array, place: Array) -> tuple[Array, Array]:
+        """The first and the last place of the tie of each document."""
+        first = np.zeros(0, np.int64) if self.first is None else self.first[at]
+        tie = np.arange(len(at)) - (place - first)  # where it begins
+        return first, first + np.bincount(tie)[tie] - 1 if len(tie) else first
+
+
+def lists_of(*logs: Log) -> Lists:
+    """Return the rankings of a log, and behind them those of others; equal scores stand as their rule says."""
+    each = [_ranked(log, doc) for log, doc in zip(logs, _documents(logs), strict=True)]
+    begins = np.cumsum([0, *(len(one.doc) for one in each[:-1])])
+    starts = [one.starts + begin for one, begin in zip(each, begins, strict=True)]
+    first = [one.doc * 0 if one.first is None else one.first for one in each]
+    return Lists(
+        np.concatenate([*starts, [0]]),
+        np.concatenate([*(one.lengths for one in each), [0]]),
+        np.concatenate([one.doc for one in each]),
+        np.concatenate(first) if any(one.first is not None for one in each) else None,
+    )
+
+
+def _documents(logs: Sequence[Log]) -> list[Array]:
+    """The number of the document of each row of each log."""
+    columns, ids = [str(log.columns.doc) for log in logs], [log.table["doc"] for log in logs]
+    for other, held in zip(columns[1:], ids[1:], strict=True):
+        one, two = ids[0].dtype, held.dtype
+        if len(ids[0]) and len(held) and kind_of_ids(one) != kind_of_ids(two):
+            raise BadValueError(
+                f"baseline: its {other} is {two}, and {columns[0]} of the frame is {one}; give both one type"
+            )
+        ids = [some.cast(wider(one, two)) for some in ids]
+    return np.split(numbers(pl.concat(ids)).to_numpy(), np.cumsum([*map(len, ids)])[:-1])
+
+
+def _ranked(log: Log, doc: Array) -> Lists:
+    """The rankings of one log, by the number of the document of each of its rows."""
+    rankings, expected = log.grid.rankings, log.conventions.ties == "expected"
+    laid = doc if rankings.row is None else doc[rankings.row]
+    lists = Lists(rankings.starts, np.zeros_like(rankings.lengths), np.empty_like(laid), np.empty_like(laid))
+    ties: list[bool] = []
+
+    def work(block: Block) -> None:
+        sheet, at = block.rows, rankings.places(block.at)
+        lists.doc[at], lists.lengths[block.at] = sheet.ordered(laid[at]), sheet.n_ret
+        if expected:
+            row, begin = np.arange(len(lists.doc[at])), np.cumsum(sheet.lengths) - sheet.lengths
+            equal = np.append(False, sheet.equal_to_next())[: len(row)]
+            lists.first[at] = np.maximum.accumulate(np.where(equal, 0, row)) - np.repeat(begin, sheet.lengths) + 1
+            ties.append(bool(equal.any()))
+
+    log.each_block(work, alike=True)
+    return lists if any(ties) else replace(lists, first=None)

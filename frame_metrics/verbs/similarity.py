@@ -1,0 +1,129 @@
+"""The verb similarity: how much rankings have in common, without judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.inputs import TwoRankings
+from frame_metrics.measuring.baseline import is_frame, name_of_saved
+from frame_metrics.measuring.pairs import in_order, named, number_of, pairs_of
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
+from frame_metrics.measuring.similarity import listed_plan, names_of, of_pair, plan_beside, read_lists, similar
+from frame_metrics.metrics.metric import OF_TWO, metrics_of
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.roles.resolve import absent
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilarityOptions(EvaluateOptions):
+    """Options of a comparison of rankings; the verb has the parameters."""
+
+    baseline: Any = None
+    per_query: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise for what does not go together; nothing is read."""
+        super().__post_init__()
+        if self.per_query and (self.average, self.ci, self.margins) != (None, None, False):
+            raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
+
+
+def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
+    """Answer ``irm.similarity``, which has the parameters."""
+    plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
+    _check(plan, asked, options)
+    columns, of_frame = plan.columns, is_frame(baseline)
+    beside = plan_beside(baseline, plan) if of_frame else None
+    if columns.system is None and beside is None:
+        raise ColumnError(
+            "similarity() compares the rankings of systems; name their column with system=, or give other rankings, "
+            "as baseline=frame"
+        )
+
+    def compute(source: Source) -> Answer:
+        there = None if beside is None else read_lists(beside)
+        measured = similar(source, asked, None if of_frame else named(baseline), there)
+        return _answer(measured, asked, options, None if there is None else name_of_saved(there))
+
+    def types(kinds: dict[str, Any]) -> dict[str, Any]:
+        system = {columns.system: kinds[columns.system]} if columns.system else {}
+        first = system | {"baseline": pl.String if of_frame else kinds[str(columns.system)]}
+        first |= {name: kinds[name] for name in (*columns.by, *(columns.query if options.per_query else ()))}
+        return first | (OF_QUERIES if options.per_query else schema(asked, options, None))
+
+    return answer_of(plan, compute, types, in_pieces=True)
+
+
+def _measures(metrics: Sequence[Metrics]) -> Asked:
+    """Read the measures of two rankings that are asked for."""
+    asked = []
+    for name, metric in read(metrics):
+        if metric.of_two is None:
+            known = sorted([*OF_TWO, *(one.name for one in metrics_of(TwoRankings))])
+            raise NotComputableError(f"{name} is of judgments, and similarity() reads none; it has {listed(known)}")
+        asked.append((name, metric.of_two))
+    return asked
+
+
+def _check(plan: Plan, asked: Asked, options: SimilarityOptions) -> None:
+    """Raise for what rankings cannot be compared with, or averaged by; nothing is read."""
+    columns, ties = plan.columns, plan.conventions.ties
+    if columns.doc is None:
+        raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))
+    if ties in ("worst", "best"):
+        raise NotComputableError(
+            f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to order "
+            "them by document, or say ties='expected'"
+        )
+    check_asked(asked, plan, options.averages)
+    if "rows" in options.averages:
+        raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
+    if options.margins and not columns.by:
+        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
+    result = OF_QUERIES if options.per_query else schema(asked, options, None)
+    check_apart(columns.keys, ("baseline", *result))
+
+
+def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved: str | None) -> Answer:
+    """Return the rows of each pair of systems, one below the other; ``saved``: the name of a baseline beside."""
+    log, column, baseline = measured.log, measured.log.columns.system, options.baseline
+    order, here = in_order(log)[0].tolist(), names_of(log)
+    places, pairs = {None: 0}, [(system, None) for system in order]
+    if saved is None:
+        places = {number_of(name, here): at for at, name in enumerate(named(baseline) or here)}
+        pairs = pairs_of(order, here, baseline, str(column))
+    answers = []
+    for system, base in pairs:
+        pair = of_pair(measured, asked, system, places[base])
+        answer = each_query(pair) if options.per_query else averaged(pair, options)
+        n = len(answer.columns["value"])
+        first = {name: rows for name, rows in answer.keys.items() if name == column}
+        named_so = pl.Series([saved] * n) if base is None else log.key_rows(system=np.full(n, base))[str(column)]
+        answers.append(replace(answer, keys=first | {"baseline": named_so} | answer.keys))
+    if not answers:
+        raise NotComputableError(f"{column} has no systems to compare with a baseline")
+    return _stacked(answers, {} if saved else {"baseline": str(column)})
+
+
+def _stacked(answers: Sequence[Answer], aliases: dict[str, str]) -> Answer:
+    """Return the rows of answers one below the other."""
+
+    def below(parts: list[Any]) -> Any:
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pl.concat(parts)
+
+    keys, columns = (
+        {name: below([part[name] for part in parts]) for name in parts[0]}
+        for parts in ([answer.keys for answer in answers], [answer.columns for answer in answers])
+    )
+    return replace(answers[0], keys=keys, columns=columns, aliases=aliases)
