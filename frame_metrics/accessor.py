@@ -1057,11 +1057,10 @@ class IRM(Generic[Frame]):
         Examples
         --------
         >>> import polars as pl, frame_metrics
-        >>> runs = pl.DataFrame({"query": 1, "run": [*"aaaaabbbb"], "doc": [*"vwxyz", *"wvqy"], "rank": [*"123451234"]})
-        >>> runs = runs.cast({"rank": pl.Int64})
-        >>> irm = runs.irm(system="run")
-        >>> irm.similarity("rbo", "jaccard@2", "kendall_tau").select("run", "baseline", "metric", "value").rows()
-        [('b', 'a', 'rbo', 0.69075...), ('b', 'a', 'jaccard@2', 1.0), ('b', 'a', 'kendall_tau', 0.2)]
+        >>> rows = {"query": 1, "run": [*"aaaaabbbb"], "doc": [*"vwxyz", *"wvqy"], "rank": [1, 2, 3, 4, 5, 1, 2, 3, 4]}
+        >>> runs = pl.DataFrame(rows).irm(system="run")
+        >>> runs.similarity("overlap@3", "jaccard@2", "kendall_tau").select("run", "baseline", "metric", "value").rows()
+        [('b', 'a', 'overlap@3', 0.6666666666666666), ('b', 'a', 'jaccard@2', 1.0), ('b', 'a', 'kendall_tau', 0.2)]
         """
         from frame_metrics.verbs.similarity import SimilarityOptions, similarity
 

@@ -206,9 +206,7 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(
-        self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False
-    ) -> None:
+    def each_block(self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
 
         Parameters

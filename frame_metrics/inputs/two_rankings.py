@@ -46,9 +46,12 @@ class TwoRankings(Remembers):
     def _cut(self, k: int) -> TwoRankings:
         there = self.first.max(axis=0) <= k
         of_documents = (values[:, there] for values in (self.place, self.first, self.last))
-        return replace(self, lengths=np.minimum(self.lengths, k), query=self.query[there], **dict(
-            zip(("place", "first", "last"), of_documents, strict=True)
-        ))
+        return replace(
+            self,
+            lengths=np.minimum(self.lengths, k),
+            query=self.query[there],
+            **dict(zip(("place", "first", "last"), of_documents, strict=True)),
+        )
 
     @kept
     def common(self) -> Array:

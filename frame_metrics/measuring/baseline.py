@@ -113,7 +113,12 @@ def _checked(irm: Plan, own: Columns) -> Plan:
         raise ColumnError(
             "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
         )
-    theirs = irm.columns
+    check_theirs(irm, irm.columns, own)
+    return irm
+
+
+def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
+    """Raise for what a baseline does not say, and for other keys than those of the frame."""
     for role, why in NOT_THEIRS.items():
         if (said := irm.roles.get(role)) is not None:
             raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
@@ -121,7 +126,6 @@ def _checked(irm: Plan, own: Columns) -> Plan:
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:
         raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}")
-    return irm
 
 
 def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
@@ -207,14 +211,14 @@ def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
     """Read saved numbers of one system; of all metrics that there are where none is asked for."""
     with of_the_baseline():
         there: Measured = values.measured(read_whole(plan), asked)
-        check_one_system(there, plan)
+        check_one_system(there.log, plan)
         return there
 
 
-def check_one_system(there: Measured, plan: Plan) -> None:
-    """Raise for saved numbers of several systems."""
-    if len(there.log.grid.system_row) > 1:
-        names = there.log.keys_at(["system"], there.log.grid.system_row)["system"].to_list()
+def check_one_system(there: Log, plan: Plan) -> None:
+    """Raise for a baseline of several systems."""
+    if len(there.grid.system_row) > 1:
+        names = there.keys_at(["system"], there.grid.system_row)["system"].to_list()
         raise BadValueError(
             f"{plan.columns.system}: it has several systems, {listed(names[:5])}, and each query is compared with one "
             "number; keep the rows of one system"

@@ -178,7 +178,8 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
-    bases = [_number(base, names, column) for base in ([baseline] if baseline in names else named(baseline) or ())]
+    several = isinstance(baseline, list | tuple) and baseline not in names
+    bases = [_number(base, names, column) for base in (baseline if several else [baseline])]
     if not bases:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
     if len(set(bases)) < len(bases):

@@ -14,7 +14,7 @@ from frame_metrics.data.lists import Lists, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import check_one_system, matched, of_the_baseline
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, matched, of_the_baseline
 from frame_metrics.measuring.pairs import in_order, number_of
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
@@ -22,6 +22,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, read_whole
+from frame_metrics.roles.resolve import absent
 
 LISTED = Needs(query=True, order=True, judgment=False)
 OF_LISTS = ("query", "doc", "score", "rank", "by")  # the roles of a frame of rankings that stands beside
@@ -94,8 +95,8 @@ def _values(lists: Lists, asked: Asked, some: Array, partner: Array, ties: str) 
     for name, metric in asked if lists.first is not None else ():
         if not metric.orders(ties):
             raise NotComputableError(
-                f"{name} has no closed form for ties={ties!r}, and some scores are equal; leave ties= out to order them by "
-                "document, or say ties='order'"
+                f"{name} has no closed form for ties={ties!r}, and some scores are equal; leave ties= out to order "
+                "them by document, or say ties='order'"
             )
 
     def work(block: slice | Array) -> None:
@@ -114,25 +115,28 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
     with of_the_baseline():
         if not isinstance(baseline, Plan):
             available = border_of(baseline).names()
-            said = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
-            said = {role: list(column) if isinstance(column, tuple) else column for role, column in said.items()}
-            if own.system in available:
-                said["system"] = own.system
+            said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
+            said |= {role: list(said[role]) for role in ("query", "by") if role in said}
+            said |= {name: plan.roles[name] for name in ("ties", "duplicates") if name in plan.roles}
+            said |= {"system": own.system} if own.system in available else {}
             baseline = Plan(baseline, {"label": None, "grade": None, **said}, None)
         theirs = listed_plan(baseline)
-        if len(theirs.columns.query) != len(own.query):
-            raise ColumnError(
-                f"its query is {len(theirs.columns.query)} columns, and that of the frame {len(own.query)}"
-            )
-        if theirs.columns.by != own.by:
-            raise ColumnError(f"its segments are by={list(theirs.columns.by)}, and those of the frame by={list(own.by)}")
+        check_theirs(baseline, theirs.columns, own)
     return theirs
 
 
 def listed_plan(irm: Plan) -> Plan:
-    """Return the plan that reads rankings, and no judgments of a frame of their own."""
-    without = {"relevant": None, "n_relevant": None}
-    return Plan(irm.frame, {**irm.roles, **without}, None).asking(LISTED)  # type: ignore[typeddict-item]
+    """Return the plan that reads rankings; raise for what leaves their documents, or their order, unknown."""
+    roles: Any = {**irm.roles, "relevant": None, "n_relevant": None}
+    plan = Plan(irm.frame, roles, None).asking(LISTED)
+    if plan.columns.doc is None:
+        raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))
+    if (ties := plan.conventions.ties) in ("worst", "best"):
+        raise NotComputableError(
+            f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to "
+            "order them by document, or say ties='expected'"
+        )
+    return plan
 
 
 def read_lists(plan: Plan) -> Log:

@@ -69,7 +69,7 @@ def overlap(two: TwoRankings, k: int | None = None) -> Array:
 
 @for_two_rankings("jaccard")
 def jaccard_of_rankings(two: TwoRankings, k: int | None = None) -> Array:
-    """Documents that are among the first k of both rankings, over those that are in either. Undefined: there is none."""
+    """Documents that are among the first k of both rankings, over those of either. Undefined: there is none."""
     two = two.cut(k)
     return ratio(two.common, two.lengths.sum(axis=0) - two.common)
 
@@ -148,4 +148,6 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
         return rows.total(weight[end[rows.query]] - weight[depth.astype(np.int64) - 1])
 
     whole = met(best, best.position)
-    return np.where(whole > 0, ratio(met(seen, np.maximum(place, seen.rank)), whole if normalize else user[end]), np.nan)
+    return np.where(
+        whole > 0, ratio(met(seen, np.maximum(place, seen.rank)), whole if normalize else user[end]), np.nan
+    )

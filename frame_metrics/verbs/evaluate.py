@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import groups_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_choice
+from frame_metrics.errors import NotComputableError, check_apart, check_choice
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
@@ -31,7 +31,7 @@ from frame_metrics.measuring.results import (
 )
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.checks import Layout, check_asked, check_wide
+from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
 from frame_metrics.plan.needs import WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -56,7 +56,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
-    _check_margins(margins, plan)
+    check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
         check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
@@ -81,7 +81,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
-    _check_margins(options.margins, plan)
+    check_margins(options.margins, plan)
     if options.method == "delong":
         raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
 
@@ -150,12 +150,6 @@ def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateO
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}
     return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
-
-
-def _check_margins(margins: bool, plan: Plan) -> None:
-    """Raise for totals over no segments."""
-    if margins and not plan.columns.by:
-        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 
 def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:

@@ -19,10 +19,9 @@ from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, average
 from frame_metrics.measuring.similarity import listed_plan, names_of, of_pair, plan_beside, read_lists, similar
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.checks import check_asked, check_margins
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.roles.resolve import absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
 
     def compute(source: Source) -> Answer:
         there = None if beside is None else read_lists(beside)
-        measured = similar(source, asked, None if of_frame else named(baseline), there)
+        measured = similar(source, asked, None if of_frame else named(baseline) or None, there)
         return _answer(measured, asked, options, None if there is None else name_of_saved(there))
 
     def types(kinds: dict[str, Any]) -> dict[str, Any]:
@@ -78,21 +77,12 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
 
 def _check(plan: Plan, asked: Asked, options: SimilarityOptions) -> None:
     """Raise for what rankings cannot be compared with, or averaged by; nothing is read."""
-    columns, ties = plan.columns, plan.conventions.ties
-    if columns.doc is None:
-        raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))
-    if ties in ("worst", "best"):
-        raise NotComputableError(
-            f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to order "
-            "them by document, or say ties='expected'"
-        )
     check_asked(asked, plan, options.averages)
     if "rows" in options.averages:
         raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
-    if options.margins and not columns.by:
-        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
+    check_margins(options.margins, plan)
     result = OF_QUERIES if options.per_query else schema(asked, options, None)
-    check_apart(columns.keys, ("baseline", *result))
+    check_apart(plan.columns.keys, ("baseline", *result))
 
 
 def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved: str | None) -> Answer:
@@ -109,11 +99,11 @@ def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved:
         answer = each_query(pair) if options.per_query else averaged(pair, options)
         n = len(answer.columns["value"])
         first = {name: rows for name, rows in answer.keys.items() if name == column}
-        named_so = pl.Series([saved] * n) if base is None else log.key_rows(system=np.full(n, base))[str(column)]
-        answers.append(replace(answer, keys=first | {"baseline": named_so} | answer.keys))
+        other = log.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
+        answers.append(replace(answer, keys=first | {"baseline": other} | answer.keys))
     if not answers:
         raise NotComputableError(f"{column} has no systems to compare with a baseline")
-    return _stacked(answers, {} if saved else {"baseline": str(column)})
+    return _stacked(answers, {"baseline": str(column)} if saved is None else {})
 
 
 def _stacked(answers: Sequence[Answer], aliases: dict[str, str]) -> Answer:
