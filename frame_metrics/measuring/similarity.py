@@ -75,10 +75,9 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         lists, partners = lists_of(log, there), [(every, np.where(match.at < 0, -1, match.at + len(every)))]
     else:
         lists, partners = lists_of(log), []
-        turn = np.argsort(in_order(log)[0])  # the place of each system, by its name
-        for name in here if names is None else names:
-            base = number_of(name, here)
-            some = grid.system != base if base is None or names is not None else turn[grid.system] > turn[base]
+        turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
+        for base in (number_of(name, here) for name in (here if names is None else names)):
+            some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
             of_pair, mine = np.full(int(grid.pair.max(initial=-1)) + 1, -1), np.flatnonzero(grid.system == base)
             of_pair[grid.pair[mine]] = mine
             partners.append((some, of_pair))
