@@ -56,7 +56,7 @@ ELSEWHERE = {
         AP AP@10 AP(judged_only=True) MAP RR@10 MRR nDCG@10 nDCG(dcg='exp-log2')@10 nDCG(gains={0:0,1:1,2:5})@10 P@10
         P(rel=2)@10 Precision@10 R@10 Recall@10 Rprec RPrec IPrec@0.1 Bpref BPref infAP ERR@10 RBP(p=0.8) Success@10
         RBP(p=0.8,rel=1) Judged@10 SetP SetR SetF(beta=2) SetAP SetP(relative=True) NumQ NumRet NumRel NumRelRet
-        NumRet(rel=1)
+        NumRet(rel=1) Compat(p=0.95)
     """,
     "ranx": """
         map@10 mrr@10 ndcg@10 ndcg_burges@10 dcg@10 dcg_burges@10 precision@10 recall@10 f1@10 r-precision bpref rbp.95

@@ -53,6 +53,11 @@ CALLS: dict[str, Call] = {
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
     "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
     "plan": lambda irm, asked: irm.plan(*asked, detect=0.1, resamples=20),
+    "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau", ci=0.9, resamples=20),
+    "similarity with saved numbers": lambda irm, asked: irm.similarity("rbo", baseline=listed(), per_query=True),
+    "similarity as a baseline": lambda irm, asked: (
+        log().filter(system_="p").irm(query="query_", doc="doc_", score="rank_").similarity("rbo", baseline=irm)
+    ),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
     "audit": lambda irm, asked: irm.audit(),
@@ -187,6 +192,11 @@ def saved(*metrics: str) -> pl.DataFrame:
     return first.select("query_", "by_", *((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2)))
 
 
+def listed() -> pl.DataFrame:
+    """Rankings of one system, in the order of the numbers of the first."""
+    return log().filter(system_="q").select("query_", "doc_", "by_", rank_="rank_", score_=pl.col("rank_") / 3)
+
+
 def settings() -> Iterator[Setting]:
     """Frames of every sort, with the roles that belong to it."""
     frame, of_one = log(), log().filter(system_="p")
@@ -301,7 +311,7 @@ def test_every_verb_is_called() -> None:
     verbs = {name.split()[0] for name in CALLS}
     assert verbs == VERBS - {"report"}
     compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
-    assert compared == {"compare", "plan", "audit", "summary"}
+    assert compared == {"compare", "plan", "audit", "summary", "similarity"}
     assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 

@@ -142,7 +142,6 @@ OTHERS = (
         NotComputableError,
         asking("ERR(max_grade=4)@{k}"),
     ),
-    Other("c0141 c0142 c0146", "compatibility (rank-biased overlap) is not among our metrics", UnknownNameError),
     Other(
         "c0158 c0159 c0160 c0161 c0162 c0163",
         "ir_measures' Accuracy (pairs in the right order) is not among our metrics: so spelt it is an error",
@@ -188,7 +187,7 @@ ALIKE = [
 # trec_eval 10's rbp has p = 0.9 where nothing is said
 UNLIKE = [
     (by_hand("trec_eval:rbp", 0.1 * 0.9), Other("", "p is 0.8 here", way=asking("rbp(p=0.9)"))),
-    (by_hand("Compat", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
+    (by_hand("BPM", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
     *((CASES[name], other) for name, other in DIFFERS.items() if name in CASES),
 ]
 
@@ -239,7 +238,6 @@ REFUSED = {
     "Accuracy": "'Accuracy' means two things: accuracy .*, or ir_measures' Accuracy",
     "ERR": "ERR.*max_grade=",  # gdeval takes 4; with max_grade=4 it is compared below
     **dict.fromkeys(SUBTOPICS, "a measure of subtopics in ir_measures, is not among ours"),
-    "Compat": "a measure of the overlap with an ideal ranking in ir_measures, is not among ours",
     "BPM": "a measure of a user who stops at a gain or a rank in ir_measures, is not",
     **dict.fromkeys(
         ("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
