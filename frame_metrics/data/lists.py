@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -59,15 +59,14 @@ class Lists:
 
 def lists_of(*logs: Log) -> Lists:
     """Return the rankings of a log, and behind them those of others; equal scores stand as their rule says."""
-    each = [_ranked(log, doc) for log, doc in zip(logs, _documents(logs), strict=True)]
+    each, tied = zip(*(_ranked(log, doc) for log, doc in zip(logs, _documents(logs), strict=True)), strict=True)
     begins = np.cumsum([0, *(len(one.doc) for one in each[:-1])])
     starts = [one.starts + begin for one, begin in zip(each, begins, strict=True)]
-    first = [one.doc * 0 if one.first is None else one.first for one in each]
     return Lists(
         np.concatenate([*starts, [0]]),
         np.concatenate([*(one.lengths for one in each), [0]]),
         np.concatenate([one.doc for one in each]),
-        np.concatenate(first) if any(one.first is not None for one in each) else None,
+        np.concatenate([one.first for one in each]) if any(tied) else None,
     )
 
 
@@ -84,21 +83,21 @@ def _documents(logs: Sequence[Log]) -> list[Array]:
     return np.split(numbers(pl.concat(ids)).to_numpy(), np.cumsum([*map(len, ids)])[:-1])
 
 
-def _ranked(log: Log, doc: Array) -> Lists:
-    """The rankings of one log, by the number of the document of each of its rows."""
+def _ranked(log: Log, doc: Array) -> tuple[Lists, bool]:
+    """The rankings of one log, by the number of the document of each of its rows, and whether any scores are equal."""
     rankings, expected = log.grid.rankings, log.conventions.ties == "expected"
     laid = doc if rankings.row is None else doc[rankings.row]
-    lists = Lists(rankings.starts, np.zeros_like(rankings.lengths), np.empty_like(laid), np.empty_like(laid))
-    ties: list[bool] = []
+    listed, first, lengths = np.empty_like(laid), np.ones(len(laid), np.int64), np.zeros_like(rankings.lengths)
+    tied: list[bool] = []
 
     def work(block: Block) -> None:
         sheet, at = block.rows, rankings.places(block.at)
-        lists.doc[at], lists.lengths[block.at] = sheet.ordered(laid[at]), sheet.n_ret
-        if expected:
-            row, begin = np.arange(len(lists.doc[at])), np.cumsum(sheet.lengths) - sheet.lengths
-            equal = np.append(False, sheet.equal_to_next())[: len(row)]
-            lists.first[at] = np.maximum.accumulate(np.where(equal, 0, row)) - np.repeat(begin, sheet.lengths) + 1
-            ties.append(bool(equal.any()))
+        listed[at], lengths[block.at] = sheet.ordered(laid[at]), sheet.n_ret
+        row = np.arange(len(listed[at]))
+        if expected and (equal := sheet.equal_to_next()).any():
+            tied.append(True)
+            row[1:] = np.maximum.accumulate(np.where(equal, 0, row[1:]))
+        first[at] = row - np.repeat(np.cumsum(sheet.lengths) - sheet.lengths, sheet.lengths) + 1
 
     log.each_block(work, alike=True)
-    return lists if any(ties) else replace(lists, first=None)
+    return Lists(rankings.starts, lengths, listed, first), bool(tied)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,13 +45,8 @@ class TwoRankings(Remembers):
 
     def _cut(self, k: int) -> TwoRankings:
         there = self.first.max(axis=0) <= k
-        of_documents = (values[:, there] for values in (self.place, self.first, self.last))
-        return replace(
-            self,
-            lengths=np.minimum(self.lengths, k),
-            query=self.query[there],
-            **dict(zip(("place", "first", "last"), of_documents, strict=True)),
-        )
+        place, first, last = (values[:, there] for values in (self.place, self.first, self.last))
+        return TwoRankings(np.minimum(self.lengths, k), self.query[there], place, first, last, self.ties)
 
     @kept
     def common(self) -> Array:

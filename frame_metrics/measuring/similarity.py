@@ -116,9 +116,9 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
             available = border_of(baseline).names()
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}
-            said |= {name: plan.roles[name] for name in ("ties", "duplicates") if name in plan.roles}
+            said |= {name: told for name in ("ties", "duplicates") if (told := plan.roles.get(name))}
             said |= {"system": own.system} if own.system in available else {}
-            baseline = Plan(baseline, {"label": None, "grade": None, **said}, None)
+            baseline = Plan(baseline, {"label": None, "grade": None} | said, None)
         theirs = listed_plan(baseline)
         check_theirs(baseline, theirs.columns, own)
     return theirs

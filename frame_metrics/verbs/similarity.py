@@ -89,18 +89,16 @@ def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved:
     """Return the rows of each pair of systems, one below the other; ``saved``: the name of a baseline beside."""
     log, column, baseline = measured.log, measured.log.columns.system, options.baseline
     order, here = in_order(log)[0].tolist(), names_of(log)
-    places, pairs = {None: 0}, [(system, None) for system in order]
-    if saved is None:
-        places = {number_of(name, here): at for at, name in enumerate(named(baseline) or here)}
-        pairs = pairs_of(order, here, baseline, str(column))
-    answers = []
+    places = {number_of(name, here): at for at, name in enumerate(named(baseline) or here)} if saved is None else {0: 0}
+    pairs = pairs_of(order, here, baseline, str(column)) if saved is None else [(system, 0) for system in order]
+    answers: list[Answer] = []
     for system, base in pairs:
         pair = of_pair(measured, asked, system, places[base])
         answer = each_query(pair) if options.per_query else averaged(pair, options)
         n = len(answer.columns["value"])
-        first = {name: rows for name, rows in answer.keys.items() if name == column}
         other = log.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
-        answers.append(replace(answer, keys=first | {"baseline": other} | answer.keys))
+        first = {name: rows for name, rows in answer.keys.items() if name == column}
+        answers.append(replace(answer, keys={**first, "baseline": other, **answer.keys}))
     if not answers:
         raise NotComputableError(f"{column} has no systems to compare with a baseline")
     return _stacked(answers, {"baseline": str(column)} if saved is None else {})

@@ -56,7 +56,7 @@ CALLS: dict[str, Call] = {
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau", ci=0.9, resamples=20),
     "similarity with saved numbers": lambda irm, asked: irm.similarity("rbo", baseline=listed(), per_query=True),
     "similarity as a baseline": lambda irm, asked: (
-        log().filter(system_="p").irm(query="query_", doc="doc_", score="rank_").similarity("rbo", baseline=irm)
+        listed().irm(query="query_", doc="doc_", score="score_").similarity("rbo", baseline=irm, per_query=True)
     ),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
@@ -86,8 +86,17 @@ COUNTED = f"{POOLED} cluster"
 JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
+COMPARED = (  # of the order alone
+    "label rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
+    "unjudged_queries"
+)
 UNREAD = {
     "queries": {
+        "similarity": COMPARED,
+        "similarity with saved numbers": f"{COMPARED} weight cluster",
+        "similarity as a baseline": (  # of lists in rank order
+            "rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates"
+        ),
         "judge": "label",
         "agreement": JUDGED,
         "disagreements": f"{JUDGED} rel",
