@@ -24,7 +24,7 @@ from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.goals import ADVICE
-from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
+from frame_metrics.metrics.metric import FORMS, OF_TWO, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 from front import front
@@ -217,6 +217,7 @@ def entry(metric: Metric) -> str:
         "Range": f"{low} to {high}{best}." if low != high else f"{low}.",
         "Over queries": over_queries(metric),
         "Over classes": over_classes(metric),
+        "Of two rankings": (inspect.getdoc(OF_TWO[metric.name]) or "") if metric.name in OF_TWO else "",
         "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
         "Also called": ", ".join(called(metric)),
@@ -230,6 +231,8 @@ def ties(metric: Metric) -> str:
     """Treatment of equal scores."""
     if metric.input in (Scores, Classes):
         return ""
+    if metric.input is TwoRankings:
+        return f"`ties='expected'` gives the mean over their orders{'' if metric.expected else ', without a cutoff'}."
     bounds = "" if metric.monotone else "not bounded by their order"
     mean = "`ties='expected'` gives the mean over their orders" if metric.expected else ""
     return "; ".join(filter(None, (bounds, mean))) + "." * bool(bounds or mean)
@@ -244,7 +247,7 @@ def over_queries(metric: Metric) -> str:
 
 def over_classes(metric: Metric) -> str:
     """Form for several classes."""
-    if metric.input is Ranking:
+    if metric.input in (Ranking, TwoRankings):
         return ""
     if metric.input is Classes:
         return "of the whole table."
@@ -299,6 +302,8 @@ def kind(metric: Metric) -> str:
         return "of a ranking, graded" if "gains" in scaled.reads else "of a ranking, relevant or not"
     if metric.input is Classes:
         return "of several classes"
+    if metric.input is TwoRankings:
+        return "of two rankings, in `similarity()`"
     if metric.input is Scores:
         return "of probabilities" if "probability" in scaled.reads else "of scores"
     return f"of the 2x2 table{', with `tn` (of a ranking: `collection_size=`)' if 'tn' in scaled.reads else ''}"

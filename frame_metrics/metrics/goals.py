@@ -50,6 +50,12 @@ ADVICE = tuple(
             ("rr@10", "how far down the judged answer stands", "unjudged results above it, which may be as good"),
             ("recall@100", "whether it is there for a reranker to find", "where it stands"),
         ),
+        "two rankings, and no judgments": (
+            ("rbo", "how much they have in common at every depth, the top first", "which of the two is better"),
+            ("overlap@10", "the share of the first ten that both show", "the order of the ten"),
+            ("kendall_tau", "how many pairs of documents keep their order", "whether the pairs stand on top or below"),
+            ("tau_ap", "the same, the top of the ranking first", "that it changes with which is the baseline"),
+        ),
         "rare positives": (
             ("average_precision", "precision over all thresholds", "the negatives that are told apart with ease"),
             ("mcc", "how decision and truth go together, all four cells counted", "what a mistake costs"),
