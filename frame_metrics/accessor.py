@@ -1065,6 +1065,62 @@ class IRM(Generic[Frame]):
         return compare(self._plan, metrics, _given(CompareOptions, locals()))
 
     @verb
+    def similarity(
+        self,
+        *measures: Metrics,
+        baseline: Any = None,
+        average: Average | Sequence[Average] | None = None,
+        ci: float | None = None,
+        margins: bool = False,
+        resamples: int = 1000,
+        seed: int = 0,
+        per_query: bool = False,
+    ) -> Frame:
+        """Compare the rankings of systems with each other, without judgments: how much they have in common.
+
+        Documents are told apart by ``doc``, and only the order of a ranking counts: a rank at which nothing was shown
+        holds no place. Judgments are not read.
+
+        Parameters
+        ----------
+        measures : "rbo" (rank-biased overlap, extrapolated), "rbo_residual", "overlap@10", "jaccard@10", "kendall_tau",
+            "tau_ap", with a cutoff or without, with parameters as "rbo(p=0.95)", one by one or in a list.
+        baseline : the system that every other is compared with, or a list of systems; by default every system with all
+            before it. Or a frame of rankings, with which each system is compared, or the frame where none is named: its
+            columns are called as here, or named, ``other.irm(query="qid", doc="id", score="s")``.
+        average, ci, margins, resamples, seed : as in ``evaluate``, of the values of queries.
+        per_query : whether to return the values of queries instead.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, baseline, by..., (total_over,) metric, k, average, value, n, n_undefined
+        (, ci_low, ci_high), as ``evaluate`` returns. With ``per_query``: system, baseline, by..., the query columns,
+        metric, k, value, undefined. Queries are those that any system has. A query for which one of two systems has no
+        document has the value 0, and without a document of either it is undefined, and in no mean.
+
+        Of equal scores the document decides; with ``ties="expected"`` the value is the mean over all their orders,
+        which has a closed form for "rbo" (as RBO^a), "overlap" and what has no cutoff. "worst" and "best" need
+        judgments, and are refused.
+
+        Raises
+        ------
+        FrameMetricsError
+            No ``doc`` is named; no ``system`` and no frame as ``baseline``; a metric that needs judgments.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"query": 1, "run": [*"aaaaabbbb"], "doc": [*"vwxyz", *"wvqy"], "rank": [1, 2, 3, 4, 5, 1, 2, 3, 4]}
+        >>> runs = pl.DataFrame(rows).irm(system="run")
+        >>> runs.similarity("overlap@3", "jaccard@2", "kendall_tau").select("run", "baseline", "metric", "value").rows()
+        [('b', 'a', 'overlap@3', 0.6666666666666666), ('b', 'a', 'jaccard@2', 1.0), ('b', 'a', 'kendall_tau', 0.2)]
+        """
+        from frame_metrics.verbs.similarity import SimilarityOptions, similarity
+
+        baseline = _with_roles(baseline)
+        return similarity(self._plan, measures, _given(SimilarityOptions, locals()))
+
+    @verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
         """Take a metric apart, query by query: the contribution of each result of a ranking, and what was missed.
 

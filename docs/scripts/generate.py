@@ -22,9 +22,9 @@ from typing import Any
 from drawing import drawing
 from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
-from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores
+from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.goals import ADVICE
-from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
+from frame_metrics.metrics.metric import FORMS, OF_TWO, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 from front import front
@@ -47,6 +47,7 @@ FAMILIES = {
     Scores: "Scores",
     Classes: "Several classes",
     Lists: "All lists together",
+    TwoRankings: "Two rankings",
 }
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
 
@@ -62,6 +63,7 @@ ELSEWHERE = {
         P(rel=2)@10 Precision@10 R@10 Recall@10 Rprec RPrec IPrec@0.1 Bpref BPref infAP ERR@10 RBP(p=0.8) Success@10
         RBP(p=0.8,rel=1) Judged@10 SetP SetR SetF(beta=2) SetAP SetP(relative=True) NumQ NumRet NumRel NumRelRet
         NumRet(rel=1) alpha_DCG@10 alpha_nDCG@10 ERR_IA@10 nERR_IA@10 NRBP nNRBP AP_IA P_IA@10 StRecall@10
+        Compat(p=0.95)
     """,
     "ndeval": "ERR-IA@20 nERR-IA@20 alpha-DCG@20 alpha-nDCG@20 NRBP nNRBP MAP-IA P-IA@20 strec@20",
     "ranx": """
@@ -224,6 +226,7 @@ def entry(metric: Metric) -> str:
         "Range": f"{low} to {high}{best}." if low != high else f"{low}.",
         "Over queries": over_queries(metric),
         "Over classes": over_classes(metric),
+        "Of two rankings": (inspect.getdoc(OF_TWO[metric.name]) or "") if metric.name in OF_TWO else "",
         "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
         "Also called": ", ".join(called(metric)),
@@ -237,6 +240,8 @@ def ties(metric: Metric) -> str:
     """Treatment of equal scores."""
     if metric.input in (Scores, Classes, Lists):
         return ""
+    if metric.input is TwoRankings:
+        return f"`ties='expected'` gives the mean over their orders{'' if metric.expected else ', without a cutoff'}."
     bounds = "" if metric.monotone else "not bounded by their order"
     mean = "`ties='expected'` gives the mean over their orders" if metric.expected else ""
     return "; ".join(filter(None, (bounds, mean))) + "." * bool(bounds or mean)
@@ -253,7 +258,7 @@ def over_queries(metric: Metric) -> str:
 
 def over_classes(metric: Metric) -> str:
     """Form for several classes."""
-    if metric.input in (Ranking, Lists):
+    if metric.input in (Ranking, Lists, TwoRankings):
         return ""
     if metric.input is Classes:
         return "of the whole table."
@@ -312,6 +317,8 @@ def kind(metric: Metric) -> str:
         return "of a ranking, graded" if "gains" in scaled.reads else "of a ranking, relevant or not"
     if metric.input is Classes:
         return "of several classes"
+    if metric.input is TwoRankings:
+        return "of two rankings, in `similarity()`"
     if metric.input is Scores:
         return "of probabilities" if "probability" in scaled.reads else "of scores"
     return f"of the 2x2 table{', with `tn` (of a ranking: `collection_size=`)' if 'tn' in scaled.reads else ''}"

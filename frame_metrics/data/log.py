@@ -208,9 +208,12 @@ class Log:
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False) -> None:
-        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy.
+        """Call ``work`` with blocks of all rankings, side by side.
 
-        ``alike``: whether rows of equal score that no metric tells apart are put in order too.
+        Parameters
+        ----------
+        load : rows that each ranking keeps busy.
+        alike : whether rows of equal score that no metric tells apart are put in order too.
 
         Raises
         ------

@@ -68,6 +68,8 @@ class Sorter:
             return sheet
         if "rank" in sheet.cells:
             raise self._repeated(sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1))
+        if not alike and not {"grade", "label"} & set(sheet.cells):
+            return sheet
         unknown, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
@@ -79,8 +81,8 @@ class Sorter:
         if self.conventions.ties == "expected":
             return replace(sheet, tie=tie)
         mixed |= apart
-        matters = np.full(tie[-1] + 1, alike)
-        matters[tie[1:][mixed]] = True
+        matters = np.zeros(tie[-1] + 1, bool)
+        matters[tie[1:][tied if alike else mixed]] = True
         rows = np.flatnonzero(matters[tie])
         if self.conventions.ties in ("worst", "best"):
             sign = 1.0 if self.conventions.ties == "worst" else -1.0

@@ -11,6 +11,7 @@ from frame_metrics.inputs.ranking import Ranking
 from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
 from frame_metrics.inputs.scores import ClassScores, Scores
 from frame_metrics.inputs.tables import Classes, Confusion
+from frame_metrics.inputs.two_rankings import TwoRankings
 from frame_metrics.inputs.weighted import Weighted
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Rows",
     "Scores",
     "Subtopics",
+    "TwoRankings",
     "Weighted",
     "by_rank",
     "called",

@@ -60,7 +60,7 @@ def is_frame(baseline: Any) -> bool:
 
 
 @contextmanager
-def _of_the_baseline() -> Iterator[None]:
+def of_the_baseline() -> Iterator[None]:
     """Let errors say that they are about the baseline, whose rows are not those of the frame."""
     try:
         yield
@@ -82,7 +82,7 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = F
     for name, metric in asked or ():
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
-    with _of_the_baseline():
+    with of_the_baseline():
         if ROW in plan.columns.made:
             raise ColumnError(
                 "the frame has no query, and the numbers of its rows say nothing of another frame's; "
@@ -113,7 +113,12 @@ def _checked(irm: Plan, own: Columns) -> Plan:
         raise ColumnError(
             "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
         )
-    theirs = irm.columns
+    check_theirs(irm, irm.columns, own)
+    return irm
+
+
+def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
+    """Raise for what a baseline does not say, and for other keys than those of the frame."""
     for role, why in NOT_THEIRS.items():
         if (said := irm.roles.get(role)) is not None:
             raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
@@ -121,7 +126,6 @@ def _checked(irm: Plan, own: Columns) -> Plan:
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:
         raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}")
-    return irm
 
 
 def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
@@ -189,7 +193,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
         absent=np.append(np.zeros(len(grid.pair), bool) if here.absent is None else here.absent, at < 0),
     )
-    with _of_the_baseline():
+    with of_the_baseline():
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
     order, segments = in_order(here.log)
     return Pairing(
@@ -198,30 +202,30 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         np.append(there_is, at >= 0),
         segments,
         [(int(system), len(grid.system_row)) for system in order],
-        _name(there.log),
+        name_of_saved(there.log),
         beyond,
     )
 
 
 def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
     """Read saved numbers of one system; of all metrics that there are where none is asked for."""
-    with _of_the_baseline():
+    with of_the_baseline():
         there: Measured = values.measured(read_whole(plan), asked)
-        _check_one_system(there, plan)
+        check_one_system(there.log, plan)
         return there
 
 
-def _check_one_system(there: Measured, plan: Plan) -> None:
-    """Raise for saved numbers of several systems."""
-    if len(there.log.grid.system_row) > 1:
-        names = there.log.keys_at(["system"], there.log.grid.system_row)["system"].to_list()
+def check_one_system(there: Log, plan: Plan) -> None:
+    """Raise for a baseline of several systems."""
+    if len(there.grid.system_row) > 1:
+        names = there.keys_at(["system"], there.grid.system_row)["system"].to_list()
         raise BadValueError(
             f"{plan.columns.system}: it has several systems, {listed(names[:5])}, and each query is compared with one "
             "number; keep the rows of one system"
         )
 
 
-def _name(log: Log) -> str:
+def name_of_saved(log: Log) -> str:
     """The name of a saved baseline: that of its system, where a column says it."""
     rows = log.grid.system_row
     if log.columns.system is None or not len(log.table):

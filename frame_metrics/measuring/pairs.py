@@ -193,19 +193,29 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     return [(system, base) for system in others for base in bases]
 
 
+def named(baseline: Any) -> list[Any] | None:
+    """Return the systems that are named as baselines; None where none is."""
+    return None if baseline is None else [*baseline] if isinstance(baseline, list | tuple) else [baseline]
+
+
 def number_of(baseline: Any, names: list[Any], column: str) -> int:
-    """The number of the system that is called so; a text, or a day, may stand for the date or time that it says."""
+    """The number of the system that is called so."""
+    at = number_if_any(baseline, names)
+    if at is None:
+        raise BadValueError(
+            f"baseline={shown(baseline)} is not among the systems of {column}: "
+            f"{listed(names[:5])}{closest(baseline, names)}"
+        )
+    return at
+
+
+def number_if_any(baseline: Any, names: list[Any]) -> int | None:
+    """Return the number of the system that is called so; a text, or a day, may stand for the date or time it says."""
     try:
         return names.index(baseline)
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
         text = str(baseline) if isinstance(baseline, str | date) else ""
-        dated = [at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)]
-        if dated:
-            return dated[0]
-        raise BadValueError(
-            f"baseline={shown(baseline)} is not among the systems of {column}: "
-            f"{listed(names[:5])}{closest(baseline, names)}"
-        ) from None
+        return next((at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)), None)
 
 
 def _written(when: date) -> tuple[str, ...]:

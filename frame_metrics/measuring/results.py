@@ -18,6 +18,9 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
 from frame_metrics.stats.averages import Averages, averages_within, intervals
 
+# What per_query() returns beside the keys.
+OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
+
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalOptions:

@@ -56,6 +56,12 @@ ADVICE = tuple(
             ("strecall@10", "the share of the intents that the first ten meet", "where, and how often"),
             ("map_ia", "how early the documents of each intent are found", "that a second one may be worth little"),
         ),
+        "two rankings, and no judgments": (
+            ("rbo", "how much they have in common at every depth, the top first", "which of the two is better"),
+            ("overlap@10", "the share of the first ten that both show", "the order of the ten"),
+            ("kendall_tau", "how many pairs of documents keep their order", "whether the pairs stand on top or below"),
+            ("tau_ap", "the same, the top of the ranking first", "that it changes with which is the baseline"),
+        ),
         "rare positives": (
             ("average_precision", "precision over all thresholds", "the negatives that are told apart with ease"),
             ("mcc", "how decision and truth go together, all four cells counted", "what a mistake costs"),

@@ -22,7 +22,18 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Lists, Ranking, Scores, Weighted, name_of
+from frame_metrics.inputs import (
+    Array,
+    Classes,
+    ClassScores,
+    Confusion,
+    Lists,
+    Ranking,
+    Scores,
+    TwoRankings,
+    Weighted,
+    name_of,
+)
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
@@ -33,10 +44,12 @@ ONE_LIST = Lists(np.zeros(1, int), np.ones(1), 1)
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
+OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of a metric that is no such
 
-Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores | Lists
+Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores | Lists | TwoRankings
 Weigh: TypeAlias = Callable[[Ranking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
+RANKED = Ranking, TwoRankings  # whose kernels take the cutoff
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", is_number], "judged_only": bool}
@@ -131,6 +144,13 @@ class Metric:
         form = FORMS.get(self.name)
         by_pairs = "multi" not in self.options or self.params.get("multi") == "ovo"
         return replace(self, kernel=form) if form is not None and by_pairs else None
+
+    @property
+    def of_two(self) -> Metric | None:
+        """The metric's own form for two rankings; None where it has none."""
+        if self.input is TwoRankings:
+            return self
+        return replace(self, kernel=OF_TWO[self.name], undefined=None) if self.name in OF_TWO else None
 
     @property
     def _unordered(self) -> bool:
@@ -288,7 +308,7 @@ class Metric:
     def _options(self) -> dict[str, Any]:
         """The parameters of the kernel, with the cutoff."""
         options = {name: value for name, value in self.params.items() if name in self.options}
-        return options | ({str(self.at): self.cutoff} if self.input is Ranking and self.cutoff is not None else {})
+        return options | ({str(self.at): self.cutoff} if self.input in RANKED and self.cutoff is not None else {})
 
     @property
     def pooled_sums(self) -> int:
@@ -333,7 +353,7 @@ class Metric:
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
             return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
-        if self.input is Classes:
+        if self.input in (Classes, TwoRankings):
             return frozenset(), ()
         if self.input is Lists:  # undefined without the catalogue, where it is read
             return frozenset(["catalogue"] * bool(np.isnan(self.compute(ONE_LIST))[0])), ()

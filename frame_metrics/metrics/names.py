@@ -52,8 +52,6 @@ TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER, "ctr": 
 TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
 QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
-# Measures of ir_measures that are not here, and what they are.
-ABSENT = {"compat": "of the overlap with an ideal ranking"}
 AVERAGED = {"gm_": "gmean", "sn_": "micro"}  # beginnings of names that say an average
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
@@ -187,8 +185,6 @@ def _named(text: str, name: str, args: str | None) -> Metric:
     if meanings := AS_SPELT.get(name, TWO_MEANINGS.get(given)):
         one, other = meanings
         raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
-    if given in ABSENT and given not in known:
-        raise UnknownNameError(f"{name!r}, a measure {ABSENT[given]} in ir_measures, is not among ours; {LISTED}")
     if given not in known:
         raise UnknownNameError(f"there is no metric {name!r}{_nearest(name)}")
     metric = REGISTRY[known[given]]

@@ -15,6 +15,7 @@ from frame_metrics.inputs.rows import LARGEST
 
 # The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
+Inside: TypeAlias = Annotated[float, "above 0, less than 1", lambda x: 0 < x < 1]
 Positive: TypeAlias = Annotated[float, "above 0", lambda x: x > 0]
 NotNegative: TypeAlias = Annotated[float, "0 or more", lambda x: x >= 0]
 PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1", lambda x: 0 < x <= 1]

@@ -10,7 +10,7 @@ from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import FORMS, OF_INPUT, REGISTRY, Metric, Unjudged, Weigh
+from frame_metrics.metrics.metric import FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
@@ -126,6 +126,16 @@ def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Arr
 
     def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
         FORMS[name] = kernel
+        return kernel
+
+    return register
+
+
+def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Give the metric of this name its own form for two rankings, without judgments."""
+
+    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
+        OF_TWO[name] = kernel
         return kernel
 
     return register

@@ -191,6 +191,12 @@ def check_parameters(name: str, metric: Metric) -> None:
     _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 
+def check_margins(margins: bool, plan: Plan) -> None:
+    """Raise for totals over no segments."""
+    if margins and not plan.columns.by:
+        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
+
+
 def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
     """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
     for i, name in enumerate(names):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.errors import ColumnError, closest, listed
-from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores
+from frame_metrics.errors import ColumnError, NotComputableError, closest, listed
+from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import Asked, plain_name
 from frame_metrics.roles.columns import Columns
@@ -48,6 +48,8 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     for name, metric in asked:
         form = metric.of_classes
         _check_sets(name, columns)
+        if metric.input is TwoRankings:
+            raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
         if metric.input is Lists:
             needs |= Needs(query=True, order=metric.k is not None, lists=True)
         elif metric.input is Ranking or metric.k is not None:

@@ -12,17 +12,26 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import groups_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_choice
+from frame_metrics.errors import NotComputableError, check_apart, check_choice
 from frame_metrics.inputs import Array, Confusion, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
+from frame_metrics.measuring.results import (
+    OF_QUERIES,
+    Averaged,
+    EvaluateOptions,
+    Wide,
+    averaged,
+    each_query,
+    schema,
+    tidied,
+)
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.checks import Layout, check_asked, check_wide
+from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
 from frame_metrics.plan.needs import TAKES_LISTS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -30,12 +39,6 @@ from frame_metrics.stats.averages import averages_of
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.resampling import percentiles
 
-OF_QUERIES = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "undefined": pl.Boolean,
-}  # what per_query() returns
 BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
 
 
@@ -54,7 +57,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
-    _check_margins(margins, plan)
+    check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
         check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
@@ -79,7 +82,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
-    _check_margins(options.margins, plan)
+    check_margins(options.margins, plan)
     if options.method == "delong":
         raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
 
@@ -158,12 +161,6 @@ def _check_together(asked: Asked, options: EvaluateOptions) -> None:
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
             "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
         )
-
-
-def _check_margins(margins: bool, plan: Plan) -> None:
-    """Raise for totals over no segments."""
-    if margins and not plan.columns.by:
-        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 
 def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:

@@ -285,6 +285,12 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         rng.choice(("closest", metric_of(rng, DECIDED[:1], cutoff=False))),
         **some(rng, subject_to=({"recall": 0.5}, {"precision": 1}, {"fallout": 0}, {}, {"x": 1}, {"recall": None})),
     ),
+    "similarity": lambda irm, rng: irm.similarity(
+        *rng.sample(("rbo", "rbo_residual@3", "overlap@2", "jaccard", "kendall_tau", "tau_ap@5", "ap"), 2),
+        **some(
+            rng, baseline=("a", 0, None, "x", ["a"]), per_query=(True,), average=AVERAGES, ci=LEVELS, margins=(True,)
+        ),
+    ),
     "compare": lambda irm, rng: irm.compare(
         *metrics_of(irm, rng, RANKED),
         permutations=9,

@@ -362,3 +362,21 @@ def test_no_rows_of_any_system() -> None:
     none = dd.from_pandas(log, npartitions=2).query("score > 7")
     found = none.irm(system="system").evaluate("rr").compute()
     assert len(found) == len(log[:0].irm(system="system").evaluate("rr")) == 0
+
+
+@pytest.mark.parametrize("partitions", [1, 3, 17])
+@pytest.mark.parametrize("per_query", [False, True])
+def test_similarity_of_systems(partitions: int, per_query: bool) -> None:
+    """Rankings are compared where they are, with a baseline that is named; without one the systems are not known."""
+    log = pd.concat([_log(seed).dropna(subset=["score"]).assign(run=run) for seed, run in enumerate("abc")])
+    log["doc"] = [f"d{int(doc[1:]) % 40}" for doc in log["doc"]]
+    log = log.drop_duplicates(["query", "run", "doc"], ignore_index=True)
+    roles: dict[str, Any] = {"system": "run", "grade": None}
+    of_dask = IRM(dd.from_pandas(log, npartitions=partitions, sort=False), **roles)
+    asked = ("rbo", "jaccard@3", "kendall_tau")
+    options: dict[str, Any] = {"baseline": "b", "per_query": per_query}
+    keys = ["run", *["query"] * per_query, "metric"]
+    _same(of_dask.similarity(*asked, **options), IRM(log, **roles).similarity(*asked, **options), *keys)
+    assert error(lambda: of_dask.similarity("rbo")).startswith("baseline=None compares all pairs of systems, and which")
+    saved = log[log["run"] == "b"].drop(columns="run")
+    assert error(lambda: of_dask.similarity("rbo", baseline=saved)).startswith("baseline= as a frame is compared with")

@@ -342,6 +342,7 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "micro": lambda irm: irm.evaluate("precision@5", "recall@5", average="micro"),
     "per_query": lambda irm: irm.per_query(*TEN),
     "compare": lambda irm: irm.compare("ndcg@10", "rr", ci=0.9),
+    "similarity": lambda irm: irm.similarity("rbo", "tau_ap", baseline="a", ci=0.9),
     "explain": lambda irm: irm.explain("ndcg@10", query="q07"),
     "audit": lambda irm: irm(by="segment").audit(),
     "bounds": lambda irm: irm(by="segment").bounds("ndcg@10", "rr", of="ties"),

@@ -27,6 +27,7 @@ from inside import (
     Confusion,
     Ranking,
     Scores,
+    TwoRankings,
     metrics_of,
     read_text,
     registered,
@@ -66,6 +67,8 @@ VALUES: dict[str, list[Any]] = {
     "bins": [3],
     "min_recall": [0.0, 1.0],
     "min_precision": [0.0, 1.0],
+    "variant": ["b"],
+    "normalize": [False],
 }
 
 
@@ -85,7 +88,11 @@ def variants() -> Iterator[Metric]:
 EVERY = [*dict.fromkeys(variants())]
 PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
 # Those of any log.
-ALL = [m for m in EVERY if m.input is not Classes and m not in PROBABLE and not (m.off_policy or m.of_subtopics)]
+ALL = [
+    m
+    for m in EVERY
+    if m.input not in (Classes, TwoRankings) and m not in PROBABLE and not (m.off_policy or m.of_subtopics)
+]
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
 REGISTERED = pytest.mark.parametrize("metric", REGISTRY.values(), ids=str)
 
@@ -125,7 +132,7 @@ def test_every_option_has_a_value() -> None:
     """Every option of every metric takes part in the laws below."""
     tried = {(metric.name, name) for metric in EVERY for name in metric.params}
     assert {(metric.name, name) for metric in JUDGING for name in metric.options} <= tried
-    assert {metric.input for metric in EVERY} == {Ranking, Confusion, Scores, Classes}
+    assert {metric.input for metric in EVERY} == {Ranking, Confusion, Scores, Classes, TwoRankings}
     assert PROBABLE
 
 
@@ -644,7 +651,7 @@ def test_a_metric_that_counts_is_summed_and_no_other() -> None:
 # Rows without a query
 
 
-POOLED = [metric for metric in EVERY if metric.input is not Ranking and metric.cutoff is None]
+POOLED = [metric for metric in EVERY if metric.input not in (Ranking, TwoRankings) and metric.cutoff is None]
 CLASSES = "abcd"
 BY_CLASS = {"label": "actual", "predicted": "said", "score": {name: f"p_{name}" for name in CLASSES}, "classes": None}
 WAYS: dict[str, dict[str, Any]] = {

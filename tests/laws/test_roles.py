@@ -60,6 +60,11 @@ CALLS: dict[str, Call] = {
     "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
     "plan": lambda irm, asked: irm.plan(*asked, detect=0.1, resamples=20),
     "plan arms": lambda irm, asked: irm.plan(*asked, detect=0.1, paired=False, resamples=20),
+    "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau", ci=0.9, resamples=20),
+    "similarity with saved numbers": lambda irm, asked: irm.similarity("rbo", baseline=listed(), per_query=True),
+    "similarity as a baseline": lambda irm, asked: (
+        listed().irm(query="query_", doc="doc_", score="score_").similarity("rbo", baseline=irm, per_query=True)
+    ),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
     "bounds of differences": lambda irm, asked: irm.bounds(asked[0], of="unjudged", baseline="p", max_grade=3),
@@ -92,8 +97,18 @@ SUMMARIES = ["summary", "summary with saved numbers", "summary as a baseline"]
 JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
+COMPARED = (  # of the order alone
+    "label rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
+    "unjudged_queries"
+)
 UNREAD = {
     "queries": {
+        "similarity": f"{COMPARED} {OF_DOCUMENTS}",
+        "similarity with saved numbers": f"{COMPARED} weight cluster {OF_DOCUMENTS}",
+        "similarity as a baseline": (  # of lists in rank order
+            f"rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
+            f"{OF_DOCUMENTS}"
+        ),
         "judge": f"label {OF_DOCUMENTS}",
         "judge for subtopics": f"label {OF_DOCUMENTS}",
         "agreement": f"{JUDGED} {OF_DOCUMENTS}",
@@ -216,6 +231,11 @@ def saved(*metrics: str) -> pl.DataFrame:
     return first.select("query_", "by_", *((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2)))
 
 
+def listed() -> pl.DataFrame:
+    """Rankings of one system, in the order of the numbers of the first."""
+    return log().filter(system_="q").select("query_", "doc_", "by_", rank_="rank_", score_=pl.col("rank_") / 3)
+
+
 def settings() -> Iterator[Setting]:
     """Frames of every sort, with the roles that belong to it."""
     frame, of_one = log(), log().filter(system_="p")
@@ -333,7 +353,7 @@ def test_every_verb_is_called() -> None:
     verbs = {name.split()[0] for name in CALLS}
     assert verbs == VERBS - {"report"}
     compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
-    saved = {"compare", "plan", "audit", "summary"}
+    saved = {"compare", "plan", "audit", "summary", "similarity"}
     assert compared == saved | {"bounds", "to_judge"}  # whose baseline is a system, with judgments that are missing too
     assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 

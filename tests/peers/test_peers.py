@@ -144,7 +144,6 @@ OTHERS = (
         NotComputableError,
         asking("ERR(max_grade=4)@{k}"),
     ),
-    Other("c0141 c0142 c0146", "compatibility (rank-biased overlap) is not among our metrics", UnknownNameError),
     Other(
         "c0158 c0159 c0160 c0161 c0162 c0163",
         "ir_measures' Accuracy (pairs in the right order) is not among our metrics: so spelt it is an error",
@@ -190,7 +189,7 @@ ALIKE = [
 # trec_eval 10's rbp has p = 0.9 where nothing is said
 UNLIKE = [
     (by_hand("trec_eval:rbp", 0.1 * 0.9), Other("", "p is 0.8 here", way=asking("rbp(p=0.9)"))),
-    (by_hand("Compat", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
+    (by_hand("BPM", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
     *((CASES[name], other) for name, other in DIFFERS.items() if name in CASES),
 ]
 

@@ -697,6 +697,8 @@ WORKED = (
         },
         {"collection_size": 10},
     ),
+    # The one that was found is at rank 2 and the first of the ideal ranking of two.
+    Worked([0, 1], [1], {"compatibility(p=0.5)": (0.5 / 2) / (1 + 0.5 / 2 + 0.5 / 2)}),
 )
 
 
@@ -708,6 +710,30 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
     """A metric has the value that its definition gives on paper."""
     irm = results(worked.grades, worked.missed, **worked.roles)
     assert values(irm, name) == pytest.approx([worked.values[name]], abs=1e-12)
+
+
+# Two rankings, a b c d e and b a z d; the second is the baseline.
+EACH_SHARE = [0, 2 / 2, 2 / 3, 3 / 4, (3 + 3 / 4) / 5]  # of common documents down to each depth, the last extrapolated
+NOT_YET = log(2) - 1 / 2 - 1 / 8 - 1 / 24 - 1 / 64 - 1 / 160 - 1 / 384  # sum of 0.5^d / d past the depth of 6
+TWO_RANKINGS = {
+    "rbo": sum(0.1 * 0.9**i * share for i, share in enumerate(EACH_SHARE)) + 0.9**5 * EACH_SHARE[-1],
+    "rbo_residual(p=0.5)": 1 / 16 + 1 / 32 - 1 / 64 - 4 * (1 / 160 + 1 / 384) - 5 / 384 - 3 * NOT_YET,
+    "overlap": 3 / 5,
+    "jaccard": 3 / 6,
+    # Of 15 pairs b a, d z, z c, z e and d c stand otherwise, and c e is tied.
+    "kendall_tau": (9 - 5) / 15,
+    # Of those above b, c, d, e and last z, the share that stands above it in the baseline; c and e are tied there.
+    "tau_ap": 2 / 5 * (0 / 1 + 2 / 2 + 2 / 3 + 3.5 / 4 + 2 / 5) - 1,
+}
+
+
+@pytest.mark.parametrize("name", TWO_RANKINGS)
+def test_measures_of_two_rankings_worked_by_hand(name: str) -> None:
+    """A measure of two rankings has the value that its definition gives on paper."""
+    rows = [(1, run, doc, rank) for run, docs in (("a", "abcde"), ("b", "bazd")) for rank, doc in enumerate(docs, 1)]
+    irm = pl.DataFrame(rows, schema=["query", "run", "doc", "rank"], orient="row").irm(system="run")
+    found = irm.similarity(name, baseline="b")["value"].to_list()
+    assert found == pytest.approx([TWO_RANKINGS[name]], abs=1e-12)
 
 
 # Rewards of three lists, and for each result the chance that the logging policy placed it there, given what stood
@@ -977,7 +1003,7 @@ def test_every_metric_is_worked_by_hand() -> None:
     names = (
         [list(worked.values) for worked in WORKED]
         + [list(found) for _, _, found in ROWS]
-        + [list(OFF_POLICY), list(OF_INTENTS), list(TOGETHER)]
+        + [list(OFF_POLICY), list(OF_INTENTS), list(TOGETHER), list(TWO_RANKINGS)]
     )
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
     several = {

@@ -1,0 +1,185 @@
+"""Two rankings of each query, and where they have the same documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.inputs.kept import Remembers, kept, seal
+from frame_metrics.inputs.rows import Array, Rows, Segmented
+
+
+@dataclass(eq=False)
+class TwoRankings(Remembers):
+    """Two rankings of each query, a system's and the baseline's, and where they have the same documents.
+
+    Parameters
+    ----------
+    lengths : documents of the system's ranking and of the baseline's, shape (2, queries).
+    query : the query of each document that both have, ascending, shape (documents,).
+    place : its place from 1 in both, shape (2, documents).
+    first, last : the first and the last place of its tie in both, shape (2, documents); ``place`` without ties.
+    ties : the first place of the tie of each document of the one and of the other, query after query; None without
+        ties.
+    """
+
+    lengths: Array
+    query: Array
+    place: Array
+    first: Array
+    last: Array
+    ties: tuple[Array, Array] | None = None
+
+    def __post_init__(self) -> None:
+        seal(self)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.lengths.shape[1]
+
+    def cut(self, k: int | None) -> TwoRankings:
+        """Return the rankings up to the place ``k``; of a tie that is cut, all documents with their chances."""
+        return self if k is None else self.once(k, lambda: self._cut(k))
+
+    def _cut(self, k: int) -> TwoRankings:
+        there = self.first.max(axis=0) <= k
+        place, first, last = (values[:, there] for values in (self.place, self.first, self.last))
+        return TwoRankings(np.minimum(self.lengths, k), self.query[there], place, first, last, self.ties)
+
+    @kept
+    def common(self) -> Array:
+        """Documents that both rankings have, shape (queries,)."""
+        return np.bincount(self.query, minlength=self.n_queries)
+
+    @kept
+    def one_empty(self) -> Array:
+        """True where one of two rankings has no document, and the other has some, shape (queries,)."""
+        return (self.lengths == 0).any(axis=0) & (self.lengths > 0).any(axis=0)
+
+    @kept
+    def depths(self) -> Rows:
+        """Every depth from 1 to the end of the longer ranking, query after query."""
+        longer = self.lengths.max(axis=0)
+        query = np.repeat(np.arange(self.n_queries), longer)
+        depth = Segmented(query, self.n_queries).position
+        return Rows(query, depth, depth, self.n_queries)
+
+    @kept
+    def overlap(self) -> Array:
+        """Documents that both rankings have down to each depth; of ties their mean over all orders, shape (depths,).
+
+        In a random order of a tie from place t to place b a document is among the first d with the chance
+        (d - t + 1) / (b - t + 1): what it adds is a polynomial of d, which changes where a tie begins or ends.
+        """
+        if self.ties is None:
+            return self._from(self.place.max(axis=0), np.ones(len(self.query)))
+        size, shift, each = self.last - self.first + 1.0, 1.0 - self.first, np.arange(len(self.query))
+        one, none, longer = np.ones(len(each)), np.zeros(len(each)), self.last.argmax(axis=0)
+        inside_both = np.array([shift.prod(axis=0), shift.sum(axis=0), one]) / size.prod(axis=0)
+        inside_one = np.array([shift[longer, each], one, none]) / size[longer, each]
+        passed = np.array([one, none, none])
+        begin, end = self.first.max(axis=0), self.last.max(axis=0)
+        steps = (begin, inside_both), (np.maximum(begin, self.last.min(axis=0)), inside_one - inside_both)
+        d, total = self.depths.rank, np.zeros(len(self.depths.rank))
+        for at, change in (*steps, (end, passed - inside_one)):
+            total += sum(self._from(at, change[power]) * d**power for power in range(3))
+        return np.clip(total, 0, d)
+
+    def _from(self, depth: Array, value: Array) -> Array:
+        """Return the sums of values of the common documents, each from its depth on, shape (depths,)."""
+        there = depth <= self.depths.count[self.query]
+        at = self.depths.starts[self.query[there]] + depth[there] - 1
+        return self.depths.running(np.bincount(at, value[there], minlength=len(self.depths.query)))
+
+    @kept
+    def agreement(self) -> Array:
+        """Share of the documents that both rankings have down to each depth, shape (depths,).
+
+        Past the end of the shorter ranking, what it would add agrees as much as all that it has.
+        """
+        depths, shorter = self.depths, self.lengths.min(axis=0)
+        at_end = np.where(shorter > 0, np.append(self.overlap, 0)[depths.starts + shorter - 1], 0)
+        beyond = np.maximum(depths.rank - shorter[depths.query], 0)
+        return (self.overlap + at_end[depths.query] * beyond / np.maximum(shorter, 1)[depths.query]) / depths.rank
+
+    @kept
+    def together(self) -> OneOrder:
+        """The documents of both rankings in the order of the first; what it lacks comes last, as equals."""
+        return OneOrder.of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class OneOrder:
+    """All documents of two rankings in the order of the first, query after query.
+
+    Documents that a ranking lacks stand below all that it has, as one tie. Pairs are of one document and one above it.
+    """
+
+    place: Segmented  # whose position is the place of each, from 1
+    rising: Array  # documents above that do not stand lower in the baseline either, those tied in one or both included
+    tied: Array  # documents above that are tied with it in the first ranking
+    tied_in_baseline: Array  # those in the baseline
+    tied_in_both: Array
+
+    @classmethod
+    def of(cls, two: TwoRankings) -> OneOrder:
+        """Lay out the documents on a grid of queries, which is as wide as a power of two."""
+        own, other = two.lengths
+        n = own + other - two.common
+        width, rows = 1 << max(int(n.max(initial=1)) - 1, 1).bit_length(), np.arange(two.n_queries)[:, None]
+        place = np.broadcast_to(np.arange(width, dtype=np.int32), (two.n_queries, width))
+        value = place.copy()  # the place in the baseline; past the last document what fills the grid
+        alone, missing = (place < length[:, None] for length in (own, other))
+        alone[two.query, two.place[0] - 1] = missing[two.query, two.place[1] - 1] = False
+        value[alone] = (other[:, None] + np.cumsum(alone, axis=1) - 1)[alone]
+        row, column = np.nonzero(missing)
+        value[row, (own[:, None] + np.cumsum(missing, axis=1) - 1)[row, column]] = column
+        value[two.query, two.place[0] - 1] = two.place[1] - 1
+        first, second = np.minimum(place, own[:, None]), np.minimum(value, other[:, None])
+        both = np.zeros_like(value)
+        inside = place < n[:, None]
+        if two.ties is not None:
+            of_ties = [place.copy(), place.copy()]
+            for grid, length, top in zip(of_ties, two.lengths, two.ties, strict=True):
+                grid[place < length[:, None]] = top - 1
+            first = np.where(place < own[:, None], of_ties[0], np.where(inside, first, width))
+            listed = value < other[:, None]
+            second = np.where(listed, of_ties[1][rows, value], np.where(inside, second, width))
+            order = np.lexsort((second, first), axis=1)
+            first, second = first[rows, order], second[rows, order]
+            value[rows, np.argsort(second, axis=1, kind="stable")] = place
+            again = np.zeros_like(inside)
+            again[:, 1:] = (first[:, 1:] == first[:, :-1]) & (second[:, 1:] == second[:, :-1])
+            both = place - np.maximum.accumulate(np.where(again, 0, place), axis=1)
+        rising = smaller_before(value)[rows, value]
+        of_cells = (rising, place - first, value - second, both)
+        query = np.repeat(np.arange(two.n_queries), n)
+        return cls(Segmented(query, two.n_queries), *(cells[inside].astype(np.int64) for cells in of_cells))
+
+
+def smaller_before(value: Array) -> Array:
+    """Count for each value of a row the smaller ones that stand before it.
+
+    Each row is sorted from the highest bit to the lowest: the values of one half of a stretch pass those of the other.
+
+    Parameters
+    ----------
+    value : permutations of 0, 1, 2 ..., as many as a power of two, shape (rows, width).
+
+    Returns
+    -------
+    The number for each value, not for each place, shape (rows, width).
+    """
+    shape, half = value.shape, value.shape[1] // 2
+    count = np.zeros_like(value)
+    while half:
+        value, count = value.reshape(-1, 2 * half), count.reshape(-1, 2 * half)
+        low = (value & half) == 0
+        count = count + np.where(low, 0, np.cumsum(low, axis=1, dtype=count.dtype))
+        value, count = (
+            np.hstack([cells[low].reshape(-1, half), cells[~low].reshape(-1, half)]) for cells in (value, count)
+        )
+        half //= 2
+    return count.reshape(shape)

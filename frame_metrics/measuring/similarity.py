@@ -1,0 +1,157 @@
+"""Measures of two rankings: those of a system and of a baseline, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.data.blocks import each_block
+from frame_metrics.data.lists import Lists, lists_of
+from frame_metrics.data.log import Log
+from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, matched, of_the_baseline
+from frame_metrics.measuring.pairs import in_order, number_if_any
+from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source, read_whole
+from frame_metrics.roles.resolve import absent
+
+LISTED = Needs(query=True, order=True, judgment=False)
+OF_LISTS = ("query", "doc", "score", "rank", "by")  # the roles of a frame of rankings that stands beside
+
+
+def similar(source: Source, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
+    """Compare each ranking with those of baselines; values are those of the first baseline, then of the next.
+
+    Parameters
+    ----------
+    names : systems that are baselines; None for all that there are.
+    there : the rankings of another frame that are the baseline instead; None where there are none.
+    """
+    if not isinstance(source, InPieces):
+        return _of_log(source.log(), asked, names, there)
+    if there is not None:
+        raise NotComputableError(
+            "baseline= as a frame is compared with a frame in memory, and this one is larger; raise memory=, or put "
+            "the rows of both into one frame with system="
+        )
+    work = work_of(Comparing, source, asked, (None,), names)
+    if names is None and work.systems is None and not work.plan.columns.per_system:
+        raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
+    names = work.names.to_list() if names is None else names
+    return gathered_of(replace(work, asked=[*asked] * len(names), bases=names), source)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparing(Measuring):
+    """Measures of two rankings for each ranking of a piece and each baseline."""
+
+    bases: Sequence[Any]
+
+    def measured(self, log: Log) -> Measured:
+        return _of_log(log, self.asked[: len(self.asked) // len(self.bases)], self.bases, None)
+
+
+def names_of(log: Log) -> list[Any]:
+    """Return the systems by their numbers; those that a piece does not have are not among them."""
+    rows = log.grid.system_row
+    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
+
+
+def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
+    """Compare the rankings of a log."""
+    grid, here, every = log.grid, names_of(log), np.ones(len(log.grid.pair), bool)
+    if there is not None:
+        match = matched(log, there)
+        match.by_segment()  # which raises where nothing matches
+        lists, partners = lists_of(log, there), [(every, np.where(match.at < 0, -1, match.at + len(every)))]
+    else:
+        lists, partners = lists_of(log), []
+        turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
+        for base in (number_if_any(name, here) for name in (here if names is None else names)):
+            some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
+            of_pair, mine = np.full(int(grid.pair.max(initial=-1)) + 1, -1), np.flatnonzero(grid.system == base)
+            of_pair[grid.pair[mine]] = mine
+            partners.append((some, of_pair))
+    values = [_values(lists, asked, some, of[grid.pair], log.conventions.ties) for some, of in partners]
+    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    stacked = np.concatenate([np.zeros((0, len(every))), *values])
+    return Measured(log, [*asked] * len(values), stacked, {}, {}, every, weight, cluster)
+
+
+def _values(lists: Lists, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
+    """The measures of some rankings, each with the one whose number is given, shape (measures, rankings)."""
+    values, wanted = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
+    measures = [metric.of_two or metric for _, metric in asked]
+    for name, metric in asked if lists.first is not None else ():
+        if not metric.orders(ties):
+            raise NotComputableError(
+                f"{name} has no closed form for ties={ties!r}, and some scores are equal; leave ties= out to order "
+                "them by document, or say ties='order'"
+            )
+
+    def work(block: slice | Array) -> None:
+        at = wanted[block]
+        two = lists.pairs(at, partner[at])
+        for i, metric in enumerate(measures):
+            values[i, at] = metric.compute(two)
+
+    each_block(lists.lengths[wanted] + lists.lengths[partner[wanted]], work)
+    return values
+
+
+def plan_beside(baseline: Any, plan: Plan) -> Plan:
+    """Return the plan of a frame of rankings: its columns are called as those of the frame, or as its roles say."""
+    own = plan.columns
+    with of_the_baseline():
+        if not isinstance(baseline, Plan):
+            available = border_of(baseline).names()
+            said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
+            said |= {role: list(said[role]) for role in ("query", "by") if role in said}
+            said |= {name: told for name in ("ties", "duplicates") if (told := plan.roles.get(name))}
+            said |= {"system": own.system} if own.system in available else {}
+            baseline = Plan(baseline, {"label": None, "grade": None} | said, None)
+        theirs = listed_plan(baseline)
+        check_theirs(baseline, theirs.columns, own)
+    return theirs
+
+
+def listed_plan(irm: Plan) -> Plan:
+    """Return the plan that reads rankings; raise for what leaves their documents, or their order, unknown."""
+    roles: Any = {**irm.roles, "relevant": None, "n_relevant": None}
+    plan = Plan(irm.frame, roles, None).asking(LISTED)
+    if plan.columns.doc is None:
+        raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))
+    if (ties := plan.conventions.ties) in ("worst", "best"):
+        raise NotComputableError(
+            f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to "
+            "order them by document, or say ties='expected'"
+        )
+    return plan
+
+
+def read_lists(plan: Plan) -> Log:
+    """Read the rankings of a frame that is the baseline, which has one system."""
+    with of_the_baseline():
+        log = read_whole(plan).log()
+        check_one_system(log, plan)
+        return log
+
+
+def of_pair(measured: Measured, asked: Asked, system: int, base: int) -> Measured:
+    """Return the values of one system with one of the baselines, by their numbers."""
+    grid, values = measured.log.grid, measured.values[base * len(asked) : (base + 1) * len(asked)]
+    at = np.flatnonzero(grid.system == system)
+    named = {name: getattr(grid, name)[at] for name in ("segment", "query", "pair")}
+    own = replace(grid, system=np.zeros(len(at), np.int64), system_row=grid.system_row[[system]], **named)
+    log = replace(measured.log, grid=own)
+    weight, cluster = (None if of is None else of[at] for of in (measured.weight, measured.cluster))
+    return Measured(log, asked, values[:, at], {}, {}, np.ones(len(at), bool), weight, cluster)

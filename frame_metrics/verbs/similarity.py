@@ -1,0 +1,119 @@
+"""The verb similarity: how much rankings have in common, without judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.inputs import TwoRankings
+from frame_metrics.measuring.baseline import is_frame, name_of_saved
+from frame_metrics.measuring.pairs import in_order, named, number_if_any, pairs_of
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
+from frame_metrics.measuring.similarity import listed_plan, names_of, of_pair, plan_beside, read_lists, similar
+from frame_metrics.metrics.metric import OF_TWO, metrics_of
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.checks import check_asked, check_margins
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilarityOptions(EvaluateOptions):
+    """Options of a comparison of rankings; the verb has the parameters."""
+
+    baseline: Any = None
+    per_query: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise for what does not go together; nothing is read."""
+        super().__post_init__()
+        if self.per_query and (self.average, self.ci, self.margins) != (None, None, False):
+            raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
+
+
+def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
+    """Answer ``irm.similarity``, which has the parameters."""
+    plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
+    _check(plan, asked, options)
+    columns, of_frame = plan.columns, is_frame(baseline)
+    beside = plan_beside(baseline, plan) if of_frame else None
+    if columns.system is None and beside is None:
+        raise ColumnError(
+            "similarity() compares the rankings of systems; name their column with system=, or give other rankings, "
+            "as baseline=frame"
+        )
+
+    def compute(source: Source) -> Answer:
+        there = None if beside is None else read_lists(beside)
+        measured = similar(source, asked, None if of_frame else named(baseline) or None, there)
+        return _answer(measured, asked, options, None if there is None else name_of_saved(there))
+
+    def types(kinds: dict[str, Any]) -> dict[str, Any]:
+        system = {columns.system: kinds[columns.system]} if columns.system else {}
+        first = system | {"baseline": pl.String if of_frame else kinds[str(columns.system)]}
+        first |= {name: kinds[name] for name in (*columns.by, *(columns.query if options.per_query else ()))}
+        return first | (OF_QUERIES if options.per_query else schema(asked, options, None))
+
+    return answer_of(plan, compute, types, in_pieces=True)
+
+
+def _measures(metrics: Sequence[Metrics]) -> Asked:
+    """Read the measures of two rankings that are asked for."""
+    asked = []
+    for name, metric in read(metrics):
+        if metric.of_two is None:
+            known = sorted([*OF_TWO, *(one.name for one in metrics_of(TwoRankings))])
+            raise NotComputableError(f"{name} is of judgments, and similarity() reads none; it has {listed(known)}")
+        asked.append((name, metric.of_two))
+    return asked
+
+
+def _check(plan: Plan, asked: Asked, options: SimilarityOptions) -> None:
+    """Raise for what rankings cannot be compared with, or averaged by; nothing is read."""
+    check_asked(asked, plan, options.averages)
+    if "rows" in options.averages:
+        raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
+    check_margins(options.margins, plan)
+    result = OF_QUERIES if options.per_query else schema(asked, options, None)
+    check_apart(plan.columns.keys, ("baseline", *result))
+
+
+def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved: str | None) -> Answer:
+    """Return the rows of each pair of systems, one below the other; ``saved``: the name of a baseline beside."""
+    log, column, baseline = measured.log, measured.log.columns.system, options.baseline
+    order, here = in_order(log)[0].tolist(), names_of(log)
+    places = (
+        {number_if_any(name, here): at for at, name in enumerate(named(baseline) or here)} if saved is None else {0: 0}
+    )
+    pairs = pairs_of(order, here, baseline, str(column)) if saved is None else [(system, 0) for system in order]
+    answers: list[Answer] = []
+    for system, base in pairs:
+        pair = of_pair(measured, asked, system, places[base])
+        answer = each_query(pair) if options.per_query else averaged(pair, options)
+        n = len(answer.columns["value"])
+        other = log.key_rows(system=np.full(n, base))[str(column)] if saved is None else pl.Series([saved] * n)
+        first = {name: rows for name, rows in answer.keys.items() if name == column}
+        answers.append(replace(answer, keys={**first, "baseline": other, **answer.keys}))
+    if not answers:
+        raise NotComputableError(f"{column} has no systems to compare with a baseline")
+    return _stacked(answers, {"baseline": str(column)} if saved is None else {})
+
+
+def _stacked(answers: Sequence[Answer], aliases: dict[str, str]) -> Answer:
+    """Return the rows of answers one below the other."""
+
+    def below(parts: list[Any]) -> Any:
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pl.concat(parts)
+
+    keys, columns = (
+        {name: below([part[name] for part in parts]) for name in parts[0]}
+        for parts in ([answer.keys for answer in answers], [answer.columns for answer in answers])
+    )
+    return replace(answers[0], keys=keys, columns=columns, aliases=aliases)
