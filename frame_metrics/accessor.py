@@ -34,6 +34,7 @@ from frame_metrics.misuse import refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import (
     MAKE_IT,
@@ -328,6 +329,8 @@ class IRM(Generic[Frame]):
         label: str | bool | Expression | None = None,
         annotator: str | Expression | None = None,
         several: Several | None = None,
+        proxy: Any = None,
+        sampling: str | Expression | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
@@ -345,6 +348,12 @@ class IRM(Generic[Frame]):
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
             "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
             By default two different ones are an error.
+        proxy : judgments of a machine, of the same queries and of many more, beside ``qrels``, those that people gave
+            to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
+            ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
+            ``evaluate`` and ``compare`` give prediction-powered means, ``audit`` looks at both, other verbs refuse it.
+        sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
+            was drawn for people, where it was not the same for all.
 
         Raises
         ------
@@ -371,10 +380,15 @@ class IRM(Generic[Frame]):
                 "several= out"
             )
         given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
+        given["sampling"] = sampling
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
         given = {name: names_as_text(value) for name, value in given.items()}
+        if sampling is not None and proxy is None:
+            raise ColumnError(f"sampling={shown(sampling)} is of queries that people judged beside a machine; name proxy=")
+        if proxy is not None:
+            given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))

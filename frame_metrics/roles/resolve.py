@@ -346,6 +346,10 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
+    if given.get("sampling") is not None:
+        of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
+    elif given.get("proxy") is not None and "chosen" in available:
+        of_query["chosen"] = "chosen"
     if given.get("annotator") is None:
         return Columns(query, by=by, doc=doc, **of_query, **judgment)
     annotator = _of_judgments("annotator", given["annotator"], available)

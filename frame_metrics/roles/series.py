@@ -296,6 +296,13 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
     return values.cast(pl.Float64)
 
 
+def sampling_column(values: pl.Series, column: str) -> pl.Series:
+    """Return the chances with which queries were drawn: numbers above 0, at most 1, none missing."""
+    values = chance_column(values, column, "sampling")
+    refuse(column, (values <= 0).fill_null(True), "are missing or 0", "say with which chance each query was drawn")
+    return values
+
+
 def extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
     return number_column(values, column, "value of extra=").cast(pl.Float64)

@@ -19,7 +19,17 @@ from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
+from frame_metrics.measuring.proxies import check_interval, check_proxies, powered_means
+from frame_metrics.measuring.results import (
+    PROXIES,
+    Averaged,
+    EvaluateOptions,
+    Wide,
+    averaged,
+    each_query,
+    schema,
+    tidied,
+)
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
@@ -48,11 +58,14 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
-        if options.method == "delong":
-            raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
+    _check_method(options, plan)
+    if plan.proxy is not None:
+        check_proxies(asked, plan, options.averages)
+        check_interval(options)
+        check_apart(plan.columns.groups, PROXIES)
     _check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
@@ -61,6 +74,8 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     def compute(source: Source) -> Answer:
         if not plan.columns.query:
             return _of_rows(cases_read(source), asked, options, wide)
+        if plan.proxy is not None:
+            return powered_means(source, asked, options)
         # What is drawn is drawn in the order of the queries' names.
         measured = measured_of(source, asked, options.averages, queries=ci, totals=margins)
         return averaged(measured, options, wide)
@@ -68,7 +83,9 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     return answer_of(
         plan,
         compute,
-        lambda types: schema(asked, options, wide, weighted=plan.conventions.propensity is not None),
+        lambda types: schema(
+            asked, options, wide, weighted=plan.conventions.propensity is not None, proxies=plan.proxy is not None
+        ),
         keys=plan.columns.groups,
         in_pieces=True,
     )
@@ -79,8 +96,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
     _check_margins(options.margins, plan)
-    if options.method == "delong":
-        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
+    _check_method(options, plan)
 
     def wide_of(asked: Asked) -> Wide | None:
         values.check_averages(asked, options.averages, plan.columns)
@@ -147,6 +163,16 @@ def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateO
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}
     return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
+
+
+def _check_method(options: EvaluateOptions, plan: Plan) -> None:
+    """Raise for an interval that means over queries do not have."""
+    if options.method == "delong" and (plan.columns.query or plan.of_values):
+        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
+    if options.method in ("t", "normal") and plan.proxy is None:
+        raise NotComputableError(
+            f"method={options.method!r} is that of prediction-powered means, of judge(..., proxy=); leave it out"
+        )
 
 
 def _check_margins(margins: bool, plan: Plan) -> None:

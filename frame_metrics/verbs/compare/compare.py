@@ -17,6 +17,7 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -26,10 +27,12 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
+from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
-from frame_metrics.verbs.compare.options import CompareOptions, TeamOptions, check_compared
+from frame_metrics.verbs.compare.options import CompareOptions, ProxyOptions, TeamOptions, check_compared
+from frame_metrics.verbs.compare.proxied import proxied
 
 WINS = ("wins", "ties", "losses")
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
@@ -43,6 +46,10 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     plan = with_covariate(plan, options)
     if kind == "teams":
         plan, options = plan.but(columns=replace(plan.columns, system=plan.columns.team)), TeamOptions(**vars(options))
+    if kind == "proxies":
+        check_proxies(asked or (), plan)
+        options = ProxyOptions(**vars(options) | {"test": options.test or "t"})
+        students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
@@ -50,6 +57,8 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
+        if options.proxies:
+            return proxied(source, asked or (), options)
         measured = measured_for(source, asked, arms=not options.paired)
         if not options.paired:
             return arms_compared(measured, str(plan.columns.system), options, _progress)
