@@ -379,14 +379,16 @@ class IRM(Generic[Frame]):
                 "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
                 "several= out"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
+        given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
         given["sampling"] = sampling
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
         given = {name: names_as_text(value) for name, value in given.items()}
         if sampling is not None and proxy is None:
-            raise ColumnError(f"sampling={shown(sampling)} is of queries that people judged beside a machine; name proxy=")
+            raise ColumnError(
+                f"sampling={shown(sampling)} is of queries that people judged beside a machine; name proxy="
+            )
         if proxy is not None:
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:

@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import Averaged, EvaluateOptions, tidied
+from frame_metrics.measuring.results import PROXIES, Averaged, EvaluateOptions, tidied
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
@@ -98,8 +98,8 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     for i, (name, _) in enumerate(asked):
         if n := np.count_nonzero(lacking[i] | (both.undefined[i] & ~known[i])):
             raise NotComputableError(
-                f"{name} is undefined for {n} rankings, which the mean leaves out, so that people and the machine would "
-                "be asked about different queries; say undefined='zero', or ask for a metric that is defined"
+                f"{name} is undefined for {n} rankings, which the mean leaves out, so that people and the machine "
+                "would be asked about different queries; say undefined='zero', or ask for a metric that is defined"
             )
     if both.chance is not None and np.isnan(both.chance[known.any(axis=0)]).any():
         raise BadValueError("sampling: not every query that people judged has a chance; give each one its own")
@@ -123,7 +123,9 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     name = ", ".join(str(value) for value in _keys(human.log)[first].row(0)[:-1]) if len(first) else ""
 
     def of_theirs(values: Array, nothing: float) -> Array:
-        return np.where((at < 0) | ~there.evaluated, nothing, np.append(values, [[nothing]] * len(values), axis=1)[:, at])
+        return np.where(
+            (at < 0) | ~there.evaluated, nothing, np.append(values, [[nothing]] * len(values), axis=1)[:, at]
+        )
 
     filled = np.array(all_filled(human))[:m]
     chance = human.log.sampling
@@ -139,10 +141,10 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 
 
 def _keys(log: Log) -> pl.DataFrame:
-    """The query, segment and system of every ranking, and whether its segment is known."""
+    """The system, segment and query of every ranking, and whether its segment is known."""
     grid, (system, by, query) = log.grid, log.columns.key_names
-    sides = ((query, grid.query_row, grid.query), (by, grid.segment_row, grid.segment))
-    parts = [log.keys_at(names, rows[at]) for names, rows, at in (*sides, (system, grid.system_row, grid.system)) if names]
+    rows = (grid.system_row[grid.system], grid.segment_row[grid.segment], grid.query_row[grid.query])
+    parts = [log.keys_at(names, at) for names, at in zip((system, by, query), rows, strict=True) if names]
     placed = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
     return pl.concat([*parts, pl.DataFrame({"placed": placed})], how="horizontal")
 
@@ -153,7 +155,9 @@ def _matched(there: Log, here: Log) -> Array:
     for key in theirs.columns:
         one, two = theirs.schema[key], ours.schema[key]
         if pl.Null not in (one, two) and kind_of_ids(one) != kind_of_ids(two):
-            raise BadValueError(f"proxy: a column of its queries is {one}, and that of people {two}; give both one type")
+            raise BadValueError(
+                f"proxy: a column of its queries is {one}, and that of people {two}; give both one type"
+            )
         theirs, ours = (table.with_columns(pl.col(key).cast(wider(one, two))) for table in (theirs, ours))
     rows = ours.with_row_index("at")
     at = theirs.join(rows, on=theirs.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
@@ -169,22 +173,23 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
         for i, (_, metric) in enumerate(asked)
         for average in averages_of(metric, options.averages, weighted=measured.weight is not None)
     ]
-    tables, evaluated, beside = [], [], {"n_proxy": [], "lambda": [], "proxy_value": []}
+    tables: list[list[Array]] = []
+    evaluated: list[Array] = []
+    width = 3 + len(PROXIES) + 2 * (options.ci is not None)
     for segments in groups.each:
         group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
-        members = np.split(order := np.argsort(group, kind="stable"), np.searchsorted(group[order], range(len(segments))))
-        rows = np.array([[_row(both, i, average, at, options) for at in members[1:]] for i, average in wanted])
-        *table, n_proxy, tuned, machine = np.moveaxis(rows, 2, 0)
-        tables.append(table)
-        evaluated.append(np.bincount(group[group >= 0], minlength=len(segments)))
-        for name, column in zip(beside, (n_proxy, tuned, machine), strict=True):
-            beside[name].append(column)
+        order, count = np.argsort(group, kind="stable"), len(segments)
+        members = np.split(order, np.searchsorted(group[order], np.arange(count)))[1:]
+        rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
+        tables.append([*np.moveaxis(np.array(rows).reshape(len(wanted), count, width), 2, 0)])
+        evaluated.append(np.bincount(group[group >= 0], minlength=count))
+    beside = {name: [table.pop(3) for table in tables] for name in PROXIES}
     each = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, evaluated, beside=beside)
     return tidied(each, options, groups, None)
 
 
 def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOptions) -> Sequence[float]:
-    """The value, n, n_undefined, the ends if any, n_proxy, lambda and the machine's mean of some rankings."""
+    """The value, n, n_undefined, n_proxy, lambda, the machine's mean, and the ends if any, of some rankings."""
     measured, human = both.measured, both.human[metric, at]
     weight = measured.weight[at] if average == "weighted" and measured.weight is not None else None
     cluster, chance = (None if one is None else one[at] for one in (measured.cluster, both.chance))
@@ -193,4 +198,4 @@ def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOpti
     inside = min(least, found.value), max(most, found.value)
     ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *inside)
     undefined = both.undefined[metric, at].sum()
-    return (found.value, found.n, undefined, *ends, found.n_proxy, found.tuned, found.proxy)
+    return (found.value, found.n, undefined, found.n_proxy, found.tuned, found.proxy, *ends)

@@ -130,11 +130,15 @@ class Plan:
             return None
         other = Plan(self.frame, self.roles | said.roles, (said.frame, said.given), self.needs)
         vars(other)["border"] = self.border
+        if self.needs is None:
+            return other
         with told_of("proxy"):
             _ = other.columns, other.judged, other.conventions
             if self.columns.from_judgments != other.columns.from_judgments:
                 odd = sorted({*self.columns.from_judgments} ^ {*other.columns.from_judgments})
-                raise ColumnError(f"{odd[0]!r} stands among the judgments of one side only; give both sides that column")
+                raise ColumnError(
+                    f"{odd[0]!r} stands among the judgments of one side only; give both sides that column"
+                )
         return other
 
     @property

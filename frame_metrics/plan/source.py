@@ -106,10 +106,11 @@ def answer_of(
         if isinstance(rows, pl.DataFrame):
             return at_once(plan.reading(), rows, beside, compute)
         if plan.columns.query:
-            none, other = pl.DataFrame(), plan.proxy
-            proxy = other and InPieces(other.reading(), none, other.read_judgments(), other.judged, pieces=rows)
-            source = InPieces(plan.reading(), none, beside, plan.judged, pieces=rows, proxy=proxy)
-            return compute(source).of_rows(none, beside)
+            source, other = InPieces(plan.reading(), pl.DataFrame(), beside, plan.judged, pieces=rows), plan.proxy
+            if other is not None:
+                read, judged = other.read_judgments(), other.judged
+                source = replace(source, proxy=replace(source, plan=other.reading(), beside=read, judged=judged))
+            return compute(source).of_rows(source.table, beside)
         table, columns = _counted(plan, rows, documents=documents)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
@@ -132,7 +133,9 @@ def read_whole(plan: Plan) -> Source:
 
 def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
     """Return the results and judgments of rows that were read; ``piece``: whether they are some queries of a frame."""
-    proxy = plan.proxy and source_of(plan.proxy.reading(), rows, plan.proxy.read_judgments(), piece=piece)
+    proxy, other = None, plan.proxy
+    if other is not None:
+        proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
     if not plan.unfolds:
         return Source(plan, rows, beside, plan.judged, proxy=proxy)
     unfolded = unfold(rows, plan.columns, beside, plan.judged, plan.to_read)

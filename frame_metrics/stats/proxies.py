@@ -32,7 +32,9 @@ class Powered:
     def ends(self, level: float, way: str) -> tuple[float, float]:
         """Return the ends of the interval; ``way`` is "t" or "normal"."""
         if way == "t":
-            wide = self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom)) if self.freedom > 0 else np.nan
+            wide = (
+                self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom)) if self.freedom > 0 else np.nan
+            )
         else:
             wide = self.errors[1] * normal_quantile(level)
         return self.value - wide, self.value + wide

@@ -1,4 +1,4 @@
-"""Systems compared by the judgments of people on some queries and of a machine on all: prediction-powered differences."""
+"""Systems compared by the judgments of people on some queries, and of a machine on all: prediction-powered."""
 
 from __future__ import annotations
 

@@ -1,0 +1,111 @@
+"""Checks of judgments by people and by a machine, as prediction-powered means take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.proxies import Both, side_by_side
+from frame_metrics.metrics.names import read
+from frame_metrics.plan.source import Source
+from frame_metrics.stats.proxies import FEWEST
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What people and a machine say of the first results of each ranking."""
+
+    both: Both
+    segments: Segments
+    group: Array  # the segment of each ranking that the machine judged, -1 for others, shape (rankings,)
+
+    @property
+    def mine(self) -> Array:
+        """True for rankings that people judged whole."""
+        return ~np.isnan(self.both.human[0])
+
+    def counted(self, marked: Array) -> Array:
+        """Return how many rankings of each segment are marked."""
+        return np.bincount(self.group[marked & (self.group >= 0)], minlength=len(self.segments))
+
+    def values(self, some: Array) -> list[Array]:
+        """Return the machine's values of some rankings of each segment."""
+        return [self.both.proxy[0, some & (self.group == at)] for at in range(len(self.segments))]
+
+
+@check("error", "queries")
+def queries_that_only_people_judged(sides: Sides) -> Seen:
+    """the machine judged none of their documents, so that evaluate() and compare() raise: let it judge them, or leave
+    them out
+    """
+    n, first = sides.both.lost
+    return Seen(n, None, first or None)
+
+
+@check("warning", "rankings")
+def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
+    """people judged some documents of their query, and not all of the first {top} results: for metrics @{top} the query
+    counts as one that only the machine judged. Where which ones are left out depends on the results, the rest is no
+    random sample: let people judge the first results of every system
+    """
+    partly = np.flatnonzero(sides.both.partly[0])
+    name = name_of(sides.both.measured.log, int(partly[0])) if len(partly) else None
+    return Seen(len(partly), len(partly) + int(sides.mine.sum()), name)
+
+
+@check("warning", "segments")
+def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
+    """people judged the first {top} results of fewer than {fewest} queries: evaluate(...@{top}) is null there"""
+    return seen_in(sides.segments, sides.counted(sides.mine) < FEWEST, sides.counted(sides.group >= 0) > 0)
+
+
+@check("warning", "segments")
+def segments_of_which_the_machine_says_the_same(sides: Sides) -> Seen:
+    """the machine's dcg@{top} is the same for all queries: lambda is 0, and its judgments say nothing"""
+    each = sides.values(sides.group >= 0)
+    alike = np.array([len(values) > 1 and np.ptp(values) == 0 for values in each], bool)
+    return seen_in(sides.segments, alike, sides.counted(sides.group >= 0) > 0)
+
+
+@check("warning", "segments")
+def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
+    """the machine's dcg@{top} is {one:.3g} in the mean of the queries that people judged, and {other:.3g} in that of
+    the others, which a random draw hardly gives: prediction-powered means are then biased; name the chance with which
+    each query was drawn with sampling=
+    """
+    if sides.both.chance is not None:
+        return None
+    ours, others = sides.values(sides.mine), sides.values(~sides.mine)
+    one, other = (np.array([values.mean() if len(values) else np.nan for values in side]) for side in (ours, others))
+    error = np.array([_error(*pair) for pair in zip(ours, others, strict=True)])
+    there = error > CLOSE * np.abs(one)
+    return seen_in(sides.segments, np.abs(one - other) > SURE * error, there, {"one": one, "other": other})
+
+
+def _error(*sides: Array) -> float:
+    """The standard error of a difference of means; NaN of few values."""
+    few = min(map(len, sides)) < FEWEST
+    return np.nan if few else float(np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides)))
+
+
+@check("fact", "rankings")
+def rankings_judged_by_people_and_by_a_machine(sides: Sides) -> Seen:
+    """rankings whose first {top} results people judged, of those that the machine judged"""
+    return Seen(int((sides.mine & (sides.group >= 0)).sum()), int((sides.group >= 0).sum()))
+
+
+def about_proxies(source: Source) -> list[About]:
+    """Return what is looked at where people judged some queries, and a machine all."""
+    columns = source.plan.columns
+    if source.proxy is None or not (columns.score or columns.rank):
+        return []
+    both = side_by_side(source, read([f"dcg@{TOP}"]))
+    log = both.measured.log
+    segments = segments_of(log.cells)
+    group = np.where(both.measured.evaluated, segments.place[log.grid.cell], -1)
+    return [About(Sides(both, segments, group), {"top": TOP, "fewest": FEWEST})]
