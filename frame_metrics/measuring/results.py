@@ -16,6 +16,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
+from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.averages import Averages, averages_within, intervals
 
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
@@ -227,14 +228,13 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
 
 
-def schema(
-    asked: Asked, options: EvaluateOptions, wide: Wide | None, *, weighted: bool = False, proxies: bool = False
-) -> dict[str, Any]:
+def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None) -> dict[str, Any]:
     """Return the columns of averages beside the keys, and their types, known before anything is read."""
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    value |= ({"n_effective": pl.Float64} if weighted else {}) | (PROXIES if proxies else {})
+    value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
+    value |= PROXIES if plan is not None and plan.proxy is not None else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

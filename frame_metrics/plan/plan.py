@@ -59,16 +59,8 @@ class Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
         judgments = None if self.judgments is None else (None, {**self.judgments[1], "proxy": None})
         roles = {**self.roles, **dict.fromkeys(CHANCES)}  # which the conventions have
-        return self.but(
-            frame=None,
-            roles=roles,
-            judgments=judgments,
-            border=None,
-            beside=None,
-            proxy=None,
-            available=[],
-            unfolds=self.unfolds,
-        )
+        gone = dict.fromkeys(("frame", "border", "beside", "proxy"))
+        return self.but(roles=roles, judgments=judgments, available=[], unfolds=self.unfolds, **gone)
 
     @property
     def holds(self) -> bool:
@@ -125,17 +117,16 @@ class Plan:
     @cached_property
     def proxy(self) -> Plan | None:
         """The plan of the same frame with the judgments of a machine beside it; None where only people judged."""
-        said = None if self.judgments is None else self.judgments[1].get("proxy")
-        if said is None:
+        if self.judgments is None or self.judgments[1].get("proxy") is None:
             return None
-        other = Plan(self.frame, self.roles | said.roles, (said.frame, said.given), self.needs)
+        frame, given, own = self.judgments[1]["proxy"]
+        other = Plan(self.frame, self.roles | own, (frame, given), self.needs)
         vars(other)["border"] = self.border
         if self.needs is None:
             return other
         with told_of("proxy"):
             _ = other.columns, other.judged, other.conventions
-            if self.columns.from_judgments != other.columns.from_judgments:
-                odd = sorted({*self.columns.from_judgments} ^ {*other.columns.from_judgments})
+            if odd := sorted({*self.columns.from_judgments} ^ {*other.columns.from_judgments}):
                 raise ColumnError(
                     f"{odd[0]!r} stands among the judgments of one side only; give both sides that column"
                 )

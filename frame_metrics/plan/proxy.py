@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import ColumnError, shown
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.roles import Roles
 
 COLUMNS = ("query", "doc", "grade", "label")
 OWN = ("rel", "scale")
 
 
-@dataclass(frozen=True, eq=False)
-class Proxy:
-    """A frame of judgments, and what was said of it."""
+def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Return the judgments of a machine: their frame, what was said of its columns, and conventions of its own.
 
-    frame: Any
-    given: dict[str, Any]  # its columns, as those of other judgments
-    roles: Roles  # conventions that are its own; none where they are those of the frame
-
-
-def proxy_of(proxy: Any) -> Proxy:
-    """Return the judgments of a machine: a frame, or the plan of one with its roles, which then has its own scale."""
+    Parameters
+    ----------
+    proxy : the frame, or the plan of one with its roles, whose conventions then are not those of the results.
+    """
     roles: Any = proxy.roles if isinstance(proxy, Plan) else {}
-    for role, said in roles.items():
-        if said is not None and role not in COLUMNS + OWN:
-            raise ColumnError(
-                f"proxy: {role}={shown(said)} is said of results; judgments take query=, doc=, grade= or label=, rel= "
-                f"and scale=, so say {role}=None there"
-            )
+    odd = next((role for role, said in roles.items() if said is not None and role not in COLUMNS + OWN), None)
+    if odd:
+        raise ColumnError(
+            f"proxy: {odd}={shown(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
+            f"and scale=, so say {odd}=None there"
+        )
     frame = proxy.frame if isinstance(proxy, Plan) else proxy
     border_of(frame)
-    own: Any = {name: roles.get(name) for name in OWN} if isinstance(proxy, Plan) else {}
-    return Proxy(frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own)
+    own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Plan) else {}
+    return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own

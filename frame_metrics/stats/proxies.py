@@ -58,6 +58,7 @@ def powered(
     weight: Array | None = None,
     chance: Array | None = None,
     cluster: Array | None = None,
+    *,
     tuned: float | None = None,
 ) -> Powered:
     """Return the mean over all queries, by what people said of some of them and a machine of all.

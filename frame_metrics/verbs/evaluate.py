@@ -19,17 +19,8 @@ from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.proxies import check_interval, check_proxies, powered_means
-from frame_metrics.measuring.results import (
-    PROXIES,
-    Averaged,
-    EvaluateOptions,
-    Wide,
-    averaged,
-    each_query,
-    schema,
-    tidied,
-)
+from frame_metrics.measuring.proxies import check_means, powered_means
+from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
@@ -63,9 +54,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
         pooled.check_delong(asked, plan, options.method)
     _check_method(options, plan)
     if plan.proxy is not None:
-        check_proxies(asked, plan, options.averages)
-        check_interval(options)
-        check_apart(plan.columns.groups, PROXIES)
+        check_means(asked, plan, options)
     _check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
@@ -83,9 +72,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     return answer_of(
         plan,
         compute,
-        lambda types: schema(
-            asked, options, wide, weighted=plan.conventions.propensity is not None, proxies=plan.proxy is not None
-        ),
+        lambda types: schema(asked, options, wide, plan),
         keys=plan.columns.groups,
         in_pieces=True,
     )

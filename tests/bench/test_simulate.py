@@ -1,5 +1,6 @@
 """The simulation runs and prints its table; what it found in full is in docs/simulation.md."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,11 +40,12 @@ def test_every_line_of_the_table_comes_out() -> None:
     what += ["interval holds the difference"] * 15 + ["false alarm"] * 20 + ["difference seen"] * 4
     what += ["false alarm"] * 2 + ["difference seen"] * 3
     what += ["interval holds the truth"] * 6 + ["interval holds the propensity"] * 4
+    what += ["interval holds the mean by people"] * 28
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 126
+    assert len({(row[0], row[1]) for row in rows}) == 154
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:]) > 60
+    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:130]) > 60
     assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
 
 
@@ -116,8 +118,19 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
         for method in simulate.HARVESTED
         for rank in (2, 5)
     ]
-    assert [row[1] for row in rows[72:]] == [setting for setting, _ in of_both + tests_of_both + teams + of_clicks]
-    every = intervals + tests + of_arms + alarms + of_both + tests_of_both + teams + of_clicks
+    of_labels: list[Any] = []
+    for judge, n in itertools.product(simulate.JUDGES, simulate.LOGGED):
+        for few, asked in simulate.LABELLED.items():
+            of_labels.append((f"{few} of {n:,} queries, {judge} machine", asked))
+            of_labels += [(f"{few} queries, people alone", asked)] * (judge == "good" and n == 400)
+        if n == simulate.LOGGED[0]:
+            often = f"of {n} queries the hard ones five times as often, {judge} machine"
+            of_labels += [(f"{n} queries, {judge} machine alone", None)]
+            of_labels += [(f"the 60 of {n} queries that the {judge} machine finds worst", None)]
+            of_labels += [(often, None), (f"{often}, sampling=", (0.92, 0.97))]
+    after = of_both + tests_of_both + teams + of_clicks + of_labels
+    assert [row[1] for row in rows[72:]] == [setting for setting, _ in after]
+    every = intervals + tests + of_arms + alarms + after
     for row, (_, asked) in zip(rows, every, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000

@@ -43,8 +43,7 @@ def queries_that_only_people_judged(sides: Sides) -> Seen:
     """the machine judged none of their documents, so that evaluate() and compare() raise: let it judge them, or leave
     them out
     """
-    n, first = sides.both.lost
-    return Seen(n, None, first or None)
+    return Seen(sides.both.lost[0], None, sides.both.lost[1])
 
 
 @check("warning", "rankings")
@@ -53,9 +52,9 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     counts as one that only the machine judged. Where which ones are left out depends on the results, the rest is no
     random sample: let people judge the first results of every system
     """
-    partly = np.flatnonzero(sides.both.partly[0])
+    partly = np.flatnonzero(sides.both.judged & ~sides.mine)
     name = name_of(sides.both.measured.log, int(partly[0])) if len(partly) else None
-    return Seen(len(partly), len(partly) + int(sides.mine.sum()), name)
+    return Seen(len(partly), int(sides.both.judged.sum()), name)
 
 
 @check("warning", "segments")
@@ -93,19 +92,13 @@ def _error(*sides: Array) -> float:
     return np.nan if few else float(np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides)))
 
 
-@check("fact", "rankings")
-def rankings_judged_by_people_and_by_a_machine(sides: Sides) -> Seen:
-    """rankings whose first {top} results people judged, of those that the machine judged"""
-    return Seen(int((sides.mine & (sides.group >= 0)).sum()), int((sides.group >= 0).sum()))
-
-
 def about_proxies(source: Source) -> list[About]:
     """Return what is looked at where people judged some queries, and a machine all."""
     columns = source.plan.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []
     both = side_by_side(source, read([f"dcg@{TOP}"]))
-    log = both.measured.log
+    log, there = both.measured.log, both.measured.evaluated
     segments = segments_of(log.cells)
-    group = np.where(both.measured.evaluated, segments.place[log.grid.cell], -1)
+    group = np.where(there, segments.place[log.grid.cell], -1)
     return [About(Sides(both, segments, group), {"top": TOP, "fewest": FEWEST})]

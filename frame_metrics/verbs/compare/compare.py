@@ -31,7 +31,7 @@ from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
-from frame_metrics.verbs.compare.options import CompareOptions, ProxyOptions, TeamOptions, check_compared
+from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
 from frame_metrics.verbs.compare.proxied import proxied
 
 WINS = ("wins", "ties", "losses")
@@ -44,20 +44,20 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
+    options = replace(options, of=kind)
     if kind == "teams":
-        plan, options = plan.but(columns=replace(plan.columns, system=plan.columns.team)), TeamOptions(**vars(options))
+        plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
     if kind == "proxies":
         check_proxies(asked or (), plan)
-        options = ProxyOptions(**vars(options) | {"test": options.test or "t"})
-        students_t()
+        _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
-    options = replace(options, test=options.test or "randomization")
+    options = replace(options, test=options.test or next(iter(TESTS[kind])))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        if options.proxies:
+        if options.of == "proxies":
             return proxied(source, asked or (), options)
         measured = measured_for(source, asked, arms=not options.paired)
         if not options.paired:
@@ -109,7 +109,7 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
     def paired(measured: Measured) -> Pairing:
         if options.saved:
             return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
-        return paired_systems(_shown(measured) if options.teams else measured, options.baseline)
+        return paired_systems(_shown(measured) if options.of == "teams" else measured, options.baseline)
 
     return paired
 
@@ -145,7 +145,7 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
             row = _described(value, base, values.weights(use), metric.sign) | _counted(values, i, pair, options)
-            moved = np.sign(value - base) * metric.sign / 2 if options.teams else value - base
+            moved = np.sign(value - base) * metric.sign / 2 if options.of == "teams" else value - base
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:

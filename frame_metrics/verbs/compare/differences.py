@@ -43,9 +43,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
-    if options.proxies:
-        return OF_PROXIES
-    return OF_TEAMS if options.teams else OF_PAIRS if options.paired else OF_ARMS
+    return {"teams": OF_TEAMS, "proxies": OF_PROXIES}.get(options.of, OF_PAIRS if options.paired else OF_ARMS)
 
 
 def schema_of(

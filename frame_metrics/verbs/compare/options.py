@@ -52,8 +52,6 @@ class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters."""
 
     always: ClassVar[bool] = True
-    teams: ClassVar[bool] = False  # whether what is compared are the teams of interleaved lists
-    proxies: ClassVar[bool] = False  # whether people judged some queries, and a machine all
     baseline: Any
     unanswered: str
     ci: float
@@ -66,6 +64,7 @@ class CompareOptions(IntervalOptions):
     covariate: str | None = None
     permutations: int = 10_000
     per_query: bool = False
+    of: Kind = "queries"  # what is compared, once columns are known
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
@@ -103,18 +102,6 @@ class CompareOptions(IntervalOptions):
         if plan.columns.query or plan.of_values:
             return "queries" if self.paired else "arms"
         return "rows" if self.paired else "rows of arms"
-
-
-class TeamOptions(CompareOptions):
-    """Options of a comparison of teams: their preference is estimated and tested, and not the difference of means."""
-
-    teams: ClassVar[bool] = True
-
-
-class ProxyOptions(CompareOptions):
-    """Options of a comparison by people and a machine: differences are prediction-powered."""
-
-    proxies: ClassVar[bool] = True
 
 
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:

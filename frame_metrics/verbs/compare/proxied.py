@@ -40,7 +40,7 @@ def _row(here: QueryValues, at: range, pair: Pair, chance: Array | None, options
     both = people[:, 0] - people[:, 1]  # NaN where people did not judge all that the metric reads of both systems
 
     def mean(human: Array, proxy: Array, tuned: float | None = None) -> Powered:
-        return powered(human, proxy, here.weights(use), chance, here.clusters(use), tuned)
+        return powered(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
 
     found = mean(both, machine[:, 0] - machine[:, 1])
     row: Row = {"difference": found.value, "lambda": found.tuned, "proxy_difference": found.proxy, "test": options.test}
