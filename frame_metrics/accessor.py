@@ -634,7 +634,8 @@ class IRM(Generic[Frame]):
         layout : "long", a row per metric, or "wide", a column per metric.
         method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
             "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
-            for fewer than two relevant rows, or others. "bootstrap" is for all.
+            for fewer than two relevant rows, or others. "bootstrap" is for all. With a ``proxy`` of ``judge`` "t" (the
+            default, which needs scipy) or "normal", whose ends are those of ppi-python.
         resamples, seed : of the bootstrap.
 
         Returns
@@ -645,6 +646,12 @@ class IRM(Generic[Frame]):
         over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` behind
         ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
         up to k; off policy those of all results, each a share of its list.
+
+        With a ``proxy`` the value is the mean by people, estimated from both sides; ``n`` is the number of queries
+        whose results people judged, down to the cutoff, and ``n_undefined`` is of them. Behind it stand ``n_proxy``,
+        the queries that only the machine judged, ``lambda``, how much it counts (0 to 1), and ``proxy_value``, the mean
+        by the machine alone. Value and interval are null where people judged fewer than five queries, or clusters. Only
+        means over queries are estimated so.
 
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
@@ -937,6 +944,9 @@ class IRM(Generic[Frame]):
             Of teams: "randomization" flips who won an impression, or all of a cluster together; "sign", scipy's test of
             wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
 
+            With a ``proxy`` of ``judge``: "t" (the default, which needs scipy) or "z", of the prediction-powered
+            difference; both take clusters and weights.
+
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
             have a ``weight`` or a ``cluster`` only the last is left.
@@ -990,6 +1000,12 @@ class IRM(Generic[Frame]):
         relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted where ``weight`` is named; the
         interval, the tests, effect_size and mde are about it. Impressions that show no row of one of the two teams are
         left out, and n_unpaired counts those that show the other, whatever ``unanswered`` says.
+
+        With a ``proxy`` of ``judge``: by..., the system, baseline, metric, k, value, baseline_value, difference,
+        relative, ci_low, ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems
+        people judged), n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone),
+        n_unpaired, n_undefined, mde, test, n_tests, correction. value and baseline_value have the lambda of the
+        difference.
 
         Raises
         ------
