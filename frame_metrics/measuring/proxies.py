@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import as_text, groups_of
+from frame_metrics.data.groups import Segments, as_text, groups_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, told_of
 from frame_metrics.inputs import Array
@@ -140,6 +140,13 @@ def _keys(log: Log) -> pl.DataFrame:
     return pl.concat([*parts, pl.DataFrame({"placed": placed})], how="horizontal")
 
 
+def members_of(measured: Measured, segments: Segments) -> list[Array]:
+    """Return the rankings of each segment that are evaluated."""
+    group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.searchsorted(group[order], np.arange(len(segments))))[1:]
+
+
 def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
     """Return one row per group and metric, with the prediction-powered mean."""
     both = both_of(source, asked, totals=options.margins)
@@ -149,11 +156,9 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
     wanted = [(i, average) for i, averages in enumerate(each) for average in averages]
     tables: list[list[Array]] = []
     for segments in groups.each:
-        group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
-        order, count = np.argsort(group, kind="stable"), len(segments)
-        members = np.split(order, np.searchsorted(group[order], np.arange(count)))[1:]
+        members = members_of(measured, segments)
         rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
-        tables.append([*np.moveaxis(np.array(rows).reshape(len(wanted), count, width), 2, 0)])
+        tables.append([*np.moveaxis(np.array(rows).reshape(len(wanted), len(members), width), 2, 0)])
     beside = {name: [table.pop(3) for table in tables] for name in PROXIES}
     averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [], beside=beside)
     return tidied(averaged, options, groups, None)

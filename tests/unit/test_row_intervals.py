@@ -270,4 +270,4 @@ def test_where_delong_does_not_apply(case: str) -> None:
 def test_a_method_that_does_not_exist() -> None:
     """The error lists those that do."""
     said = error(lambda: TWO.irm.evaluate("roc_auc", ci=0.9, method="delon"))  # type: ignore[arg-type]
-    assert said == "method='delon' is not one of 'delong', 'bootstrap'; did you mean 'delong'?"
+    assert said == "method='delon' is not one of 'delong', 'bootstrap', 't', 'normal'; did you mean 'delong'?"

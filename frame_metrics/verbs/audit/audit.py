@@ -33,21 +33,12 @@ from frame_metrics.verbs.audit.checks import About, Counted, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
-from frame_metrics.verbs.audit.of_logs import (
-    SetAside,
-    about_log,
-    queries_in_several_segments,
-    queries_without_judgments,
-    unjudged_in_the_top,
-    unjudged_results,
-)
-from frame_metrics.verbs.audit.of_proxies import about_proxies
+from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_proxies
 from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
-# Of what people did not judge, where a machine did.
-WITHOUT_PROXY = [one.name for one in (queries_without_judgments, unjudged_in_the_top, unjudged_results)]
 SCHEMA = {
     "check": pl.String,
     "severity": pl.String,
@@ -149,7 +140,7 @@ class _Looking:
         about += [] if cases is None else [guards.about_decisions(cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*about), counts.log, values)
-        return seen if source.proxy is None else [finding for finding in seen if finding.check not in WITHOUT_PROXY]
+        return seen if source.proxy is None else [finding for finding in seen if finding.check not in NOT_BY_PEOPLE]
 
     def _turned(self, log: Log) -> list[About]:
         return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]

@@ -8,12 +8,16 @@ import numpy as np
 
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.proxies import Both, side_by_side
+from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
+from frame_metrics.verbs.audit.of_logs import queries_without_judgments, unjudged_in_the_top, unjudged_results
+
+# Checks of what people did not judge, which a machine did.
+NOT_BY_PEOPLE = [one.name for one in (queries_without_judgments, unjudged_in_the_top, unjudged_results)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,20 +26,21 @@ class Sides:
 
     both: Both
     segments: Segments
-    group: Array  # the segment of each ranking that the machine judged, -1 for others, shape (rankings,)
+    members: list[Array]  # the rankings of each that the machine judged
 
     @property
     def mine(self) -> Array:
         """True for rankings that people judged whole."""
         return ~np.isnan(self.both.human[0])
 
-    def counted(self, marked: Array) -> Array:
-        """Return how many rankings of each segment are marked."""
-        return np.bincount(self.group[marked & (self.group >= 0)], minlength=len(self.segments))
+    @property
+    def there(self) -> Array:
+        """True for segments with such rankings."""
+        return np.array([len(at) > 0 for at in self.members], bool)
 
     def values(self, some: Array) -> list[Array]:
         """Return the machine's values of some rankings of each segment."""
-        return [self.both.proxy[0, some & (self.group == at)] for at in range(len(self.segments))]
+        return [self.both.proxy[0, at[some[at]]] for at in self.members]
 
 
 @check("error", "queries")
@@ -60,15 +65,15 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
 @check("warning", "segments")
 def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
     """people judged the first {top} results of fewer than {fewest} queries: evaluate(...@{top}) is null there"""
-    return seen_in(sides.segments, sides.counted(sides.mine) < FEWEST, sides.counted(sides.group >= 0) > 0)
+    few = [sides.mine[at].sum() < FEWEST for at in sides.members]
+    return seen_in(sides.segments, np.array(few, bool), sides.there)
 
 
 @check("warning", "segments")
 def segments_of_which_the_machine_says_the_same(sides: Sides) -> Seen:
     """the machine's dcg@{top} is the same for all queries: lambda is 0, and its judgments say nothing"""
-    each = sides.values(sides.group >= 0)
-    alike = np.array([len(values) > 1 and np.ptp(values) == 0 for values in each], bool)
-    return seen_in(sides.segments, alike, sides.counted(sides.group >= 0) > 0)
+    alike = [len(at) > 1 and np.ptp(sides.both.proxy[0, at]) == 0 for at in sides.members]
+    return seen_in(sides.segments, np.array(alike, bool), sides.there)
 
 
 @check("warning", "segments")
@@ -98,7 +103,5 @@ def about_proxies(source: Source) -> list[About]:
     if source.proxy is None or not (columns.score or columns.rank):
         return []
     both = side_by_side(source, read([f"dcg@{TOP}"]))
-    log, there = both.measured.log, both.measured.evaluated
-    segments = segments_of(log.cells)
-    group = np.where(there, segments.place[log.grid.cell], -1)
-    return [About(Sides(both, segments, group), {"top": TOP, "fewest": FEWEST})]
+    segments = segments_of(both.measured.log.cells)
+    return [About(Sides(both, segments, members_of(both.measured, segments)), {"top": TOP, "fewest": FEWEST})]
