@@ -34,6 +34,7 @@ from frame_metrics.misuse import refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import (
     MAKE_IT,
@@ -339,6 +340,8 @@ class IRM(Generic[Frame]):
         annotator: str | Expression | None = None,
         subtopic: str | Expression | None = None,
         several: Several | None = None,
+        proxy: Any = None,
+        sampling: str | Expression | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
@@ -358,6 +361,12 @@ class IRM(Generic[Frame]):
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
             "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
             By default two different ones are an error.
+        proxy : judgments of a machine, of the same queries and of many more, beside ``qrels``, those that people gave
+            to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
+            ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
+            ``evaluate`` and ``compare`` give prediction-powered means, ``audit`` looks at both, other verbs refuse it.
+        sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
+            was drawn for people, where it was not the same for all.
 
         Raises
         ------
@@ -374,9 +383,9 @@ class IRM(Generic[Frame]):
         >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
         [0.5, 0.0]
         """
-        given = {"query": query, "doc": doc, "grade": grade, "label": label}
-        given |= {"annotator": annotator, "subtopic": subtopic}
-        if qrels is None and self._judgments and all(value is None for value in (*given.values(), several)):
+        given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label}
+        given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
+        if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
             return self._with(self.roles, None)
         border_of(qrels)
         if self._judgments:
@@ -396,6 +405,12 @@ class IRM(Generic[Frame]):
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
         given = {name: names_as_text(value) for name, value in given.items()}
+        if sampling is not None and proxy is None:
+            raise ColumnError(
+                f"sampling={shown(sampling)} is of queries that people judged beside a machine; name proxy="
+            )
+        if proxy is not None:
+            given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))
@@ -649,7 +664,8 @@ class IRM(Generic[Frame]):
         layout : "long", a row per metric, or "wide", a column per metric.
         method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
             "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
-            for fewer than two relevant rows, or others. "bootstrap" is for all.
+            for fewer than two relevant rows, or others. "bootstrap" is for all. With a ``proxy`` of ``judge`` "t" (the
+            default, which needs scipy) or "normal", whose ends are those of ppi-python.
         resamples, seed : of the bootstrap.
 
         Returns
@@ -660,6 +676,12 @@ class IRM(Generic[Frame]):
         over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` behind
         ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
         up to k; off policy those of all results, each a share of its list.
+
+        With a ``proxy`` the value is the mean by people, estimated from both sides; ``n`` is the number of queries
+        whose results people judged, down to the cutoff, and ``n_undefined`` is of them. Behind it stand ``n_proxy``,
+        the queries that only the machine judged, ``lambda``, how much it counts (0 to 1), and ``proxy_value``, the mean
+        by the machine alone. Value and interval are null where people judged fewer than five queries, or clusters. Only
+        means over queries are estimated so.
 
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
@@ -961,6 +983,9 @@ class IRM(Generic[Frame]):
             Of teams: "randomization" flips who won an impression, or all of a cluster together; "sign", scipy's test of
             wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
 
+            With a ``proxy`` of ``judge``: "t" (the default, which needs scipy) or "z", of the prediction-powered
+            difference; both take clusters and weights.
+
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
             have a ``weight`` or a ``cluster`` only the last is left.
@@ -1023,6 +1048,12 @@ class IRM(Generic[Frame]):
         relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted where ``weight`` is named; the
         interval, the tests, effect_size and mde are about it. Impressions that show no row of one of the two teams are
         left out, and n_unpaired counts those that show the other, whatever ``unanswered`` says.
+
+        With a ``proxy`` of ``judge``: by..., the system, baseline, metric, k, value, baseline_value, difference,
+        relative, ci_low, ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems
+        people judged), n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone),
+        n_unpaired, n_undefined, mde, test, n_tests, correction. value and baseline_value have the lambda of the
+        difference.
 
         Raises
         ------

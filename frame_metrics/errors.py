@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -225,3 +226,13 @@ def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = 
         return import_module(module)
     except ImportError:
         raise error(f"{what}, which is not installed: pip install 'frame_metrics[{extra}]'") from None
+
+
+@contextmanager
+def told_of(what: str) -> Iterator[None]:
+    """Let errors say that they are about something beside the frame, whose rows are not those of the frame."""
+    try:
+        yield
+    except FrameMetricsError as error:
+        cause = BadValueError if isinstance(error, BadRowsError) else type(error)
+        raise cause(f"{what}: {error}") from None

@@ -36,6 +36,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
+from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.bad_rows import WHAT
@@ -93,6 +94,7 @@ __all__ = [
     "most_rows_of_a_report",
     "of_version",
     "pieces_of",
+    "powered",
     "queries_without_results",
     "ratio",
     "read",

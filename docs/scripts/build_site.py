@@ -60,7 +60,16 @@ API = {
 # The sections, and the pages of each in their order; an asterisk stands for all others of a folder.
 SECTIONS = {
     "Start": ["index.md", "start.md"],
-    "Guide": ["guide.md", "logs.md", "clicks.md", "decisions.md", "bounds.md", "simulation.md", "scale.md"],
+    "Guide": [
+        "guide.md",
+        "logs.md",
+        "clicks.md",
+        "labels.md",
+        "decisions.md",
+        "bounds.md",
+        "simulation.md",
+        "scale.md",
+    ],
     "Concepts": ["concepts.md", "which_measure.md", "glossary.md"],
     "Recipes": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
     "Coming from": ["coming_from/index.md", "coming_from/*.md"],

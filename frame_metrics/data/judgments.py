@@ -135,6 +135,12 @@ def _judged_rows(
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
+    if columns.chosen and (chosen := frame[columns.chosen].cast(pl.Boolean, strict=False).sum()):
+        raise BadValueError(
+            f"{columns.chosen}: {chosen} judgments are of documents that were chosen by what they can move, and "
+            "queries with such are no random sample: leave these queries out, or name the chance with which each query "
+            "was drawn, as judge(..., sampling='chance')"
+        )
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):

@@ -126,6 +126,16 @@ class Log:
             return np.where(np.isnan(ours), theirs, ours)
         return ours
 
+    @property
+    def sampling(self) -> Array | None:
+        """The chance with which each ranking's query was drawn for people, NaN where none is said; None without."""
+        if self.judged is None:
+            return self.grid.rankings.said.get("sampling")
+        if "sampling" not in self.judged.names.columns:
+            return None
+        names = self.judged.names.select(*self.judged.keys, "sampling")
+        return self.joined(names, self.judged.keys)["sampling"].fill_null(np.nan).to_numpy()
+
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
         grid, (_, by, query) = self.grid, self.columns.key_names

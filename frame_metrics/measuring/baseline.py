@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,7 +16,6 @@ from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
-    BadRowsError,
     BadValueError,
     ColumnError,
     FrameMetricsError,
@@ -26,6 +23,7 @@ from frame_metrics.errors import (
     UnknownNameError,
     listed,
     shown,
+    told_of,
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.measuring import elsewhere as values
@@ -59,16 +57,6 @@ def is_frame(baseline: Any) -> bool:
         return False
 
 
-@contextmanager
-def of_the_baseline() -> Iterator[None]:
-    """Let errors say that they are about the baseline, whose rows are not those of the frame."""
-    try:
-        yield
-    except FrameMetricsError as error:
-        cause = BadValueError if isinstance(error, BadRowsError) else type(error)
-        raise cause(f"baseline: {error}") from None
-
-
 def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = False) -> Plan:
     """Find the columns of saved numbers: called as those of the frame, or else as the roles, or as their roles say.
 
@@ -82,7 +70,7 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = F
     for name, metric in asked or ():
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
-    with of_the_baseline():
+    with told_of("baseline"):
         if ROW in plan.columns.made:
             raise ColumnError(
                 "the frame has no query, and the numbers of its rows say nothing of another frame's; "
@@ -193,7 +181,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
         absent=np.append(np.zeros(len(grid.pair), bool) if here.absent is None else here.absent, at < 0),
     )
-    with of_the_baseline():
+    with told_of("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
     order, segments = in_order(here.log)
     return Pairing(
@@ -209,7 +197,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
 
 def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
     """Read saved numbers of one system; of all metrics that there are where none is asked for."""
-    with of_the_baseline():
+    with told_of("baseline"):
         there: Measured = values.measured(read_whole(plan), asked)
         check_one_system(there.log, plan)
         return there

@@ -45,7 +45,7 @@ from frame_metrics.stats.averages import Averages
 # Columns of what is gathered, a row for each ranking, beside its keys; those of metrics have their numbers behind.
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
 VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
-WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
+WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "\0sampling"
 # Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
@@ -291,6 +291,7 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
     columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
     columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
+    columns |= {SAMPLING: log.sampling} if work.plan.judged is not None and work.plan.judged.sampling else {}
     return of_rankings(log, work, columns, ordered=ordered)
 
 
@@ -412,9 +413,8 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
     log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
-    of_queries = {
-        role: table[name].to_numpy() for role, name in (("weight", WEIGHT), ("covariate", COVARIATE)) if name in table
-    }
+    said = {"weight": WEIGHT, "covariate": COVARIATE, "sampling": SAMPLING}
+    of_queries = {role: table[name].to_numpy() for role, name in said.items() if name in table}
     if columns.cluster:
         of_queries["cluster"] = numbers(table[CLUSTER]).to_numpy()
     grid = _grid(log, table, by, query, of_queries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
 
@@ -16,10 +16,12 @@ from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
+from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.averages import Averages, averages_within, intervals
 
 # What per_query() returns beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
+PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,7 @@ class Averaged:
     tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
     effective: list[Array] = field(default_factory=list)  # and effective sample sizes, where results are weighted
+    beside: Mapping[str, list[Array]] = field(default_factory=dict)  # columns behind the counts, by their names
 
 
 def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
@@ -166,6 +169,9 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if sizes:
         long["n_effective"] = number(sizes[0].T.ravel())
+    for name, of_groups in each.beside.items():
+        laid_out = number(np.concatenate(of_groups, axis=1)[:, groups.order].T.ravel())
+        long[name] = laid_out.cast(PROXIES[name])
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
@@ -230,12 +236,13 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
 
 
-def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, *, weighted: bool = False) -> dict[str, Any]:
+def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None) -> dict[str, Any]:
     """Return the columns of averages beside the keys, and their types, known before anything is read."""
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    value |= {"n_effective": pl.Float64} if weighted else {}
+    value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
+    value |= PROXIES if plan is not None and plan.proxy is not None else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

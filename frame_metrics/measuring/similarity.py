@@ -12,9 +12,9 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.data.blocks import each_block
 from frame_metrics.data.lists import Lists, lists_of
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.errors import ColumnError, NotComputableError, told_of
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import check_one_system, check_theirs, matched, of_the_baseline
+from frame_metrics.measuring.baseline import check_one_system, check_theirs, matched
 from frame_metrics.measuring.pairs import in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
@@ -111,7 +111,7 @@ def _values(lists: Lists, asked: Asked, some: Array, partner: Array, ties: str) 
 def plan_beside(baseline: Any, plan: Plan) -> Plan:
     """Return the plan of a frame of rankings: its columns are called as those of the frame, or as its roles say."""
     own = plan.columns
-    with of_the_baseline():
+    with told_of("baseline"):
         if not isinstance(baseline, Plan):
             available = border_of(baseline).names()
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
@@ -140,7 +140,7 @@ def listed_plan(irm: Plan) -> Plan:
 
 def read_lists(plan: Plan) -> Log:
     """Read the rankings of a frame that is the baseline, which has one system."""
-    with of_the_baseline():
+    with told_of("baseline"):
         log = read_whole(plan).log()
         check_one_system(log, plan)
         return log

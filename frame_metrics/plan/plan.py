@@ -12,7 +12,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of, told_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
@@ -39,9 +39,9 @@ class Plan:
         """Return the plan of what needs these parts; raise for columns and conventions that do not go together."""
         if needs not in self._asked:
             plan = self.but(needs=needs)
-            for name in ("columns", "judged", "conventions"):
+            for name in ("columns", "judged", "conventions", "proxy"):
                 vars(plan).pop(name, None)
-            _ = plan.columns, plan.judged, plan.conventions  # which raise in this order
+            _ = plan.columns, plan.judged, plan.conventions, plan.proxy  # which raise in this order
             if plan.conventions.propensity is not None and not needs.weighs:
                 raise ColumnError(
                     "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
@@ -63,16 +63,16 @@ class Plan:
 
     def without_frames(self) -> Plan:
         """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
-        judgments = None if self.judgments is None else (None, self.judgments[1])
+        judgments = None if self.judgments is None else (None, {**self.judgments[1], "proxy": None})
         roles = {**self.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # which the conventions have
-        return self.but(
-            frame=None, roles=roles, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds
-        )
+        gone = dict.fromkeys(("frame", "border", "beside", "proxy"))
+        return self.but(roles=roles, judgments=judgments, available=[], unfolds=self.unfolds, **gone)
 
     @property
     def holds(self) -> bool:
         """True where the frames still have the columns that the plan was made of."""
-        return self.border.unchanged and (self.beside is None or self.beside.unchanged)
+        beside = (self.beside, None if self.proxy is None else self.proxy.beside)
+        return self.border.unchanged and all(one is None or one.unchanged for one in beside)
 
     @cached_property
     def border(self) -> Border:
@@ -119,6 +119,24 @@ class Plan:
         """The conventions that are followed."""
         several = {} if self.judgments is None else {"several": self.judgments[1]["several"]}
         return conventions({**self.roles, **several}, self.columns, self.judged)
+
+    @cached_property
+    def proxy(self) -> Plan | None:
+        """The plan of the same frame with the judgments of a machine beside it; None where only people judged."""
+        if self.judgments is None or self.judgments[1].get("proxy") is None:
+            return None
+        frame, given, own = self.judgments[1]["proxy"]
+        other = Plan(self.frame, self.roles | own, (frame, given), self.needs)
+        vars(other)["border"] = self.border
+        if self.needs is None:
+            return other
+        with told_of("proxy, whose columns and scale are named as proxy=machine.irm(doc=..., scale=...)"):
+            _ = other.columns, other.judged, other.conventions
+            if odd := sorted({*self.columns.from_judgments} ^ {*other.columns.from_judgments}):
+                raise ColumnError(
+                    f"{odd[0]!r} stands among the judgments of one side only; give both sides that column"
+                )
+        return other
 
     @property
     def has_judgments(self) -> bool:

@@ -35,6 +35,7 @@ class Source:
     beside: Beside  # the judgments beside it
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
+    proxy: Source | None = None  # the same results beside the judgments of a machine, where these are proxies
 
     def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
@@ -105,8 +106,11 @@ def answer_of(
         if isinstance(rows, pl.DataFrame):
             return at_once(plan.reading(), rows, beside, compute)
         if plan.columns.query:
-            none = pl.DataFrame()
-            return compute(InPieces(plan.reading(), none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
+            source, other = InPieces(plan.reading(), pl.DataFrame(), beside, plan.judged, pieces=rows), plan.proxy
+            if other is not None:
+                read, judged = other.read_judgments(), other.judged
+                source = replace(source, proxy=replace(source, plan=other.reading(), beside=read, judged=judged))
+            return compute(source).of_rows(source.table, beside)
         table, columns = _counted(plan, rows, documents=documents)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
@@ -116,7 +120,7 @@ def answer_of(
         types = _types(plan, types)
         return {name: types[name] for name in keys} | schema(types)
 
-    check_names([*plan.columns.needed, *plan.to_read])
+    check_names([*plan.columns.needed, *plan.to_read, *([] if plan.proxy is None else plan.proxy.to_read)])
     return plan.border.answer(plan.columns.needed, run, of_types, plan.limits, in_pieces=in_pieces)
 
 
@@ -129,12 +133,15 @@ def read_whole(plan: Plan) -> Source:
 
 def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
     """Return the results and judgments of rows that were read; ``piece``: whether they are some queries of a frame."""
+    proxy, other = None, plan.proxy
+    if other is not None:
+        proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
     if not plan.unfolds:
-        return Source(plan, rows, beside, plan.judged)
+        return Source(plan, rows, beside, plan.judged, proxy=proxy)
     unfolded = unfold(rows, plan.columns, beside, plan.judged, plan.to_read)
     if not piece:
         unfolded.check_flags()
-    return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded)
+    return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded, proxy)
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:

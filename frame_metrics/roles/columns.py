@@ -118,8 +118,10 @@ class Columns:
     of: tuple[str, ...] = ()  # what impressions are of, which judgments() names
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
-    subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the next
+    subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the three that follow
     annotator: str | None = _column(of=("judgment",))
+    sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
+    chosen: str | None = None  # marks judgments whose documents were chosen by what they can move
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     propensity: str | None = _chance("propensity", called="propensities pscore examination")

@@ -348,6 +348,10 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
+    if given.get("sampling") is not None:
+        of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
+    elif given.get("proxy") is not None and "chosen" in available:
+        of_query["chosen"] = "chosen"
     said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)

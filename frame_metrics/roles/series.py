@@ -290,11 +290,17 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
     _refuse_booleans(values, column, role)
     values = number_column(values, column, role, finite=False)
     refuse_infinite(values, column, "give every result one")
-    if role == "propensity":
+    if role in ("propensity", "sampling"):
         refuse(column, (values <= 0).fill_null(False), "are not above 0", "what had no chance says nothing: drop it")
     outside = ((values < 0) | (values > most)).fill_null(False)
     refuse(column, outside, "are not between 0 and 1", "a chance is from 0 to 1; a weight is 1 over it")
     return values.cast(pl.Float64)
+
+
+def sampling_column(values: pl.Series, column: str) -> pl.Series:
+    """Return the chances with which queries were drawn: numbers above 0, at most 1, none missing."""
+    refuse_null(column, values, "are missing", "give every row one")
+    return chance_column(values, column, "sampling")
 
 
 def extra_column(values: pl.Series, column: str) -> pl.Series:

@@ -19,6 +19,7 @@ from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
     OF_QUERIES,
     Averaged,
@@ -52,11 +53,12 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     _check_together(asked, options)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
-        if options.method == "delong":
-            raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
+    _check_method(options, plan)
+    if plan.proxy is not None:
+        check_means(asked, plan, options)
     check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
@@ -65,6 +67,8 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     def compute(source: Source) -> Answer:
         if not plan.columns.query:
             return _of_rows(cases_read(source), asked, options, wide)
+        if plan.proxy is not None:
+            return powered_means(source, asked, options)
         # What is drawn is drawn in the order of the queries' names.
         measured = measured_of(source, asked, options.averages, queries=ci, totals=margins)
         return averaged(measured, options, wide)
@@ -72,7 +76,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     return answer_of(
         plan,
         compute,
-        lambda types: schema(asked, options, wide, weighted=plan.conventions.propensity is not None),
+        lambda types: schema(asked, options, wide, plan),
         keys=plan.columns.groups,
         in_pieces=True,
     )
@@ -83,8 +87,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
     check_margins(options.margins, plan)
-    if options.method == "delong":
-        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
+    _check_method(options, plan)
 
     def wide_of(asked: Asked) -> Wide | None:
         values.check_averages(asked, options.averages, plan.columns)
@@ -160,6 +163,16 @@ def _check_together(asked: Asked, options: EvaluateOptions) -> None:
         raise NotComputableError(
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
             "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
+        )
+
+
+def _check_method(options: EvaluateOptions, plan: Plan) -> None:
+    """Raise for an interval that means over queries do not have."""
+    if options.method == "delong" and (plan.columns.query or plan.of_values):
+        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
+    if options.method in ("t", "normal") and plan.proxy is None:
+        raise NotComputableError(
+            f"method={options.method!r} is that of prediction-powered means, of judge(..., proxy=); leave it out"
         )
 
 

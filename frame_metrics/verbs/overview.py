@@ -74,7 +74,7 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
     except Exception as error:  # whatever the frame, its repr is no place for an error
         looked_at, played, then = None, _named(irm), f"first settle: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
-    title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if irm.judgments is not None else ''}"
+    title = f"IRM of a {kind_of(frame)}{rows}{_judged(irm)}"
     parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
     said = ", ".join(
         f"{name}={shown(value) if is_foreign(value) else repr(value)}"
@@ -82,6 +82,13 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
         if name not in COLUMNS or value is None
     )
     return Overview(title, tuple(parts), printable(said), printable(then))
+
+
+def _judged(irm: Plan) -> str:
+    """The words for who judged, beside the frame."""
+    if irm.judgments is None:
+        return ""
+    return ", judged beside" + (", and by a machine" if irm.judgments[1].get("proxy") else "")
 
 
 def _played(irm: Plan) -> dict[str, tuple[str, ...]]:

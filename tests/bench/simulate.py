@@ -12,6 +12,7 @@ Looks: arms that do not differ grow, and compare(paired=False, looks="any") is a
 Plans: plan() says how many queries, or users, see a difference, and a test of so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
+Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +33,7 @@ from scipy.stats import binomtest, chi2, norm
 import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
+from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
 from frame_metrics.stats.size import needed, spreads
@@ -126,6 +129,12 @@ DETECT, POWER, PILOT = 0.1, 0.8, 50  # the difference that is planned for, how l
 KNOWN = (0.78, 0.82)  # the power that is asked where the spread is known
 PLANNED = {1: "as many queries as planned", 10: "as many queries as planned, n_tests=10"}  # by how many are tested
 REACHED = (0.6, 0.7, 0.8, 0.9)
+JUDGES = {"good": 0.9, "bad": 0.3}  # correlation of what a machine and people say of a query, before both are graded
+LENIENT = 0.2  # what a machine gives each query for nothing
+LABELLED = {20: (0.92, 0.97), 30: (0.92, 0.97), 60: (0.92, 0.97), 120: (0.92, 0.97)}  # queries, and the share asked
+LOGGED = (400, 4000)  # queries of a log
+FEW_LABELS = 60
+CHANCES = (0.25, 0.05)  # of a query that the machine finds hard, and of another, to be judged by people
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -888,6 +897,69 @@ def arms_planned(trials: int) -> Iterator[Line]:
     yield Line("difference seen: t", "as many users of each arm as planned", trials, int(seen), KNOWN)
 
 
+def of_machine(values: Any, judge: str, n: int, trial: int) -> tuple[Any, Any, Any]:
+    """Draw queries, with their values by people and by a lenient machine."""
+    rng = np.random.default_rng([13, n, trial])
+    people, noise = rng.normal(size=(2, n))
+    share = JUDGES[judge]
+    machine = values[at_place(share * people + (1 - share**2) ** 0.5 * noise, values)]
+    return values[at_place(people, values)], LENIENT + (1 - LENIENT) * machine, rng
+
+
+def asked_of_labels(people: Any, machine: Any, mine: Any, chance: Any = None) -> tuple[float, float]:
+    """Return the interval of a prediction-powered mean; ``mine``: the queries that people judged."""
+    return powered(np.where(mine, people, np.nan), machine, None, chance).ends(0.95, "t")
+
+
+def same_labels(ours: Any, people: Any, machine: Any, mine: Any, chance: Any = None) -> None:
+    """Raise where the public verbs give another interval."""
+    both = [pl.DataFrame({"query": np.arange(len(mine)), "doc": "d", "grade": side}) for side in (people, machine)]
+    judged = both[0] if chance is None else both[0].with_columns(chance=chance)
+    run = both[0].select("query", "doc", score=pl.lit(1.0))
+    irm = run.irm.judge(judged.filter(mine), proxy=both[1], sampling=None if chance is None else "chance")
+    agree([(max(ours[0], 0.0), ours[1])], ends(irm.evaluate("dcg@1", ci=0.95)), "intervals of few labels")
+
+
+def labels(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of few labels of people and many of a machine that hold the mean by people."""
+    what, values = "interval holds the mean by people", of_queries(rows)[:, 0]
+    truth = values.mean()
+    asked: dict[str, tuple[float, float] | None] = {}
+    held: dict[str, int] = {}
+
+    def seen(setting: str, wanted: tuple[float, float] | None, low: float, high: float) -> None:
+        asked[setting] = wanted
+        held[setting] = held.get(setting, 0) + int(low <= truth <= high)
+
+    for judge, n in product(JUDGES, LOGGED):
+        for trial in range(trials):
+            people, machine, rng = of_machine(values, judge, n, trial)
+            for few, wanted in LABELLED.items():
+                mine = np.arange(n) < few
+                found = asked_of_labels(people, machine, mine)
+                seen(f"{few} of {n:,} queries, {judge} machine", wanted, *found)
+                if trial < AGREE and n == LOGGED[0]:
+                    same_labels(found, people, machine, mine)
+                if judge == "good" and n == LOGGED[0]:
+                    alone = asked_of_labels(people[:few], machine[:few], mine[:few])
+                    seen(f"{few} queries, people alone", wanted, *alone)
+            if n == LOGGED[0]:
+                seen(f"{n} queries, {judge} machine alone", None, *asked_of_labels(machine, machine, machine >= 0))
+                mine = np.argsort(np.argsort(machine, kind="stable")) < FEW_LABELS
+                worst = asked_of_labels(people, machine, mine)
+                seen(f"the {FEW_LABELS} of {n} queries that the {judge} machine finds worst", None, *worst)
+                chance = np.where(machine < np.median(machine), *CHANCES)
+                mine = rng.random(n) < chance
+                drawn = f"of {n} queries the hard ones five times as often, {judge} machine"
+                seen(drawn, None, *asked_of_labels(people, machine, mine))
+                found = asked_of_labels(people, machine, mine, chance)
+                seen(f"{drawn}, sampling=", (0.92, 0.97), *found)
+                if trial < AGREE:
+                    same_labels(found, people, machine, mine, chance)
+    for setting, wanted in asked.items():
+        yield Line(what, setting, trials, held[setting], wanted)
+
+
 PARTS = {
     "queries": coverage,
     "clusters": in_clusters,
@@ -900,6 +972,7 @@ PARTS = {
     "weighted": weighted,
     "looks": looks,
     "plans": plans,
+    "labels": labels,
 }
 
 

@@ -1,5 +1,6 @@
 """The simulation runs and prints its table; what it found in full is in docs/simulation.md."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,11 +47,15 @@ def test_every_line_of_the_table_comes_out() -> None:
         "interval holds the number",
     ] * 2
     what += ["difference seen"]
+    what += ["interval holds the mean by people"] * 28
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 160
+    assert len({(row[0], row[1]) for row in rows}) == 188
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:126]) > 60
+    assert (
+        min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:126] + rates[160:164])
+        > 60
+    )
     assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
 
 
@@ -137,7 +142,17 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
         for setting, asked in [*((planned, known) for planned in simulate.PLANNED.values()), *pilots]
     ]
     of_plans += [("as many users of each arm as planned", known)]
-    last = of_both + tests_of_both + teams + of_clicks + of_looks + of_plans
+    of_labels: list[Any] = []
+    for judge, n in itertools.product(simulate.JUDGES, simulate.LOGGED):
+        for few, asked in simulate.LABELLED.items():
+            of_labels.append((f"{few} of {n:,} queries, {judge} machine", asked))
+            of_labels += [(f"{few} queries, people alone", asked)] * (judge == "good" and n == 400)
+        if n == simulate.LOGGED[0]:
+            often = f"of {n} queries the hard ones five times as often, {judge} machine"
+            of_labels += [(f"{n} queries, {judge} machine alone", None)]
+            of_labels += [(f"the 60 of {n} queries that the {judge} machine finds worst", None)]
+            of_labels += [(often, None), (f"{often}, sampling=", (0.92, 0.97))]
+    last = of_both + tests_of_both + teams + of_clicks + of_looks + of_plans + of_labels
     assert [row[1] for row in rows[72:]] == [setting for setting, _ in last]
     every = intervals + tests + of_arms + alarms + last
     for row, (_, asked) in zip(rows, every, strict=True):

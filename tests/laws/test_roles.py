@@ -163,12 +163,12 @@ class Setting(NamedTuple):
     frame: Any
     roles: Mapping[str, Any]
     asked: Sequence[str] = ()
-    judgments: bool = False
+    judged: Call | None = None  # by judgments beside the frame
 
     def irm(self, **more: Any) -> Any:
         """The frame with its roles, and others instead of them or beside."""
         irm = IRM(self.frame, **{role: said for role, said in ({**self.roles} | more).items() if said is not ...})
-        return irm.judge(qrels()) if self.judgments else irm
+        return irm if self.judged is None else self.judged(irm, self.asked)
 
 
 @cache
@@ -225,6 +225,20 @@ def rated() -> pl.DataFrame:
     )
 
 
+@cache
+def rated_whole(queries: int) -> pl.DataFrame:
+    """Judgments of all documents of the first queries, by people, or of twice as many by a machine."""
+    rng = random.Random(queries)
+    rows = [(query, doc, rng.randint(0, 3)) for query in range(1, queries + 1) for doc in "abcdefg"]
+    return pl.DataFrame(rows, schema=["query_", "doc_", "grade"], orient="row")
+
+
+CALLS_OF_JUDGE: dict[str, Call] = {
+    "people": lambda irm, asked: irm.judge(qrels()),
+    "people and a machine": lambda irm, asked: irm.judge(rated_whole(6), proxy=rated_whole(12)),
+}
+
+
 def saved(*metrics: str) -> pl.DataFrame:
     """Numbers of the queries, a column for each metric."""
     first = log().unique("query_", maintain_order=True)
@@ -261,8 +275,13 @@ def settings() -> Iterator[Setting]:
     looked_at = logged | {"system": "system_", "propensity": "propensity_"}
     yield Setting("queries", clicks, looked_at, ("dcg", "precision@3"))
     yield Setting("queries", clicks, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
-    yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
-    yield Setting("queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), judgments=True)
+    yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), CALLS_OF_JUDGE["people"])
+    yield Setting(
+        "queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), CALLS_OF_JUDGE["people"]
+    )
+    later = frame.with_columns(pl.col("query_") + 6, weight_=pl.col("weight_") + 1)
+    every = pl.concat([frame, later]).drop("label_", "grade_")
+    yield Setting("queries", every, both, ("ndcg@4", "recall"), CALLS_OF_JUDGE["people and a machine"])
     shown = both | {"label": "label_", "group": "group_", "popularity": "popularity_"}
     yield Setting("queries", frame, shown, ("novelty", "exposure_share(of='a')"))
     yield Setting("queries", frame, shown | {"catalogue": 50}, ("item_coverage", "gini@2", "item_entropy"))
@@ -325,14 +344,14 @@ def outcome(setting: Setting, call: Call, **more: Any) -> str | None:
 def test_expressions_are_columns(name: str, kind: str) -> None:
     """Expressions as roles give what columns give that were made by hand."""
     seen: set[str] = set()
-    for of, frame, roles, asked, judgments in settings():
-        by_hand = Setting(of, as_kind(frame, kind), roles, asked, judgments)
+    for of, frame, roles, asked, judged in settings():
+        by_hand = Setting(of, as_kind(frame, kind), roles, asked, judged)
         if of in seen or (wanted := outcome(by_hand, CALLS[name])) is None:
             continue
         seen.add(of)
         given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
         others = frame.select(pl.col("^by_$")).with_columns(map(raw, frame))  # which of= of propensities() names
-        of_others = Setting(of, as_kind(others, kind), given, asked, judgments)
+        of_others = Setting(of, as_kind(others, kind), given, asked, judged)
         assert outcome(of_others, CALLS[name]) == wanted
     assert seen
 

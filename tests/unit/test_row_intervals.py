@@ -242,7 +242,7 @@ LOG.irm.evaluate("roc_auc", ci=0.9, method="delong")
 TWO.irm.evaluate("roc_auc", method="delong")
     BadValueError: method='delong' is that of an interval; say ci=0.95 too
 TWO.irm.evaluate("roc_auc", ci=0.9, method="delon")
-    UnknownNameError: method='delon' is not one of 'delong', 'bootstrap'; did you mean 'delong'?
+    UnknownNameError: method='delon' is not one of 'delong', 'bootstrap', 't', 'normal'; did you mean 'delong'?
     but: TWO.irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")
     but: TWO.irm(weight="w").evaluate("auc", "ks", ci=0.9, method="bootstrap")
     but: LOG.irm.evaluate("roc_auc", ci=0.9)

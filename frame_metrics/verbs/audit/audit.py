@@ -34,6 +34,7 @@ from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_proxies
 from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
@@ -103,7 +104,9 @@ class _Looking:
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
         sides = guards.about_sides(rows, columns, conventions)
-        return self._of_log(counted(log), sides, log, cases_of(log) if decided(plan) else None)
+        if source.proxy is not None:
+            source = replace(source, proxy=replace(source.proxy, table=rows))
+        return self._of_log(counted(log), sides, log, cases_of(log) if decided(plan) else None, source)
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is worked on in pieces, and about its bad rows."""
@@ -112,14 +115,16 @@ class _Looking:
         if found.sides is not None:
             sides = guards.about_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])
         try:
-            about = self._of_log(found.counts, sides, found.judged, found.cases)
+            about = self._of_log(found.counts, sides, found.judged, found.cases, source)
         except FrameMetricsError as error:  # of what is left, where rows were left out
             if not any(finding.what for finding in found.notes):
                 raise
             about = [unread(found.notes, error)]
         return [*row_findings(found.notes, plan.columns), *about]
 
-    def _of_log(self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None) -> list[Finding]:
+    def _of_log(
+        self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None, source: Source
+    ) -> list[Finding]:
         """The findings about a log.
 
         Parameters
@@ -127,12 +132,15 @@ class _Looking:
         sides : labels and predictions by their values.
         judged : the log with all judgments.
         cases : the rows that are decided about; None where none are.
+        source : the readable rows, and judgments of a machine beside them if there are any.
         """
         about = [*sides, *about_log(counts), *about_annotators(judged, self.rule), *self._turned(counts.log)]
+        about += [] if self.split is not None else about_proxies(source)
         about += [About(SetAside(_set_aside(self.source.plan)))]
         about += [] if cases is None else [guards.about_decisions(cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
-        return self._with_arms(findings(*about), counts.log, values)
+        seen = self._with_arms(findings(*about), counts.log, values)
+        return seen if source.proxy is None else [finding for finding in seen if finding.check not in NOT_BY_PEOPLE]
 
     def _turned(self, log: Log) -> list[About]:
         return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]

@@ -8,11 +8,21 @@ import polars as pl
 from frame_metrics.data.log import Block, Log
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import judging
-from frame_metrics.verbs.audit import checks, of_annotators, of_clicks, of_logs, of_retrieved, of_rows, of_values, split
+from frame_metrics.verbs.audit import (
+    checks,
+    of_annotators,
+    of_clicks,
+    of_logs,
+    of_proxies,
+    of_retrieved,
+    of_rows,
+    of_values,
+    split,
+)
 from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
 
 # In the order of the audit's rows, within a severity.
-MODULES = (checks, of_annotators, of_logs, of_rows, of_values, split, of_retrieved, of_clicks)
+MODULES = (checks, of_annotators, of_proxies, of_logs, of_rows, of_values, split, of_retrieved, of_clicks)
 CHECKS = [check for module in MODULES for check in vars(module).values() if isinstance(check, Check)]
 
 

@@ -18,6 +18,7 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -27,11 +28,13 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
+from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
 from frame_metrics.verbs.compare.lists import lists_compared
-from frame_metrics.verbs.compare.options import CompareOptions, TeamOptions, check_compared
+from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
+from frame_metrics.verbs.compare.proxied import proxied
 
 WINS = ("wins", "ties", "losses")
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
@@ -43,15 +46,21 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
+    options = replace(options, of=kind)
     if kind == "teams":
-        plan, options = plan.but(columns=replace(plan.columns, system=plan.columns.team)), TeamOptions(**vars(options))
+        plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
+    if kind == "proxies":
+        check_proxies(asked or (), plan)
+        _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
-    options = options if options.looks else replace(options, test=options.test or "randomization")
+    options = options if options.looks else replace(options, test=options.test or next(iter(TESTS[kind])))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
+        if options.of == "proxies":
+            return proxied(source, asked or (), options)
         measured = measured_for(source, asked, arms=not options.paired)
         if not options.paired:
             return arms_compared(measured, str(plan.columns.system), options, _progress)
@@ -102,7 +111,7 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
     def paired(measured: Measured) -> Pairing:
         if options.saved:
             return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
-        return paired_systems(_shown(measured) if options.teams else measured, options.baseline)
+        return paired_systems(_shown(measured) if options.of == "teams" else measured, options.baseline)
 
     return paired
 
@@ -141,7 +150,7 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
             row = _described(value, base, values.weights(use), metric.sign) | _counted(values, i, pair, options)
-            moved = np.sign(value - base) * metric.sign / 2 if options.teams else value - base
+            moved = np.sign(value - base) * metric.sign / 2 if options.of == "teams" else value - base
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:

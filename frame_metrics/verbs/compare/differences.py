@@ -33,6 +33,9 @@ OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind 
 del OF_TEAMS["relative"]
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64) | TESTED
+OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE[:-1]), pl.Float64)
+OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
+OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 
@@ -40,7 +43,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
-    return OF_TEAMS if options.teams else OF_PAIRS if options.paired else OF_ARMS
+    return {"teams": OF_TEAMS, "proxies": OF_PROXIES}.get(options.of, OF_PAIRS if options.paired else OF_ARMS)
 
 
 def schema_of(

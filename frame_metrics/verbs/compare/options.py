@@ -40,11 +40,12 @@ CHOICES = {
     "looks": Looks,
 }
 
-Kind = Literal["queries", "teams", "arms", "rows", "rows of arms"]  # what is compared
+Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # what is compared
 BOTH = ("weight", "cluster")
 # The tests that each kind of comparison has, and what these take beside the values: roles, and the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
+    "proxies": {"t": BOTH, "z": BOTH},
     "teams": {"randomization": BOTH, "sign": (), "bootstrap": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
@@ -61,7 +62,6 @@ class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters."""
 
     always: ClassVar[bool] = True
-    teams: ClassVar[bool] = False  # whether what is compared are the teams of interleaved lists
     baseline: Any
     unanswered: str
     ci: float
@@ -76,6 +76,7 @@ class CompareOptions(IntervalOptions):
     first_look: int | None = None
     permutations: int = 10_000
     per_query: bool = False
+    of: Kind = "queries"  # what is compared, once columns are known
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
@@ -124,21 +125,19 @@ class CompareOptions(IntervalOptions):
         """Return what is compared: the values of queries, or rows that are counted together."""
         if plan.columns.team:
             return "teams"
+        if plan.proxy is not None:
+            return "proxies"
         if plan.columns.query or plan.of_values:
             return "queries" if self.paired else "arms"
         return "rows" if self.paired else "rows of arms"
-
-
-class TeamOptions(CompareOptions):
-    """Options of a comparison of teams: their preference is estimated and tested, and not the difference of means."""
-
-    teams: ClassVar[bool] = True
 
 
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
     """Raise for what cannot be compared, with these columns and options; nothing is read."""
     if kind == "teams":
         _check_teams(plan, options)
+    elif kind == "proxies":
+        _check_proxies(plan.columns, options)
     elif not options.paired:
         _check_arms(plan.columns, options)
     elif kind == "rows":
@@ -192,6 +191,23 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
         "compare() pairs systems query by query; name their column with system=, "
         "or give what per_query() returned of another one, as baseline=saved"
     )
+
+
+def _check_proxies(columns: Columns, options: CompareOptions) -> None:
+    """Raise for what is not compared by the judgments of people and of a machine together."""
+    others = {
+        "paired=False has queries of each arm": not options.paired,
+        "a frame as baseline= has numbers of one kind of judgments": options.saved,
+        "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
+        "unanswered='drop' leaves queries out": options.unanswered != "zero",
+    }
+    for other, there in others.items():
+        if there:
+            raise NotComputableError(
+                f"proxy= estimates the difference of systems over the same queries, and {other}; leave it out, or "
+                "judge() without proxy="
+            )
+    _check_queries(columns, options)
 
 
 def _check_teams(plan: Plan, options: CompareOptions) -> None:
@@ -261,6 +277,7 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
             "queries": "arms; say paired=False, or" if arms else "rows without a query; say query=None, or",
             "arms": "pairs, and paired=False pairs none; say",
             "teams": "systems with lists of their own; say",
+            "proxies": "one kind of judgments, and with proxy= there are two; say",
         }.get(kind, "queries, and there is none; name query=, or say")
         raise NotComputableError(f"test={test!r} is of {whose} test= as one of {listed(tests)}")
     unit = "row" if "rows" in kind else "query"

@@ -1,0 +1,176 @@
+"""Values of metrics by the judgments of people and by those of a machine, side by side for every ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.groups import Segments, as_text, groups_of
+from frame_metrics.data.log import Log
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, told_of
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.pairs import all_filled
+from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import PROXIES, Averaged, EvaluateOptions, tidied
+from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.ranking import judged
+from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source
+from frame_metrics.stats.averages import Averages, averages_of
+from frame_metrics.stats.proxies import powered, students_t
+
+
+def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
+    """Raise for what is no mean over queries, or would be of two rankings; nothing is read."""
+    said = vars(plan.conventions) | ({"ties": None} if plan.conventions.ties not in ("worst", "best") else {})
+    for name in ("ties", "unjudged", "unjudged_queries", "propensity"):
+        if said[name] is not None:
+            raise NotComputableError(
+                f"{name}= looks at one set of judgments, and proxy= gives each query one of people and one of a "
+                f"machine; say {name}=None"
+            )
+    for name, metric in asked:
+        for average in averages_of(metric, averages, weighted=True):
+            if average not in ("macro", "weighted"):
+                raise NotComputableError(
+                    f"{name}: {average!r} is no mean over queries, and only means are prediction-powered; say "
+                    "average='macro' in evaluate(), or judge() without proxy="
+                )
+    if plan.proxy is not None:
+        with told_of("proxy"):
+            check_asked(asked, plan.proxy, averages)
+
+
+def check_means(asked: Asked, plan: Plan, options: EvaluateOptions) -> None:
+    """Raise for what prediction-powered means are not of, and for another table or interval than they have."""
+    check_proxies(asked, plan, options.averages)
+    check_apart(plan.columns.groups, PROXIES)
+    if options.layout == "wide":
+        raise NotComputableError("layout='wide' has no room for lambda and n_proxy of each metric; say layout='long'")
+    if options.method not in (None, "t", "normal"):
+        raise NotComputableError(f"method={options.method!r} is of one set of judgments; say method='t' or 'normal'")
+    if options.ci is not None and options.method != "normal":
+        students_t()
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Values of metrics for every ranking, by people and by a machine."""
+
+    measured: Measured  # by the machine
+    proxy: Array  # its values with undefined ones replaced, shape (metrics, rankings)
+    human: Array  # those by people, NaN where they did not judge all that a metric reads, shape (metrics, rankings)
+    undefined: Array  # whether a metric was undefined by people, shape (metrics, rankings)
+    judged: Array  # whether people judged some document of the query, shape (rankings,)
+    chance: Array | None  # with which each ranking's query was drawn for people; None where all are alike
+    lost: tuple[int, str | None]  # queries that only people judged: how many, and the first
+
+
+def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
+    """Compute metrics for every ranking by both; ``totals``: see ``read_log``.
+
+    Raises
+    ------
+    BadValueError
+        Only people judged some queries.
+    NotComputableError
+        A metric is undefined for some, and left out of the mean.
+    """
+    both = side_by_side(source, asked, totals=totals)
+    if both.lost[0]:
+        raise BadValueError(
+            f"proxy: {both.lost[0]} queries that people judged have no judgment of the machine, as {both.lost[1]}; let "
+            "it judge all that people judged, or leave them out"
+        )
+    lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (both.undefined & np.isnan(both.human))
+    for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
+        if n:
+            raise NotComputableError(
+                f"{name} is undefined for {n} rankings, which the mean leaves out, so that people and the machine "
+                "would be asked about different queries; say undefined='zero', or ask for a metric that is defined"
+            )
+    return both
+
+
+def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
+    """Compute metrics for every ranking by both, and match their rankings."""
+    m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
+    human = measured_of(source, [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)], totals=totals)
+    with told_of("proxy"):
+        there = measured_of(source.proxy or source, asked, totals=totals)
+    theirs, ours = _keys(there.log), _keys(human.log)
+    if theirs.schema != ours.schema:
+        raise BadValueError("proxy: columns of its queries have other types than those of people; give both one type")
+    rows = ours.with_row_index("at")
+    found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
+    at = found.cast(pl.Int64).fill_null(-1).to_numpy()
+    of_none = (at < 0) | ~there.evaluated
+    lost = human.evaluated.copy()
+    lost[at[~of_none]] = False
+
+    def on_theirs(values: Array, nothing: float) -> Array:
+        return np.where(of_none, nothing, np.append(values, np.full((len(values), 1), nothing), axis=1)[:, at])
+
+    shares = human.values[[m + depths.index(metric.k) for _, metric in asked]]
+    whole = human.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
+    chance = human.log.sampling
+    return Both(
+        there,
+        np.array(all_filled(there)),
+        on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
+        on_theirs(np.isnan(human.values[:m]) & whole, 0) > 0,
+        on_theirs(human.evaluated[None], 0)[0] > 0,
+        None if chance is None else on_theirs(chance[None], np.nan)[0],
+        (len(np.unique(human.log.grid.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
+    )
+
+
+def _keys(log: Log) -> pl.DataFrame:
+    """The system, segment and query of every ranking, and whether its segment is known."""
+    grid, keys = log.grid, log.columns.key_names
+    rows = (grid.system_row[grid.system], grid.segment_row[grid.segment], grid.query_row[grid.query])
+    parts = [log.keys_at(names, at) for names, at in zip(keys, rows, strict=True) if names]
+    placed = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
+    return pl.concat([*parts, pl.DataFrame({"placed": placed})], how="horizontal")
+
+
+def members_of(measured: Measured, segments: Segments) -> list[Array]:
+    """Return the rankings of each segment that are evaluated."""
+    group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.searchsorted(group[order], np.arange(len(segments))))[1:]
+
+
+def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
+    """Return one row per group and metric, with the prediction-powered mean."""
+    both = both_of(source, asked, totals=options.margins)
+    measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
+    weighted, width = measured.weight is not None, 3 + len(PROXIES) + 2 * (options.ci is not None)
+    each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
+    wanted = [(i, average) for i, averages in enumerate(each) for average in averages]
+    tables: list[list[Array]] = []
+    for segments in groups.each:
+        members = members_of(measured, segments)
+        rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
+        tables.append([*np.moveaxis(np.array(rows).reshape(len(wanted), len(members), width), 2, 0)])
+    beside = {name: [table.pop(3) for table in tables] for name in PROXIES}
+    averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [], beside=beside)
+    return tidied(averaged, options, groups, None)
+
+
+def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOptions) -> Sequence[float]:
+    """The value, n, n_undefined, n_proxy, lambda, the machine's mean, and the ends if any, of some rankings."""
+    measured = both.measured
+    weight = measured.weight if average == "weighted" else None
+    of_queries = (None if one is None else one[at] for one in (weight, both.chance, measured.cluster))
+    found = powered(both.human[metric, at], both.proxy[metric, at], *of_queries)
+    least, most = measured.asked[metric][1].range
+    inside = min(least, found.value), max(most, found.value)
+    ends = () if options.ci is None else np.clip(found.ends(options.ci, options.method or "t"), *inside)
+    return (found.value, found.n, both.undefined[metric, at].sum(), found.n_proxy, found.tuned, found.proxy, *ends)

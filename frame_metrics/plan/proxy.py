@@ -1,0 +1,36 @@
+"""Judgments of a machine beside those of people: what a caller says of their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import ColumnError, shown
+from frame_metrics.plan.plan import Plan
+
+COLUMNS = ("query", "doc", "grade", "label")
+OWN = ("rel", "scale")
+
+
+def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Return the judgments of a machine: their frame, what was said of its columns, and conventions of its own.
+
+    Parameters
+    ----------
+    proxy : the frame, or the plan of one with its roles, whose conventions then are not those of the results.
+    """
+    roles: Any = proxy.roles if isinstance(proxy, Plan) else {}
+    if isinstance(proxy, Plan) and proxy.judgments is not None:
+        raise ColumnError(
+            "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
+        )
+    odd = next((role for role, said in roles.items() if said is not None and role not in COLUMNS + OWN), None)
+    if odd:
+        raise ColumnError(
+            f"proxy: {odd}={shown(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
+            f"and scale=, so say {odd}=None there"
+        )
+    frame = proxy.frame if isinstance(proxy, Plan) else proxy
+    border_of(frame)
+    own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Plan) else {}
+    return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own

@@ -1,0 +1,119 @@
+"""Prediction-powered means: what people said of a few queries corrects what a machine said of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.errors import NotComputableError, needed
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.stats.averages import numbered, within
+from frame_metrics.stats.exact import normal, normal_quantile
+from frame_metrics.stats.significance import CLOSE
+
+FEWEST = 5  # queries, or clusters, that people judged: of fewer, nothing is said of the others
+MOST = 0.9  # the largest share of a line through a few points that one of them is taken to draw
+
+
+@dataclass(frozen=True)
+class Powered:
+    """A prediction-powered mean; NaN where too few queries were judged by people."""
+
+    value: float
+    tuned: float  # lambda, how much the machine counts, from 0 to 1
+    proxy: float  # the mean by the machine alone
+    n: int  # queries that people judged
+    n_proxy: int  # those that only the machine judged
+    errors: tuple[float, float]  # the standard error for t, which allows for the fit of lambda, and for normal
+    freedom: int  # degrees of freedom of t
+
+    def ends(self, level: float, way: str) -> tuple[float, float]:
+        """Return the ends of the interval; ``way`` is "t" or "normal"."""
+        if way == "t":
+            wide = (
+                self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom)) if self.freedom > 0 else np.nan
+            )
+        else:
+            wide = self.errors[1] * normal_quantile(level)
+        return self.value - wide, self.value + wide
+
+    def p_value(self, way: str) -> float:
+        """Return the two-sided p-value of a mean of 0; NaN where all queries differ by the same."""
+        error = self.errors[way != "t"]
+        if way != "t" or not error > 0:
+            return normal(self.value, error**2)
+        return 2 * float(students_t().sf(abs(self.value) / error, self.freedom))
+
+
+def students_t() -> Any:
+    """Return Student's t distribution, or raise where it is not installed."""
+    return needed("scipy.stats", "the t interval needs scipy", "stats", NotComputableError).t
+
+
+def powered(
+    human: Array,
+    proxy: Array,
+    weight: Array | None = None,
+    chance: Array | None = None,
+    cluster: Array | None = None,
+    *,
+    tuned: float | None = None,
+) -> Powered:
+    """Return the mean over all queries, by what people said of some of them and a machine of all.
+
+    The value is lambda mean(U) + mean(Y - lambda F), of the machine's values U of the queries that only it judged, and
+    of the values Y by people and F by the machine of the others. lambda = cov(Y, F) / ((1 + n / N) var(F and U)),
+    within 0 and 1. With chances the mean of U is that over all queries, and those of the others are weighted by
+    1 / chance (Hajek).
+
+    Parameters
+    ----------
+    human, proxy : values, those by people NaN where they did not judge, shape (queries,).
+    weight, chance, cluster : of each query, shape (queries,); None where all are alike, or each its own cluster.
+    tuned : lambda; None for the one above.
+
+    Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, PPI++: Efficient prediction-powered inference, arXiv 2311.01453,
+    2023; J. Hajek, comment on a paper by D. Basu, in Foundations of statistical inference, 1971; the errors for t are
+    HC3 of J. G. MacKinnon, H. White, Some heteroskedasticity-consistent covariance matrix estimators with improved
+    finite sample properties, Journal of Econometrics 29(3), 1985.
+    """
+    mine, each = ~np.isnan(human), np.ones(len(human)) if weight is None else weight
+    some = each > 0  # what weighs nothing is in no mean
+    n, every = int((mine & some).sum()), _shares(each)
+    own = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
+    rest = _shares(np.where(mine & (chance is None), 0, each)) if (some & ~mine).any() else np.zeros(len(human))
+    of = np.arange(len(human)) if cluster is None else numbered(cluster)
+    of = np.arange(len(human)) if of is None else of
+    units = len(np.unique(of[mine & some]))
+    machine, left = float(every @ proxy), int(some.sum()) - n
+    if units < FEWEST:
+        return Powered(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
+    values = np.where(mine, human, 0)
+    apart, apart_proxy = values - own @ values, proxy - own @ proxy
+    if tuned is None:
+        tuned = _tuned(own @ (apart * apart_proxy), proxy - machine, every, own, rest, pooled=chance is None)
+    residual, spread = own * (apart - tuned * apart_proxy), own @ apart_proxy**2
+    line = own * (1 + (apart_proxy**2 / spread if tuned and spread > 0 else 0))  # the share of each in the line
+    sums, drawn, leverage = within(of, int(of.max()) + 1, [residual, tuned * rest * (proxy - rest @ proxy), line])
+    wider = 1 / (1 - np.minimum(leverage, MOST)) if tuned else np.sqrt(units / (units - 1))
+    errors = [float(np.sqrt(((sums * scale + drawn) ** 2).sum())) for scale in (wider, 1.0)]
+    least = CLOSE * np.abs(values).max()  # what is nearer to 0 is left by adding floats
+    for_t, for_normal = (0.0 if error < least else error for error in errors)
+    value = float(own @ (values - tuned * proxy) + tuned * (rest @ proxy))
+    return Powered(value, float(tuned), machine, n, left, (for_t, for_normal), units - 1)
+
+
+def _shares(weight: Array) -> Array:
+    """Weights as shares of their sum, of which there may be none."""
+    return np.asarray(weight / (weight.sum() or 1))
+
+
+def _tuned(covariance: float, apart: Array, every: Array, own: Array, rest: Array, *, pooled: bool) -> float:
+    """The lambda with the least variance, within 0 and 1; 0 where the machine says the same of all, or of no others."""
+    n, variance = np.count_nonzero(every), float(every @ apart**2)
+    if not rest.any() or variance <= (CLOSE * np.abs(apart).max()) ** 2 or np.ptp(apart) == 0:
+        return 0.0
+    alone = 1 + (rest @ rest) / (own @ own) if pooled else 1.0
+    return float(np.clip(covariance / (alone * variance * n / (n - 1)), 0, 1))

@@ -1,0 +1,107 @@
+"""Checks of judgments by people and by a machine, as prediction-powered means take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.proxies import Both, members_of, side_by_side
+from frame_metrics.metrics.names import read
+from frame_metrics.plan.source import Source
+from frame_metrics.stats.proxies import FEWEST
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
+from frame_metrics.verbs.audit.of_logs import queries_without_judgments, unjudged_in_the_top, unjudged_results
+
+# Checks of what people did not judge, which a machine did.
+NOT_BY_PEOPLE = [one.name for one in (queries_without_judgments, unjudged_in_the_top, unjudged_results)]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What people and a machine say of the first results of each ranking."""
+
+    both: Both
+    segments: Segments
+    members: list[Array]  # the rankings of each that the machine judged
+
+    @property
+    def mine(self) -> Array:
+        """True for rankings that people judged whole."""
+        return ~np.isnan(self.both.human[0])
+
+    @property
+    def there(self) -> Array:
+        """True for segments with such rankings."""
+        return np.array([len(at) > 0 for at in self.members], bool)
+
+    def values(self, some: Array) -> list[Array]:
+        """Return the machine's values of some rankings of each segment."""
+        return [self.both.proxy[0, at[some[at]]] for at in self.members]
+
+
+@check("error", "queries")
+def queries_that_only_people_judged(sides: Sides) -> Seen:
+    """the machine judged none of their documents, so that evaluate() and compare() raise: let it judge them, or leave
+    them out
+    """
+    return Seen(sides.both.lost[0], None, sides.both.lost[1])
+
+
+@check("warning", "rankings")
+def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
+    """people judged some documents of their query, and not all of the first {top} results: for metrics @{top} the query
+    counts as one that only the machine judged. Where which ones are left out depends on the results, the rest is no
+    random sample: let people judge the first results of every system
+    """
+    partly = np.flatnonzero(sides.both.judged & ~sides.mine)
+    name = name_of(sides.both.measured.log, int(partly[0])) if len(partly) else None
+    return Seen(len(partly), int(sides.both.judged.sum()), name)
+
+
+@check("warning", "segments")
+def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
+    """people judged the first {top} results of fewer than {fewest} queries: evaluate(...@{top}) is null there"""
+    few = [sides.mine[at].sum() < FEWEST for at in sides.members]
+    return seen_in(sides.segments, np.array(few, bool), sides.there)
+
+
+@check("warning", "segments")
+def segments_of_which_the_machine_says_the_same(sides: Sides) -> Seen:
+    """the machine's dcg@{top} is the same for all queries: lambda is 0, and its judgments say nothing"""
+    alike = [len(at) > 1 and np.ptp(sides.both.proxy[0, at]) == 0 for at in sides.members]
+    return seen_in(sides.segments, np.array(alike, bool), sides.there)
+
+
+@check("warning", "segments")
+def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
+    """the machine's dcg@{top} is {one:.3g} in the mean of the queries that people judged, and {other:.3g} in that of
+    the others, which a random draw hardly gives: prediction-powered means are then biased; name the chance with which
+    each query was drawn with sampling=
+    """
+    if sides.both.chance is not None:
+        return None
+    ours, others = sides.values(sides.mine), sides.values(~sides.mine)
+    one, other = (np.array([values.mean() if len(values) else np.nan for values in side]) for side in (ours, others))
+    error = np.array([_error(*pair) for pair in zip(ours, others, strict=True)])
+    there = error > CLOSE * np.abs(one)
+    return seen_in(sides.segments, np.abs(one - other) > SURE * error, there, {"one": one, "other": other})
+
+
+def _error(*sides: Array) -> float:
+    """The standard error of a difference of means; NaN of few values."""
+    few = min(map(len, sides)) < FEWEST
+    return np.nan if few else float(np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides)))
+
+
+def about_proxies(source: Source) -> list[About]:
+    """Return what is looked at where people judged some queries, and a machine all."""
+    columns = source.plan.columns
+    if source.proxy is None or not (columns.score or columns.rank):
+        return []
+    both = side_by_side(source, read([f"dcg@{TOP}"]))
+    segments = segments_of(both.measured.log.cells)
+    return [About(Sides(both, segments, members_of(both.measured, segments)), {"top": TOP, "fewest": FEWEST})]

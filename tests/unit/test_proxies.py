@@ -1,0 +1,404 @@
+"""Few judgments of people and many of a machine: prediction-powered means and differences, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
+from helpers import as_kind, as_polars, error, frame
+from inside import powered
+
+# What ppi-python 0.2.3 was given, and what it printed.
+HUMAN, SAME = [1, 0, 1, 1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 1]
+OTHERS = [0.5, 0.3, 0.9, 0.8, 0.2, 0.6, 0.7, 0.1, 0.4, 0.95, 0.85, 0.15]
+PRINTED = {1: (0.575, 0.33535, 0.81465), None: (0.58274, 0.34508, 0.82040)}
+Judge = Callable[..., IRM[Any]]
+
+
+def table(**values: Any) -> pl.DataFrame:
+    """Judgments of one document for each query, whose dcg@1 is the grade."""
+    n = len(next(iter(values.values())))
+    return pl.DataFrame({"query": range(n), "doc": ["d"] * n} | values)
+
+
+def of_values(human: Any, proxy: Any, run: pl.DataFrame | None = None, **more: Any) -> IRM[pl.DataFrame]:
+    """Queries with these values by people, of the first ones, and by a machine, of all."""
+    run = table(score=np.ones(len(proxy))) if run is None else run
+    return run.irm.judge(table(grade=np.asarray(human, float)), proxy=table(grade=np.asarray(proxy, float)), **more)
+
+
+def simulated(seed: int = 0, queries: int = 60, whole: int = 20) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """A log of two systems, with judgments by people of some queries, and by a machine of all."""
+    rng = np.random.default_rng(seed)
+    docs = [
+        (query, f"d{doc}", int(grade)) for query in range(queries) for doc, grade in enumerate(rng.integers(0, 4, 8))
+    ]
+    people = pl.DataFrame(docs, schema=["query", "doc", "grade"], orient="row")
+    moved = pl.Series(rng.integers(-1, 2, len(people)))
+    machine = people.with_columns(grade=(pl.col("grade") + moved).clip(0, 3))
+    keys = pl.DataFrame({"system": ["a", "b"], "noise": [1.0, 2.0]}).join(people, how="cross")
+    noise = pl.Series(rng.normal(size=len(keys)))
+    log = keys.select("system", "query", "doc", score=pl.col("grade") + pl.col("noise") * noise)
+    log = log.with_columns(device="d" + (pl.col("query") % 2).cast(pl.String), user=pl.col("query") // 2)
+    return log, people.filter(pl.col("query") < whole), machine
+
+
+@pytest.mark.parametrize(("tuned", "printed"), PRINTED.items())
+def test_the_numbers_of_ppi_python(tuned: float | None, printed: tuple[float, ...]) -> None:
+    """Means and normal intervals have the digits that ppi-python 0.2.3 prints, with lambda 1 and with a tuned one."""
+    human = np.array([*HUMAN, *[np.nan] * len(OTHERS)])
+    found = powered(human, np.array(SAME + OTHERS), tuned=tuned)
+    assert (found.value, *found.ends(0.95, "normal")) == pytest.approx(printed, abs=5e-6)
+    assert (found.n, found.n_proxy) == (8, 12)
+
+
+def test_evaluate_gives_the_numbers_of_ppi_python() -> None:
+    """The verb gives them too, with how many queries each judged, lambda, and the machine's own mean."""
+    found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95, method="normal")
+    assert found.columns == [
+        *("metric", "k", "average", "value", "n", "n_undefined", "n_proxy", "lambda", "proxy_value"),
+        *("ci_low", "ci_high"),
+    ]
+    assert found["value", "ci_low", "ci_high"].row(0) == pytest.approx(PRINTED[None], abs=5e-6)
+    assert found["n", "n_undefined", "n_proxy"].row(0) == (8, 0, 12)
+    assert found["lambda"].item() == pytest.approx(0.8452, abs=5e-5)
+    assert found["proxy_value"].item() == pytest.approx(np.mean(SAME + OTHERS))
+
+
+def test_t_allows_for_the_fit_of_lambda() -> None:
+    """Each contribution of people is divided by 1 minus its share in the line, of HC3, worked out beside it."""
+    found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95)
+    (value, low, high), tuned = found["value", "ci_low", "ci_high"].row(0), found["lambda"].item()
+    people, same, others = (np.array(side, float) for side in (HUMAN, SAME, OTHERS))
+    rest, apart = people - tuned * same, same - same.mean()
+    share = 1 / 8 + apart**2 / (apart**2).sum()
+    variance = (((rest - rest.mean()) / (1 - share)) ** 2).sum() / 64 + tuned**2 * others.var() / 12
+    wide = stats.t.ppf(0.975, 7) * math.sqrt(variance)
+    assert (low, high) == pytest.approx((max(value - wide, 0), value + wide))
+
+
+def test_where_people_judged_all_the_mean_is_theirs() -> None:
+    """Lambda is 0, and mean, interval and test are those of the plain t."""
+    log, people, machine = simulated(whole=60)
+    irm = log.irm(system="system")
+    both, plain = irm.judge(people, proxy=machine), irm.judge(people)
+    found = both.evaluate("ndcg@5", ci=0.9)
+    assert found["value"].to_list() == pytest.approx(plain.evaluate("ndcg@5")["value"].to_list())
+    assert (found["lambda"].to_list(), found["n_proxy"].to_list()) == ([0, 0], [0, 0])
+    each = plain.per_query("ndcg@5").filter(system="a")["value"].to_numpy()
+    wanted = stats.t.interval(0.9, len(each) - 1, each.mean(), stats.sem(each))
+    assert found["ci_low", "ci_high"].row(0) == pytest.approx(wanted)
+    same = ("value", "baseline_value", "difference", "n")
+    difference, t = both.compare("ndcg@5"), plain.compare("ndcg@5", test="t")
+    assert difference.select(same).row(0) == pytest.approx(t.select(same).row(0))
+    assert difference["p_value"].item() == pytest.approx(t["p_value"].item())
+
+
+def test_a_machine_that_says_the_same_of_all_adds_nothing() -> None:
+    """Lambda is 0, the mean is that of people, and the audit says so."""
+    irm = of_values(HUMAN, [0.3] * 20)
+    found = irm.evaluate("dcg@1", ci=0.95)
+    wanted = stats.t.interval(0.95, 7, np.mean(HUMAN), stats.sem(HUMAN))
+    assert found["lambda", "value"].row(0) == (0, np.mean(HUMAN))
+    assert found["ci_low", "ci_high"].row(0) == pytest.approx(wanted)
+    assert "segments of which the machine says the same" in irm.audit()["check"].to_list()
+
+
+def test_a_query_counts_as_judged_where_all_that_a_metric_reads_is() -> None:
+    """At a cutoff the first results are enough, without one all are needed, and each system has its own."""
+    log, people, machine = simulated(queries=40)
+    first = log.sort("score", descending=True).group_by("system", "query").head(5)
+    shallow = people.join(first.filter(system="a"), on=["query", "doc"], how="semi")
+    lists = log.irm(system="system")
+    found = lists.judge(shallow, proxy=machine).evaluate("ndcg@3", "ndcg@8", "map")
+    counts = dict(zip(found.select("system", "metric").rows(), found["n"].to_list(), strict=True))
+    assert counts["a", "ndcg@3"] == 20
+    assert 0 < counts["b", "ndcg@3"] < 20
+    assert [counts["a", "ndcg@8"], counts["a", "map"]] == [0, 0]
+    assert found.filter(metric="map").select("value", "lambda").null_count().row(0) == (2, 2)
+    assert (found["n"] + found["n_proxy"]).to_list() == [40] * 6
+    compared = lists.judge(shallow, proxy=machine).compare("ndcg@3")
+    assert compared["n"].item() == counts["b", "ndcg@3"]
+
+
+@pytest.mark.parametrize("few", [1, 4, 5])
+def test_few_queries_of_people_give_null(few: int) -> None:
+    """Fewer than five say nothing; the machine's mean stands beside, and the audit warns."""
+    irm = of_values(HUMAN[:few], SAME + OTHERS)
+    found = irm.evaluate("dcg@1", ci=0.95)
+    assert (found["value"].is_null().item(), found["ci_low"].is_null().item()) == (few < 5, few < 5)
+    assert found["proxy_value"].item() == pytest.approx(np.mean(SAME + OTHERS))
+    assert found["n"].item() == few
+    seen = "segments that people judged too few queries of" in irm.audit()["check"].to_list()
+    assert seen == (few < 5)
+
+
+def test_clusters_are_taken_as_independent() -> None:
+    """Queries that stand twice in a cluster have the interval of each once; clusters need not be of one side."""
+    log, people, machine = simulated()
+    later = pl.col("query") + 100
+    twice, both, machines = (pl.concat([one, one.with_columns(query=later)]) for one in (log, people, machine))
+    clusters = twice.with_columns(user=pl.col("query") % 100).irm(system="system", cluster="user")
+    once = log.irm(system="system").judge(people, proxy=machine)
+    found = clusters.judge(both, proxy=machines)
+    for verb in ("evaluate", "compare"):
+        one, other = (getattr(irm, verb)("ndcg@5", ci=0.9) for irm in (once, found))
+        # But for lambda, whose pooled variance divides by the number of queries less 1.
+        assert other["ci_low", "ci_high"].row(0) == pytest.approx(one["ci_low", "ci_high"].row(0), abs=1e-3)
+    split = log.irm(system="system", cluster="user").judge(people.filter(pl.col("query") % 2 == 0), proxy=machine)
+    assert split.evaluate("ndcg@5", ci=0.9)["n"].to_list() == [10, 10]
+
+
+def test_weights_are_those_of_queries_in_the_mean() -> None:
+    """A query of weight 2 counts in the mean as two; one of weight 0 is in none."""
+    run = table(score=np.ones(20), traffic=[2.0, *[1.0] * 19])
+    heavy = of_values(HUMAN, SAME + OTHERS, run=run)(weight="traffic").evaluate("dcg@1", average=["macro", "weighted"])
+    plain, weighted = heavy["value"].to_list()
+    assert plain == pytest.approx(PRINTED[None][0], abs=5e-6)
+    tuned = heavy["lambda"][1]
+    people, same = (np.average(side, weights=[2, *[1] * 7]) for side in (HUMAN, SAME))
+    assert weighted == pytest.approx(people - tuned * same + tuned * np.mean(OTHERS))
+    run = table(score=np.ones(21), traffic=[*[1.0] * 20, 0.0])
+    none = of_values(HUMAN, [*SAME, *OTHERS, 0.9], run=run)(weight="traffic").evaluate("dcg@1", ci=0.95)
+    assert none["value", "n_proxy"].row(0) == pytest.approx((PRINTED[None][0], 12), abs=5e-6)
+
+
+def test_chances_weigh_what_people_judged() -> None:
+    """With a chance for each query the mean is Hajek's, of the rest, plus that of the machine over all queries."""
+    chance = np.array([0.5, 0.5, 0.25, 0.25, 0.5, 0.1, 0.2, 0.5])
+    run = table(score=np.ones(20))
+    people = table(grade=np.array(HUMAN, float), chance=chance)
+    found = run.irm.judge(people, proxy=table(grade=SAME + OTHERS), sampling="chance").evaluate("dcg@1")
+    tuned, rest = found["lambda"].item(), np.array(HUMAN) - found["lambda"].item() * np.array(SAME)
+    assert found["value"].item() == pytest.approx(np.average(rest, weights=1 / chance) + tuned * np.mean(SAME + OTHERS))
+    covariance = np.cov(HUMAN, SAME, aweights=1 / chance, ddof=0)[0, 1]
+    assert tuned == pytest.approx(min(covariance / np.var(SAME + OTHERS, ddof=1), 1))
+    said = error(lambda: of_values(HUMAN, SAME, sampling="chance"), ColumnError)
+    assert "sampling='chance' is not among" in said
+    for odd in (0.0, None, 1.5):
+        people = table(grade=np.array(HUMAN, float), chance=[odd, *[0.5] * 7])
+        bad = run.irm.judge(people, proxy=table(grade=SAME + OTHERS), sampling="chance")
+        assert "chance (of the judgments): 1 of 8 rows" in error(lambda bad=bad: bad.evaluate("dcg@1"), BadValueError)
+
+
+def test_labels_that_were_chosen_are_no_sample() -> None:
+    """Judgments that are marked as chosen are refused, unless it is said how queries were drawn."""
+    run, machine = table(score=np.ones(20)), table(grade=SAME + OTHERS)
+    people = table(grade=np.array(HUMAN, float), chosen=[True, *[None] * 7], chance=[0.4] * 8)
+    judged = run.irm.judge(people, proxy=machine)
+    for verb in (judged.evaluate, judged.compare):
+        with pytest.raises((BadValueError, ColumnError)):
+            verb("dcg@1")
+    assert "1 judgments are of documents that were chosen" in error(lambda: judged.evaluate("dcg@1"), BadValueError)
+    assert run.irm.judge(people, proxy=machine, sampling="chance").evaluate("dcg@1")["n"].item() == 8
+    none = people.with_columns(chosen=False)
+    assert run.irm.judge(none, proxy=machine).evaluate("dcg@1")["n"].item() == 8
+    assert run.irm.judge(people).evaluate("dcg@1")["n"].item() == 8  # where there is no mean of a sample
+
+
+def test_the_machine_may_have_its_own_scale() -> None:
+    """A frame has the scale and rel of the log; one with its roles has its own, and its own names of columns."""
+    log, people, machine = simulated()
+    words = machine.select(pl.col("query").alias("qid"), "doc", said="w" + pl.col("grade").cast(pl.String))
+    scale = {f"w{grade}": grade for grade in range(4)}
+    ours, lists = people.with_columns(grade=pl.col("grade") * 10), log.irm(system="system", rel=20)
+    with_roles = words.irm(query="qid", grade="said", scale=scale, rel=2)
+    found = lists.judge(ours, proxy=with_roles).evaluate("precision@5", "map", ci=0.9)
+    wanted = log.irm(system="system", rel=2).judge(people, proxy=machine).evaluate("precision@5", "map", ci=0.9)
+    assert_frame_equal(found, wanted)
+    said = error(lambda: lists.judge(ours, proxy=words.irm(query="qid", grade="said", by="doc")), ColumnError)
+    assert said.startswith("proxy: by='doc' is said of results")
+    assert error(lambda: lists.judge(ours, proxy=words), ColumnError).startswith("proxy, whose columns")
+    bad = lists.judge(ours, proxy=words.irm(query="qid", grade="said", scale={"w0": 0}))
+    assert error(lambda: bad.evaluate("dcg@5"), BadValueError).startswith("proxy: said")
+
+
+def test_compare_estimates_the_difference() -> None:
+    """A difference is the mean of those of queries, tuned for itself; its parts add up, and t and z test it."""
+    log, people, machine = simulated()
+    irm = log.irm(system="system").judge(people, proxy=machine)
+    found = irm.compare("ndcg@5", "precision@3", baseline="a")
+    each = [log.irm(system="system").judge(one).per_query("ndcg@5") for one in (people, machine)]
+    human, proxy = ((one.filter(system="b")["value"] - one.filter(system="a")["value"]).to_numpy() for one in each)
+    wanted = powered(np.append(human, [np.nan] * 40), proxy)
+    assert found["difference", "lambda", "proxy_difference"].row(0) == pytest.approx(
+        (wanted.value, wanted.tuned, proxy.mean())
+    )
+    assert found["ci_low", "ci_high"].row(0) == pytest.approx(wanted.ends(0.95, "t"))
+    assert (found["value"] - found["baseline_value"]).to_list() == pytest.approx(found["difference"].to_list())
+    assert found["relative"].to_list() == (found["difference"] / found["baseline_value"]).to_list()
+    assert set(found["test"]) == {"t"}
+    p = 2 * stats.t.sf(abs(wanted.value / wanted.errors[0]), 19)
+    assert found["p_value"][0] == pytest.approx(p)
+    z = irm.compare("ndcg@5", baseline="a", test="z")
+    assert z["p_value"].item() == pytest.approx(2 * stats.norm.sf(abs(wanted.value / wanted.errors[1])))
+    assert z["ci_low"].item() == pytest.approx(wanted.ends(0.95, "normal")[0])
+
+
+REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
+    "one set of judgments, and proxy= is a second": lambda irm: irm.per_query("ndcg"),
+    "curve() reads one set": lambda irm: irm.curve("ndcg@k"),
+    "report() reads one set": lambda irm: irm.report("page.html"),
+    "summary() reads one set": lambda irm: irm.summary("ndcg"),
+    "plan() reads one set": lambda irm: irm.plan("ndcg", detect=0.1),
+    "bounds() reads one set": lambda irm: irm.bounds("ndcg", of="ties"),
+    "agreement() reads one set": lambda irm: irm.agreement(),
+    "'median' is no mean over queries": lambda irm: irm.evaluate("ndcg", average=["macro", "median"]),
+    "'sum' is no mean over queries": lambda irm: irm.evaluate("num_rel_ret"),
+    "layout='wide' has no room": lambda irm: irm.evaluate("ndcg", layout="wide"),
+    "method='bootstrap' is of one set": lambda irm: irm.evaluate("ndcg", ci=0.9, method="bootstrap"),
+    "ties= looks at one set": lambda irm: irm(ties="worst").evaluate("ndcg"),
+    "unjudged= looks at one set": lambda irm: irm(unjudged="drop").compare("ndcg"),
+    "unjudged_queries= looks at one set": lambda irm: irm(unjudged_queries="count").evaluate("ndcg"),
+    "propensity= looks at one set": lambda irm: irm(propensity=pl.lit(0.5).alias("p")).evaluate("dcg@3"),
+    "test='randomization' is of one kind of judgments": lambda irm: irm.compare("ndcg", test="randomization"),
+    "test='tukey' is of one kind": lambda irm: irm.compare("ndcg", test="tukey"),
+    "paired=False has queries of each arm": lambda irm: irm.compare("ndcg", paired=False),
+    "per_query=True lists the differences": lambda irm: irm.compare("ndcg", per_query=True),
+    "unanswered='drop' leaves queries out": lambda irm: irm.compare("ndcg", unanswered="drop"),
+    "roc_auc is undefined for": lambda irm: irm.evaluate("roc_auc"),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_would_read_one_side_is_refused(said: str) -> None:
+    """No verb or option reads the judgments of one side in silence; each error says which and how."""
+    log, people, machine = simulated()
+    irm = log.irm(system="system", rel=1).judge(people.with_columns(grade=pl.col("grade") + 1), proxy=machine)
+    assert said in error(lambda: REFUSED[said](irm))
+
+
+def test_methods_of_proxies_need_a_proxy() -> None:
+    """The t and the normal interval are of prediction-powered means, whether or not there is a query."""
+    log, people, _ = simulated()
+    rows = log.with_columns(label=pl.col("query") % 2).irm(query=None)
+    for irm, metric in ((log.irm(system="system").judge(people), "ndcg"), (rows, "roc_auc")):
+        assert "of judge(..., proxy=)" in error(
+            lambda irm=irm, metric=metric: irm.evaluate(metric, ci=0.9, method="t"), NotComputableError
+        )
+
+
+def test_a_machine_that_judges_less_than_people_is_an_error() -> None:
+    """Queries that only people judged are counted and named; the audit finds them too."""
+    log, people, machine = simulated()
+    irm = log.irm(system="system").judge(people, proxy=machine.filter(pl.col("query") > 2))
+    for call in (irm.evaluate, irm.compare):
+        said = error(lambda call=call: call("ndcg@5"), BadValueError)
+        assert said.startswith("proxy: 3 queries that people judged have no judgment of the machine, as a, 0")
+    found = irm.audit().filter(check="queries that only people judged")
+    assert found.select("severity", "n", "example").row(0) == ("error", 3, "a, 0")
+
+
+def test_columns_of_queries_stand_on_both_sides() -> None:
+    """Segments and weights that the judgments say are said by both, or the error names the column."""
+    log, people, machine = simulated()
+    lists = log.drop("device").irm(system="system", by="device")
+    device = "d" + (pl.col("query") % 2).cast(pl.String)
+    sides = people.with_columns(device=device), machine.with_columns(device=device)
+    found = lists.judge(sides[0], proxy=sides[1]).evaluate("ndcg@5", ci=0.9)
+    wanted = log.irm(system="system", by="device").judge(people, proxy=machine).evaluate("ndcg@5", ci=0.9)
+    assert_frame_equal(found, wanted)
+    said = error(lambda: lists.judge(sides[0], proxy=machine), ColumnError)
+    assert "device" in said
+    other = machine.with_columns(device=pl.col("query") % 2)
+    said = error(lambda: lists.judge(sides[0], proxy=other).evaluate("ndcg"), BadValueError)
+    assert "give both one type" in said
+
+
+def test_a_sample_that_is_not_random_is_seen() -> None:
+    """The audit warns where the machine's values of what people judged differ from the rest, and of queries in part."""
+    log, people, machine = simulated(whole=60)
+    rich = people.filter(pl.col("grade").mean().over("query") > 1.7)
+    irm = log.irm(system="system")
+    checks = irm.judge(rich, proxy=machine).audit()
+    assert "queries for people that are no random sample" in checks["check"].to_list()
+    drawn = people.filter(pl.col("query") % 3 == 0)
+    plain = irm.judge(drawn, proxy=machine).audit()["check"].to_list()
+    assert not {"queries for people that are no random sample", "queries without judgments"} & {*plain}
+    assert "rankings judged by people in part" not in plain
+    known = rich.with_columns(chance=0.3)
+    told = irm.judge(known, proxy=machine, sampling="chance").audit()["check"].to_list()
+    assert "queries for people that are no random sample" not in told
+    partly = irm.judge(drawn.filter(pl.col("doc") != "d0"), proxy=machine).audit()
+    assert partly.filter(check="rankings judged by people in part").select("n", "share").row(0) == (40, 1)
+
+
+def outcome(irm: IRM[Any]) -> list[pl.DataFrame]:
+    """What the verbs that take both return."""
+    every = (irm.evaluate("ndcg@5", "map", ci=0.9, margins=True), irm.compare("ndcg@5", "rr"), irm.audit())
+    return [as_polars(one) for one in every]
+
+
+def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
+    """Whatever kind of frame log and judgments are of, results are the same."""
+    log, people, machine = simulated()
+    people = people.with_columns(chance=0.2 + 0.3 * (pl.col("query") % 2))
+    roles = {"system": "system", "by": "device", "cluster": "user"}
+    wanted = outcome(log.irm(**roles).judge(people, proxy=machine, sampling="chance"))
+    sides = [as_kind(one, kind) for one in (log, people, machine)]
+    found = outcome(IRM(sides[0], **roles).judge(sides[1], proxy=sides[2], sampling="chance"))
+    for one, other in zip(found, wanted, strict=True):
+        assert_frame_equal(one, other, check_dtypes=False, check_exact=False, abs_tol=1e-12)
+    shuffled = log.sample(fraction=1, shuffle=True, seed=1)
+    moved = outcome(shuffled.irm(**roles).judge(people.reverse(), proxy=machine.reverse(), sampling="chance"))
+    for one, other in zip(moved[:2], wanted[:2], strict=True):
+        assert_frame_equal(one, other, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "dask", "lists"])
+def test_engines_and_lists_give_the_same(engine: str) -> None:
+    """What is worked on in pieces, or unfolded from lists, gives the same numbers."""
+    log, people, machine = simulated()
+    people = people.with_columns(chance=0.2 + 0.3 * (pl.col("query") % 2))
+    roles: dict[str, Any] = {"system": "system", "by": "device", "cluster": "user", "query": "query"}
+    roles |= {"doc": "doc", "score": "score"}
+    wanted = outcome(log.irm(**roles).judge(people, proxy=machine, sampling="chance"))
+    if engine == "lists":
+        keys = ["system", "query", "device", "user"]
+        log = log.group_by(keys, maintain_order=True).agg("doc", "score")
+        irm: Any = log.irm(**roles)
+    elif engine == "dask":
+        dask = pytest.importorskip("dask.dataframe")
+        irm = IRM(dask.from_pandas(log.to_pandas(), npartitions=3), **roles)
+    else:
+        irm = IRM(duckdb.from_arrow(log.to_arrow()), **roles, memory=1000)
+    found = irm.judge(people, proxy=machine, sampling="chance")
+    for verb, asked, other in (("evaluate", ("ndcg@5", "map"), wanted[0]), ("compare", ("ndcg@5", "rr"), wanted[1])):
+        one = getattr(found, verb)(*asked, **({"ci": 0.9, "margins": True} if verb == "evaluate" else {}))
+        one = one.compute() if engine == "dask" else one.pl() if engine == "duckdb" else one
+        one = pl.from_pandas(one) if isinstance(one, pd.DataFrame) else one
+        assert_frame_equal(one, other, check_dtypes=False, check_row_order=False, abs_tol=1e-12)
+
+
+def test_a_lazy_frame_is_not_run() -> None:
+    """The schema of a lazy result is known, with the columns of prediction-powered means."""
+    log, people, machine = simulated()
+    lazy = log.lazy().irm(system="system").judge(people.lazy(), proxy=machine.lazy())
+    for found in (lazy.evaluate("ndcg@5", ci=0.9), lazy.compare("ndcg@5")):
+        schema = found.collect_schema()
+        assert schema == found.collect().schema
+        assert {"n_proxy": pl.Int64, "lambda": pl.Float64}.items() <= schema.items()
+
+
+def test_the_repr_says_that_a_machine_judged_too() -> None:
+    """The title names both sides."""
+    log, people, machine = simulated()
+    assert "judged beside, and by a machine" in repr(log.irm(system="system").judge(people, proxy=machine))
+
+
+def test_a_frame_without_rows_has_a_row() -> None:
+    """A log without results has means of what was judged, and one without queries a row of nulls."""
+    run = frame("query doc score", (1, "a", 1.0)).clear()
+    people, machine = (table(grade=np.array(side, float)) for side in (HUMAN, SAME + OTHERS))
+    found = run.irm.judge(people, proxy=machine).evaluate("dcg@1", ci=0.9)
+    assert found["value", "n", "n_proxy"].row(0) == (0, 8, 12)
