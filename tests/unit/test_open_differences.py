@@ -395,3 +395,13 @@ def test_what_is_refused(roles: Any, options: Any, match: str) -> None:
     log = pl.DataFrame({"query": [1] * 2, "run": [*"xy"], "doc": [*"ab"], "rank": [1, 1], "grade": [1, None]})
     log = log.with_columns(moves=1, lists=pl.Series([["a"]] * 2))
     assert match in error(lambda: irm_of(log, **roles).to_judge(**({"metric": "precision@1"} | options)))
+
+
+def test_nothing_to_ask_for() -> None:
+    """Of an empty log, where all is judged, and where nothing that is open moves anything, there are no rows."""
+    log = runs(np.random.default_rng(11), 3)
+    assert irm_of(log.clear()).to_judge(metric="precision@1").is_empty()
+    assert "run has no systems" in error(lambda: bounded(irm_of(log.clear()), "ndcg@3"))
+    assert irm_of(log.with_columns(pl.col("grade").fill_null(0))).to_judge(metric="precision@1").is_empty()
+    alike = pl.concat([log.filter(run="x"), log.filter(run="x").with_columns(run=pl.lit("y"))])
+    assert irm_of(alike).to_judge(metric="ndcg@3", baseline="x", max_grade=TOP).is_empty()

@@ -78,14 +78,13 @@ def of_pairs(
     columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
 ) -> tuple[dict[str, pl.Series], Answer]:
     """Return the columns of the systems beside that of a baseline, with whether the order can turn, and their keys."""
-    system, systems = str(log.columns.system), log.grid.system_row
-    names = log.keys_at(["system"], systems)["system"].to_list()
-    ((_, base), *_) = pairs_of(range(len(names)), names, baseline, system)
-    others = rows.keys[system] != log.rows(systems)[base]
+    system = str(log.columns.system)
+    base = log.rows(log.grid.system_row)[system_of(log, baseline)]
+    others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
     columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
     keys = {name: held[others] for name, held in rows.keys.items()}
-    keys["baseline"] = np.full(others.sum(), log.rows(systems)[base])
+    keys["baseline"] = np.full(others.sum(), base)
     answer = replace(rows, keys=keys, aliases={"baseline": system})
     return {name: values.filter(others) for name, values in columns.items()}, answer
 
@@ -175,13 +174,22 @@ def spare_of(log: Log) -> Array:
     return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
 
 
+def system_of(log: Log, baseline: Any) -> int:
+    """Return the number of a baseline; raise where it is no system, or the only one."""
+    names = log.keys_at(["system"], log.grid.system_row)["system"].to_list()
+    return pairs_of(range(len(names)), names, baseline, str(log.columns.system))[0][1]
+
+
 def place_of(log: Log, baseline: Any) -> int:
-    """Return the number of a system; of one that a piece of a log does not have, that of one without rows."""
+    """Return the number of a baseline; where a piece of a log does not have it, that of a system without rows."""
     rows = log.grid.system_row
+    if not (rows == NONE).any():
+        return system_of(log, baseline)
     names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
-    if len(names) < len(rows) and baseline not in names:
+    try:
+        return number_of(baseline, names, str(log.columns.system))
+    except BadValueError:  # which the systems of all pieces are looked at for
         return len(names)
-    return number_of(baseline, names, str(log.columns.system))
 
 
 def number_documents(log: Log) -> Array:
