@@ -18,7 +18,7 @@ from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, shown
-from frame_metrics.inputs import Array, Confusion, Ranking, Rows
+from frame_metrics.inputs import Array, Confusion, Rows
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
@@ -156,9 +156,37 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
             scaled, highest = fitted(name, metric, run, top)
-            take(_shared(i, scaled, run, at, docs, highest, spare[at], base, together.shape[1]))
+            rows, n_open = open_in(scaled, run)
+            ratio = ratio_of(scaled, run, highest) if metric.name in RATIOS else None
+            weight = best_alone(scaled, run, rows, highest) if ratio is None else ratio.discount(rows.rank)
+            start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start
+            weights = rows.query, docs[rows.value.astype(np.int64)], weight
+            if base is not None:
+                weights = _apart(*weights, base, together.shape[1])
+                start = start - start.reshape(-1, together.shape[1])[:, base].repeat(together.shape[1])
+            falling, own = _falling(*weights, run.n_queries)
+            outside = n_open + spare[at] - falling.count
+            gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
+            take(Shared(i, at, start, falling, own, gains))
 
     blocks.each_block(grid.size[together].sum(axis=1), work)
+
+
+def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
+    """The weights of rankings, those of each query side by side, and the baseline's with the other sign at each."""
+    mine = np.flatnonzero(item % systems == base)
+    others = (item[mine, None] - base + np.arange(systems)).ravel()
+    doc = np.append(doc, doc[mine].repeat(systems))
+    return np.append(item, others), doc, np.append(weight, -weight[mine].repeat(systems))
+
+
+def _falling(item: Array, doc: Array, weight: Array, n: int) -> tuple[Rows, Array]:
+    """Sums of the weights of each document that are not 0, of each ranking the greatest first, and the documents."""
+    _, first, which = np.unique(item * (doc.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
+    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(first))
+    order = np.lexsort((-weight, item))
+    order = order[weight[order] != 0]
+    return Rows(item[order], np.zeros(len(order)), weight[order], n), doc[order]
 
 
 def spare_of(log: Log) -> Array:
@@ -197,39 +225,3 @@ def number_documents(log: Log) -> Array:
     if "doc" in log.table.columns:
         return codes(log.table, ["doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
-
-
-def _shared(
-    i: int,
-    metric: Metric,
-    run: Ranking,
-    at: Array,
-    docs: Array,
-    top: float | None,
-    spare: Array,
-    base: int | None,
-    systems: int,
-) -> Shared:
-    """Return the unjudged documents of a block of rankings, those of each query side by side."""
-    rows, n_open = open_in(metric, run)
-    ratio = ratio_of(metric, run, top) if metric.name in RATIOS else None
-    if ratio is None:
-        start, weight = np.nan_to_num(metric.compute(run)), best_alone(metric, run, rows, top)
-    else:
-        start, weight = ratio.start, ratio.discount(rows.rank)
-    item, doc = rows.query, docs[rows.value.astype(np.int64)]
-    if base is not None:
-        every = np.arange(run.n_queries)
-        start = start - start[every // systems * systems + base]
-        mine = np.flatnonzero(item % systems == base)
-        others = (item[mine, None] - base + np.arange(systems)).ravel()
-        item, doc = np.append(item, others), np.append(doc, np.repeat(doc[mine], systems))
-        weight = np.append(weight, -np.repeat(weight[mine], systems))
-    pair, first, which = np.unique(item * (docs.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
-    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(pair))
-    order = np.lexsort((-weight, item))
-    order = order[weight[order] != 0]
-    weights = Rows(item[order], np.zeros(len(order)), weight[order], run.n_queries)
-    outside = n_open + spare - weights.count
-    gains = None if ratio is None else Gains.of(ratio, start, weights, outside)
-    return Shared(i, at, start, weights, doc[order], gains)
