@@ -17,7 +17,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, ColumnError, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Rows
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.baseline import is_frame
@@ -35,7 +35,7 @@ RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each docum
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
 
-def check_baseline(plan: Plan, baseline: Any) -> None:
+def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
     """Raise for systems whose documents are not known to be the same, and for what is no system; nothing is read."""
     columns = plan.columns
     if columns.system is None:
@@ -46,6 +46,9 @@ def check_baseline(plan: Plan, baseline: Any) -> None:
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.own_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
+    for name, metric in asked:
+        if metric.average is not None:
+            raise NotComputableError(f"{name} is an average, and the differences are those of the values of queries")
 
 
 def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
@@ -92,9 +95,8 @@ def of_pairs(
 def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
     """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
     decided = columns.predicted is not None or conventions.threshold is not None
-    return (metric.adds is True or metric.name in RATIOS) and not (
-        decided and metric.input is Confusion and metric.k is None
-    )
+    decided &= metric.input is Confusion and metric.k is None
+    return (metric.adds is True or metric.name in RATIOS) and metric.average is None and not decided
 
 
 @dataclass(frozen=True, eq=False)

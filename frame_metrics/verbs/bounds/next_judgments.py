@@ -79,7 +79,7 @@ def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
     if columns.doc is None:
         raise ColumnError("no column says which document a row is, and judgments are of documents; name doc=")
     if baseline is not None:
-        check_baseline(plan, baseline)
+        check_baseline(asked, plan, baseline)
     check_asked(asked, plan)
     for name, metric in asked:
         check_open(asked, plan, max_grade)
