@@ -121,7 +121,9 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
     """
     needs = ("metric", "value", "lower", "upper")
     also = (*OF_EVALUATE, "tied", "judged")
-    tidy = named(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
+    tidy = named(
+        read_tidy(frame, "bounds draws what bounds() returns without baseline=", needs, also, color=color, facet=facet)
+    )
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
     return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
 

@@ -354,6 +354,7 @@ def test_what_needs_all_rows() -> None:
         "this is computed from all rows at once, and those of a dask.DataFrame are not here; give what its compute() "
         "returns, of the columns that are needed and of some queries"
     )
+    assert said == error(lambda: IRM(dd.from_pandas(_log(), npartitions=2)).to_judge(way="depth"), NotComputableError)
 
 
 def test_no_rows_of_any_system() -> None:

@@ -33,6 +33,7 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.per_query(names, layout="wide"), pd.DataFrame)
     assert_type(log.compare(names), pd.DataFrame)
     assert_type(log.bounds(names, of="ties"), pd.DataFrame)
+    assert_type(log.to_judge(5, baseline="a"), pd.DataFrame)
     assert_type(log.per_class(names, average=["macro", "weighted"], layout="wide"), pd.DataFrame)
     assert_type(log.confusion(margins=True, shares=True), pd.DataFrame)
     assert_type(log.thresholds(names), pd.DataFrame)

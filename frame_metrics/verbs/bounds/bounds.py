@@ -54,7 +54,7 @@ def bounds(
             if given is not None:
                 raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
     if baseline is not None:
-        check_baseline(plan, baseline)
+        check_baseline(asked, plan, baseline)
     asked = [*scaled(asked, max_grade)]
 
     def compute(source: Source) -> Answer:

@@ -17,8 +17,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, ColumnError, shown
-from frame_metrics.inputs import Array, Confusion, Ranking, Rows
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
+from frame_metrics.inputs import Array, Confusion, Rows
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
@@ -35,7 +35,7 @@ RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each docum
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
 
-def check_baseline(plan: Plan, baseline: Any) -> None:
+def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
     """Raise for systems whose documents are not known to be the same, and for what is no system; nothing is read."""
     columns = plan.columns
     if columns.system is None:
@@ -46,6 +46,9 @@ def check_baseline(plan: Plan, baseline: Any) -> None:
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.own_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")
+    for name, metric in asked:
+        if metric.average is not None:
+            raise NotComputableError(f"{name} is an average, and the differences are those of the values of queries")
 
 
 def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
@@ -78,14 +81,13 @@ def of_pairs(
     columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
 ) -> tuple[dict[str, pl.Series], Answer]:
     """Return the columns of the systems beside that of a baseline, with whether the order can turn, and their keys."""
-    system, systems = str(log.columns.system), log.grid.system_row
-    names = log.keys_at(["system"], systems)["system"].to_list()
-    ((_, base), *_) = pairs_of(range(len(names)), names, baseline, system)
-    others = rows.keys[system] != log.rows(systems)[base]
+    system = str(log.columns.system)
+    base = log.rows(log.grid.system_row)[system_of(log, baseline)]
+    others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
     columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
     keys = {name: held[others] for name, held in rows.keys.items()}
-    keys["baseline"] = np.full(others.sum(), log.rows(systems)[base])
+    keys["baseline"] = np.full(others.sum(), base)
     answer = replace(rows, keys=keys, aliases={"baseline": system})
     return {name: values.filter(others) for name, values in columns.items()}, answer
 
@@ -93,9 +95,8 @@ def of_pairs(
 def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
     """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
     decided = columns.predicted is not None or conventions.threshold is not None
-    return (metric.adds is True or metric.name in RATIOS) and not (
-        decided and metric.input is Confusion and metric.k is None
-    )
+    decided &= metric.input is Confusion and metric.k is None
+    return (metric.adds is True or metric.name in RATIOS) and metric.average is None and not decided
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +158,37 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
         for i, (name, metric) in enumerate(asked):
             run = whole.variant(log.conventions.variant(metric)[0], False)
             scaled, highest = fitted(name, metric, run, top)
-            take(_shared(i, scaled, run, at, docs, highest, spare[at], base, together.shape[1]))
+            rows, n_open = open_in(scaled, run)
+            ratio = ratio_of(scaled, run, highest) if metric.name in RATIOS else None
+            weight = best_alone(scaled, run, rows, highest) if ratio is None else ratio.discount(rows.rank)
+            start = np.nan_to_num(scaled.compute(run)) if ratio is None else ratio.start
+            weights = rows.query, docs[rows.value.astype(np.int64)], weight
+            if base is not None:
+                weights = _apart(*weights, base, together.shape[1])
+                start = start - start.reshape(-1, together.shape[1])[:, base].repeat(together.shape[1])
+            falling, own = _falling(*weights, run.n_queries)
+            outside = n_open + spare[at] - falling.count
+            gains = None if ratio is None else Gains.of(ratio, start, falling, outside)
+            take(Shared(i, at, start, falling, own, gains))
 
     blocks.each_block(grid.size[together].sum(axis=1), work)
+
+
+def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
+    """The weights of rankings, those of each query side by side, and the baseline's with the other sign at each."""
+    mine = np.flatnonzero(item % systems == base)
+    others = (item[mine, None] - base + np.arange(systems)).ravel()
+    doc = np.append(doc, doc[mine].repeat(systems))
+    return np.append(item, others), doc, np.append(weight, -weight[mine].repeat(systems))
+
+
+def _falling(item: Array, doc: Array, weight: Array, n: int) -> tuple[Rows, Array]:
+    """Sums of the weights of each document that are not 0, of each ranking the greatest first, and the documents."""
+    _, first, which = np.unique(item * (doc.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
+    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(first))
+    order = np.lexsort((-weight, item))
+    order = order[weight[order] != 0]
+    return Rows(item[order], np.zeros(len(order)), weight[order], n), doc[order]
 
 
 def spare_of(log: Log) -> Array:
@@ -175,13 +204,22 @@ def spare_of(log: Log) -> Array:
     return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
 
 
+def system_of(log: Log, baseline: Any) -> int:
+    """Return the number of a baseline; raise where it is no system, or the only one."""
+    names = log.keys_at(["system"], log.grid.system_row)["system"].to_list()
+    return pairs_of(range(len(names)), names, baseline, str(log.columns.system))[0][1]
+
+
 def place_of(log: Log, baseline: Any) -> int:
-    """Return the number of a system; of one that a piece of a log does not have, that of one without rows."""
+    """Return the number of a baseline; where a piece of a log does not have it, that of a system without rows."""
     rows = log.grid.system_row
+    if not (rows == NONE).any():
+        return system_of(log, baseline)
     names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
-    if len(names) < len(rows) and baseline not in names:
+    try:
+        return number_of(baseline, names, str(log.columns.system))
+    except BadValueError:  # which the systems of all pieces are looked at for
         return len(names)
-    return number_of(baseline, names, str(log.columns.system))
 
 
 def number_documents(log: Log) -> Array:
@@ -189,39 +227,3 @@ def number_documents(log: Log) -> Array:
     if "doc" in log.table.columns:
         return codes(log.table, ["doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
-
-
-def _shared(
-    i: int,
-    metric: Metric,
-    run: Ranking,
-    at: Array,
-    docs: Array,
-    top: float | None,
-    spare: Array,
-    base: int | None,
-    systems: int,
-) -> Shared:
-    """Return the unjudged documents of a block of rankings, those of each query side by side."""
-    rows, n_open = open_in(metric, run)
-    ratio = ratio_of(metric, run, top) if metric.name in RATIOS else None
-    if ratio is None:
-        start, weight = np.nan_to_num(metric.compute(run)), best_alone(metric, run, rows, top)
-    else:
-        start, weight = ratio.start, ratio.discount(rows.rank)
-    item, doc = rows.query, docs[rows.value.astype(np.int64)]
-    if base is not None:
-        every = np.arange(run.n_queries)
-        start = start - start[every // systems * systems + base]
-        mine = np.flatnonzero(item % systems == base)
-        others = (item[mine, None] - base + np.arange(systems)).ravel()
-        item, doc = np.append(item, others), np.append(doc, np.repeat(doc[mine], systems))
-        weight = np.append(weight, -np.repeat(weight[mine], systems))
-    pair, first, which = np.unique(item * (docs.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
-    item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(pair))
-    order = np.lexsort((-weight, item))
-    order = order[weight[order] != 0]
-    weights = Rows(item[order], np.zeros(len(order)), weight[order], run.n_queries)
-    outside = n_open + spare - weights.count
-    gains = None if ratio is None else Gains.of(ratio, start, weights, outside)
-    return Shared(i, at, start, weights, doc[order], gains)

@@ -31,7 +31,7 @@ from frame_metrics.verbs.bounds.differences import (
     each_shared,
     is_exact,
     number_documents,
-    place_of,
+    system_of,
 )
 
 Way = Literal["bounds", "depth"]
@@ -79,7 +79,7 @@ def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
     if columns.doc is None:
         raise ColumnError("no column says which document a row is, and judgments are of documents; name doc=")
     if baseline is not None:
-        check_baseline(plan, baseline)
+        check_baseline(asked, plan, baseline)
     check_asked(asked, plan)
     for name, metric in asked:
         check_open(asked, plan, max_grade)
@@ -135,28 +135,29 @@ def _keys(log: Log) -> list[str]:
 
 def _moving(table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> pl.DataFrame:
     """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean."""
-    grid, measured = log.grid, each_ranking(log, [])
-    base = None if baseline is None else place_of(log, baseline)
+    grid, measured, keys = log.grid, each_ranking(log, []), _keys(log)
+    base = None if baseline is None else system_of(log, baseline)
     weight = measured.evaluated * (1.0 if measured.weight is None else measured.weight)
-    compared = max(len(grid.system_row), 1) - (base is not None)
-    total = np.bincount(grid.segment, weight, len(grid.segment_row))[grid.segment]
-    share = ratio(weight * max(len(grid.system_row), 1) / max(compared, 1), total)
-    keys = _keys(log)
+    compared = max(len(grid.system_row), 1) - (base is not None)  # systems, as often as which each query has a weight
+    total = np.bincount(grid.segment, weight, len(grid.segment_row)) * compared / max(len(grid.system_row), 1)
     names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
     group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(NONE).to_numpy()
-    alone, every = [], []
+    share = np.where(group == NONE, 0, np.nan_to_num(ratio(weight, total[grid.segment])))
+    n, others, found = len(log.table), np.zeros(len(share)), [(np.zeros(0, np.int64), np.zeros(0))]
 
     def take(one: Shared) -> None:
-        item, (moved, others) = one.weights.query, one.narrowed()
-        of, own = group[one.at], share[one.at]
-        alone.append(pl.DataFrame({"of": of[item], "document": one.doc, "moves": (moved - others[item]) * own[item]}))
-        every.append(pl.DataFrame({"of": of, "others": others * own}))
+        item, (moved, rest) = one.weights.query, one.narrowed()
+        others[one.at] = rest * share[one.at]
+        found.append((group[one.at][item] * n + one.doc, (moved - rest[item]) * share[one.at][item]))
 
     each_shared(log, asked, max_grade, base, take)
-    moves = pl.concat(alone).group_by("of", "document").agg(pl.sum("moves"))
-    others = pl.concat(every).group_by("of").agg(pl.sum("others"))
-    table = table.join(moves, on=["of", "document"], how="left").join(others, on="of", how="left")
-    table = table.with_columns(moves=pl.col("moves").fill_null(0) + pl.col("others").fill_null(0))
-    # Those of equal weight are equal though their sums are rounded.
-    table = table.with_columns(moved=pl.col("moves").round_sig_figs(10))
+    number = table["of"].to_numpy() * n + table["document"].to_numpy()
+    each, moved = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(number)
+    alone = np.bincount(order[np.searchsorted(number, each, sorter=order)], moved, len(number))
+    moves = alone + np.bincount(np.maximum(group, 0), others, len(names))[table["of"].to_numpy()]
+    # Equal ones are equal, though sums are rounded.
+    table = table.with_columns(pl.Series("moves", moves, pl.Float64)).with_columns(
+        moved=pl.col("moves").round_sig_figs(10)
+    )
     return table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
