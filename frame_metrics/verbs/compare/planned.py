@@ -138,4 +138,4 @@ def _columns(rows: Sequence[Row], counts: Sequence[str]) -> dict[str, pl.Series]
     """The columns beside the keys."""
     held = {name: np.array([row[name] for row in rows], dtype=float) for name in (*ASKED, *counts, *NEEDED)}
     columns = {name: number(values) for name, values in held.items()}
-    return columns | {name: columns[name].cast(pl.Int64) for name in (*counts, *NEEDED)}
+    return columns | {name: columns[name].cast(pl.Int64, strict=False) for name in (*counts, *NEEDED)}
