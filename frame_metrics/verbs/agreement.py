@@ -50,7 +50,7 @@ class AgreementOptions(IntervalOptions):
     def schema(self) -> dict[str, Any]:
         """The columns beside the keys, and their types."""
         ends = ("",) if self.ci is None else ("", "_low", "_high")
-        names = (*OF_TWO, *OF_ALL, *(() if self.reference is None else AGAINST))
+        names = (*OF_TWO, *OF_ALL, *(AGAINST if _texts(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}
         numbers = {f"{name}{end}": pl.Float64 for name in names for end in ends}
         return {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64} | numbers
