@@ -44,8 +44,8 @@ def power(
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()
-    tidy = tidy.said(", ".join(f"{ONCE[name]}{value}" for name, value in alone.items()))
-    tidy = tidy.said(f"{lacking:,} unknown numbers are not drawn" if lacking else "")
+    said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
+    tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
     tidy = tidy.with_columns(goal=pl.lit(goal))
     title = "Units of each arm" if "baseline_n_units" in tidy.table.columns else "Queries, or clusters of them"
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
