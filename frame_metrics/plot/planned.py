@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, check_level
+from frame_metrics.errors import BadValueError, shown
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, altair, colored, composed, line_mark, tooltip
 from frame_metrics.plot.tidy import Names, column_of, lighted, read_tidy
 
@@ -34,7 +35,8 @@ def power(
     color : the key columns that are told apart by colour; by default the first one.
     facet : the key columns of small multiples; by default all others that have several values.
     """
-    check_level(goal)
+    if not is_number(goal) or not 0 < goal < 1:
+        raise BadValueError(f"goal={shown(goal)} is not a chance between 0 and 1, as 0.8")
     alt = altair()
     there = [name for name in ONCE if name in border_of(frame).names()]
     alone = {name: values[0] for name in there if (values := column_of(frame, name).unique()).len() == 1}
@@ -42,21 +44,18 @@ def power(
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()
-    tidy = tidy.said(", ".join(f"{ONCE[name]}{value}" for name, value in alone.items()))
-    tidy = tidy.said(f"{lacking:,} unknown numbers are not drawn" if lacking else "")
+    said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
+    tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
     tidy = tidy.with_columns(goal=pl.lit(goal))
-    arms = "baseline_n_units" in tidy.table.columns
-    title = "Units of each arm" if arms else "Queries, or clusters of them"
+    title = "Units of each arm" if "baseline_n_units" in tidy.table.columns else "Queries, or clusters of them"
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
     channels = colored(tidy.color, dashes=True)
-    shown = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "needed_high": "to"})
-    low = alt.X("needed_low:Q", title=title)
-    band = alt.Chart().mark_area(opacity=0.15, orient="horizontal")
-    line = line_mark(tidy.color)
+    told = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "needed_high": "to"})
+    ends = {"x": alt.X("needed_low:Q", title=title), "x2": alt.X2("needed_high:Q")}
     layers = [
-        band.encode(x=low, x2=alt.X2("needed_high:Q"), y=y, color=channels["color"]),
-        line.encode(x=x, y=y, **channels, order=alt.Order("power:Q"), tooltip=shown),
+        alt.Chart().mark_area(opacity=0.15, orient="horizontal").encode(**ends, y=y, color=channels["color"]),
+        line_mark(tidy.color).encode(x=x, y=y, **channels, order=alt.Order("power:Q"), tooltip=told),
         alt.Chart().mark_rule(strokeDash=[4, 4], color=NEITHER).encode(y=alt.Y("mean(goal):Q", title="")),
     ]
     chart = composed(tidy, layers, "Power by the size of the sample")

@@ -15,18 +15,12 @@ from frame_metrics.stats.sequence import as_level, ever_left
 from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
 from frame_metrics.stats.units import Arms
 
+Drawn = tuple[int, int, int]  # permutations, resamples and the seed
 Quantile = Callable[[Array], Array]  # parts of a variance, shape (parts, columns), to how many errors an end is away
 
 
 def compared(
-    arms: Arms,
-    test: str,
-    level: float,
-    power: float,
-    drawn: tuple[int, int, int],
-    tick: Tick,
-    *,
-    grown: float | None = None,
+    arms: Arms, test: str, level: float, power: float, drawn: Drawn, tick: Tick, grown: float | None = None
 ) -> dict[str, Array]:
     """Return means, differences, intervals and p-values of two arms, shape (columns,) each.
 
@@ -37,7 +31,6 @@ def compared(
     test : "randomization" exchanges units between the arms; "t" is Welch's, "z" the normal one; "bootstrap".
     level : of the intervals.
     power : how likely the smallest difference that can be detected (mde) is to be seen.
-    drawn : permutations, resamples and the seed.
     tick : told how many permutations are done.
     grown : of arms that somebody looks at again and again, how many times as much is known as at the first look; then
         interval and p-value are those of a confidence sequence, whatever the test; 0 before that look, where the

@@ -50,5 +50,7 @@ def needed(spread: Array, arms: int, detect: float, power: float, level: float) 
 
     Source: W. C. Guenther, Sample size formulas for normal theory t tests, The American Statistician 35(4), 1981.
     """
-    many = spread * (max(detectable(level, power), 0) / detect) ** 2 + normal_quantile(level) ** 2 / (2 * arms)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a difference next to 0
+        many = spread * np.square(np.float64(max(detectable(level, power), 0)) / detect)
+    many = np.where(np.isfinite(many), many, np.nan) + normal_quantile(level) ** 2 / (2 * arms)
     return np.maximum(np.ceil(many - 1e-9), 2)

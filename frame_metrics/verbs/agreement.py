@@ -47,42 +47,32 @@ class AgreementOptions(IntervalOptions):
         check_bool("per_class", self.per_class)
 
     @property
-    def keys(self) -> list[str]:
-        """The columns of the judgments that tell segments apart."""
-        return [self.by] if isinstance(self.by, str) else list(self.by or ())
-
-    @property
-    def references(self) -> list[str]:
-        """The annotators that the others are held against."""
-        given = self.reference
-        return [] if given is None else list(map(str, given if isinstance(given, list | tuple) else [given]))
-
-    @property
     def schema(self) -> dict[str, Any]:
         """The columns beside the keys, and their types."""
         ends = ("",) if self.ci is None else ("", "_low", "_high")
-        names = (*OF_TWO, *OF_ALL, *(AGAINST if self.references else ()))
+        names = (*OF_TWO, *OF_ALL, *(AGAINST if _texts(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}
-        who = {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64}
-        return who | {f"{name}{end}": pl.Float64 for name in names for end in ends}
+        numbers = {f"{name}{end}": pl.Float64 for name in names for end in ends}
+        return {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64} | numbers
 
 
 def agreement(irm: Plan, options: AgreementOptions) -> Any:
     """Answer ``irm.agreement``, which has the parameters."""
-    plan, keys = _reading(_annotated(irm), options.keys), options.keys
+    keys, references = _texts(options.by), _texts(options.reference)
+    plan = _reading(_annotated(irm), keys)
     check_apart(keys, options.schema)
 
     def compute(source: Source) -> Answer:
         log = source.log()
         each, value = _each(log)
-        _check_references(each, options)
+        _check_references(each, references)
         parts = _by_segment(each, source, keys)
         some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
         first = log.rows(np.array(some)) if some else np.array([NONE])
         classes = [*np.unique(each[value])] if options.per_class and some else [None]
         tables = []
         for at, part in enumerate(parts):
-            whole = _compared(part, value, log, options.references)
+            whole = _compared(part, value, log, references)
             for one in classes:
                 table = _table(whole if one is None else whole.of_class(one), options)
                 tables.append(table.with_columns(pl.lit(one, pl.Float64).alias("class"), segment=pl.lit(at)))
@@ -90,6 +80,11 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
         return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | options.schema)
+
+
+def _texts(given: Any) -> list[str]:
+    """The names that an option has, one or several."""
+    return [] if given is None else [str(one) for one in (given if isinstance(given, list | tuple) else [given])]
 
 
 def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
@@ -188,15 +183,15 @@ def _each(log: Log) -> tuple[pl.DataFrame, str]:
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
 
-def _check_references(each: pl.DataFrame, options: AgreementOptions) -> None:
+def _check_references(each: pl.DataFrame, references: Sequence[str]) -> None:
     """Raise for a reference that nobody is called, or beside which nobody is left."""
     names = [as_text(each.select("annotator"), row) for row in each["annotator"].arg_unique().sort()]
-    for wanted in options.references:
+    for wanted in references:
         if wanted not in names:
             hint = closest(wanted, names) or f"; there are {listed(names)}"
-            raise BadValueError(f"reference={shown(options.reference)} is none of the annotators{hint}")
-    if options.references and not set(names) - set(options.references):
-        raise BadValueError(f"reference={shown(options.reference)} names every annotator; leave one out")
+            raise BadValueError(f"reference={shown(wanted)} is none of the annotators{hint}")
+    if references and not set(names) - set(references):
+        raise BadValueError(f"reference= names every annotator, {listed(names)}; leave one out")
 
 
 def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> Compared:

@@ -233,6 +233,7 @@ def test_several_references() -> None:
     assert found.select("annotator", "other").rows() == [("b", "c"), ("b", "a"), ("d", "c"), ("d", "a")]
     for who in "ca":
         assert_frame_equal(found.filter(other=who), irm.agreement(who).filter(pl.col("annotator").is_in(["b", "d"])))
+    assert_frame_equal(irm.agreement([]), irm.agreement())
     assert "names every annotator" in error(lambda: irm.agreement([*"abcd"]))
     assert "is none of the annotators" in error(lambda: irm.agreement(["a", "x"]))
 

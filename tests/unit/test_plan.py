@@ -14,6 +14,11 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars, error, made_log
 
+PILOTS = pytest.mark.parametrize(
+    ("n", "spread", "detect", "power", "tests"),
+    [(50, 0.2, 0.05, 0.8, 1), (400, 0.3, 0.02, 0.9, 3), (30, 1, 0.9, 0.8, 1), (60, 0.1, 0.05, 0.5, 10)],
+)
+
 
 def of(differences: Any, **columns: Any) -> IRM[pl.DataFrame]:
     """Saved numbers of two systems that differ so."""
@@ -23,10 +28,7 @@ def of(differences: Any, **columns: Any) -> IRM[pl.DataFrame]:
     return frame.irm(system="run", value="v", **{name: name for name in columns})
 
 
-@pytest.mark.parametrize(
-    ("n", "spread", "detect", "power", "tests"),
-    [(50, 0.2, 0.05, 0.8, 1), (400, 0.3, 0.02, 0.9, 3), (30, 1, 0.9, 0.8, 1), (60, 0.1, 0.05, 0.5, 10)],
-)
+@PILOTS
 def test_needed_queries_are_those_of_statsmodels(
     n: int, spread: float, detect: float, power: float, tests: int
 ) -> None:
@@ -58,10 +60,7 @@ def arms(*values: Any, each: int = 1, **roles: Any) -> IRM[pl.DataFrame]:
     return frame.irm(query="query", system="arm", value="v", **roles)
 
 
-@pytest.mark.parametrize(
-    ("n", "spread", "detect", "power", "tests"),
-    [(50, 0.2, 0.1, 0.8, 1), (400, 0.3, 0.02, 0.9, 3), (30, 1, 0.9, 0.8, 1), (60, 0.1, 0.05, 0.5, 10)],
-)
+@PILOTS
 def test_needed_users_of_an_arm_are_those_of_statsmodels(
     n: int, spread: float, detect: float, power: float, tests: int
 ) -> None:
@@ -151,6 +150,14 @@ def test_clusters_are_what_is_counted() -> None:
     thrice = of(np.repeat(differences, 3), cluster=np.repeat(np.arange(40), 3)).plan(detect=0.3)
     assert thrice.select("n", "n_units").row(0) == (120, 40)
     assert_frame_equal(thrice.select("^needed.*$"), alone.select("^needed.*$"))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_number_that_nobody_can_count_to_is_null(paired: bool) -> None:
+    """Of a difference next to 0."""
+    irm = of([0.5, 0.1, 0.3])
+    found = irm.plan(detect=[1e-12, 1e-200], paired=paired, resamples=10)
+    assert found.select("needed", "needed_high").rows()[1] == (None, None)
 
 
 def test_a_weight_of_0_is_no_query() -> None:

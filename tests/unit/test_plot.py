@@ -813,5 +813,6 @@ def test_power_rises_with_the_number_of_queries() -> None:
         f"{name}, {detect}" for name in ("rr", "ap") for detect in (0.1, 0.5)
     }
     assert "Units of each arm" in titles(plot.power(several))
+    assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
     assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))

@@ -148,8 +148,7 @@ class ArmValues:
 
 def counts_of(mine: Array, arms: Arms) -> Row:
     """Return how many queries and units two arms have; ``mine``: whether each query is of the first one."""
-    counts = {"n": mine.sum(), "baseline_n": (~mine).sum()}
-    return counts | {"n_units": arms.n[0], "baseline_n_units": arms.n[1]}
+    return {"n": mine.sum(), "baseline_n": (~mine).sum(), "n_units": arms.n[0], "baseline_n_units": arms.n[1]}
 
 
 def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:

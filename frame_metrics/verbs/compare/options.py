@@ -31,14 +31,8 @@ Over = Literal["metric", "all"]
 Unanswered = Literal["zero", "drop"]
 Against = Literal["chance", "majority"]
 Looks = Literal["any"]
-CHOICES = {
-    "correction": Correction,
-    "over": Over,
-    "unanswered": Unanswered,
-    "test": Test,
-    "against": Against,
-    "looks": Looks,
-}
+OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
+CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered} | OPTIONAL
 
 Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # what is compared
 BOTH = ("weight", "cluster")
@@ -81,7 +75,7 @@ class CompareOptions(IntervalOptions):
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
         for name, choices in CHOICES.items():
-            if getattr(self, name) is not None or name not in ("test", "against", "looks"):
+            if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
         check_bool("paired", self.paired)
         if self.covariate is not None and self.paired:
@@ -98,18 +92,16 @@ class CompareOptions(IntervalOptions):
 
     def _check_looks(self) -> None:
         """Raise for looks that are not of arms, or have another test than theirs."""
-        if self.looks is None:
-            if self.first_look is not None:
-                raise BadValueError(
-                    f"first_look={shown(self.first_look)} is the first of several looks; say looks='any'"
-                )
-            return
-        if self.first_look is not None:
-            check_whole("first_look", self.first_look, FIRST)
-        if self.paired:
-            raise NotComputableError("looks='any' is of arms that grow; say paired=False, or looks=None")
-        if self.test is not None:
-            raise NotComputableError(f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None")
+        first, looks = self.first_look, self.looks is not None
+        refused = {
+            f"first_look={shown(first)} is of several looks; say looks='any'": first is not None and not looks,
+            "looks='any' is of arms that grow; say paired=False, or looks=None": looks and self.paired,
+            f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None": looks and self.test,
+        }
+        for message, holds in refused.items():
+            if holds:
+                raise NotComputableError(message)
+        check_whole("first_look", FIRST if first is None else first, FIRST)
 
     @property
     def together(self) -> bool:

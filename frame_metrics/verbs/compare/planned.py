@@ -31,7 +31,7 @@ from frame_metrics.verbs.compare.options import CompareOptions, check_compared
 
 COUNTS, OF_ARMS = ("n", "n_units"), ("n", "baseline_n", "n_units", "baseline_n_units")
 NEEDED = ("needed", "needed_low", "needed_high")
-ASKED = ("detect", "power")
+ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance between 0 and 1, as 0.8")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +45,7 @@ class PlanOptions(CompareOptions):
     def __post_init__(self) -> None:
         """Raise for an option out of its range; nothing is read."""
         super().__post_init__()
-        for name, most, what in (
-            ("detect", np.inf, "a difference above 0"),
-            ("power", 1, "a chance between 0 and 1, as 0.8"),
-        ):
+        for name, (most, what) in ASKED.items():
             for one in self.each(name) or [[]]:
                 if not is_number(one) or not 0 < one < most:
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
@@ -136,6 +133,5 @@ def _places(rows: Sequence[Row], metrics: int, pairs: int, options: PlanOptions)
 
 def _columns(rows: Sequence[Row], counts: Sequence[str]) -> dict[str, pl.Series]:
     """The columns beside the keys."""
-    held = {name: np.array([row[name] for row in rows], dtype=float) for name in (*ASKED, *counts, *NEEDED)}
-    columns = {name: number(values) for name, values in held.items()}
-    return columns | {name: columns[name].cast(pl.Int64) for name in (*counts, *NEEDED)}
+    columns = {name: number(np.array([row[name] for row in rows], float)) for name in (*ASKED, *counts, *NEEDED)}
+    return columns | {name: columns[name].cast(pl.Int64, strict=False) for name in (*counts, *NEEDED)}
