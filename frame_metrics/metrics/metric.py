@@ -22,17 +22,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import (
-    Array,
-    Classes,
-    ClassScores,
-    Confusion,
-    Ranking,
-    Scores,
-    TwoRankings,
-    Weighted,
-    name_of,
-)
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, TwoRankings, Weighted, name_of
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
