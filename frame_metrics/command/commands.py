@@ -65,6 +65,13 @@ COMMANDS: dict[str, Command] = {
         IRM.compare,
         ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
     ),
+    "similarity": Command(
+        """
+  frame-metrics similarity bm25.run dense.run rbo overlap@10 --system run --baseline bm25
+  frame-metrics similarity log.parquet tau_ap --system ranker --per-query --sort value""",
+        IRM.similarity,
+        ("baseline",),
+    ),
     "audit": Command(
         """
   frame-metrics audit log.parquet --query qid --score bm25 --grade rating

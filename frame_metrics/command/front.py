@@ -21,6 +21,7 @@ TOLD = {
     "evaluate": "average metrics over queries, for each system and segment",
     "per-query": "compute metrics for every query",
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
+    "similarity": "compare the rankings of systems with each other, without judgments",
     "audit": "report errors and oddities in the data, and what was not counted",
     "curve": "give the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
     "report": "write a page with numbers, comparisons, curves and the audit",

@@ -267,7 +267,7 @@ class Job:
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """The result of the verb, and what its gates say of it."""
         verbs = {"evaluate": self._evaluate, "per-query": self._per_query, "compare": self._compare}
-        return (verbs | {"audit": self._audit, "curve": self._curve})[self.name]()
+        return (verbs | {"audit": self._audit, "curve": self._curve, "similarity": self._similarity})[self.name]()
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
@@ -291,6 +291,9 @@ class Job:
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
         return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
+
+    def _similarity(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        return self.irm.similarity(*self.metrics, baseline=self._systems(), **self._of_verb()).collect(), []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
         """The outcomes of a comparison, of which the log's queries without a saved number are counted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -280,15 +281,21 @@ def _first(grid: Grid) -> Array:
 def matched(here: Log, there: Log) -> Match:
     """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
     ours, theirs = _keys(here, _first(here.grid)), _keys(there, np.arange(len(there.grid.pair)))
-    ours, theirs = _alike(ours, theirs, here.columns, there.columns)
+    own, saved_as = here.columns, there.columns
+    names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
+    ours, theirs = alike(ours, theirs, dict(zip(ours.columns, names, strict=True)))
     saved = theirs.with_row_index("at")
     at = ours.join(saved, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     return Match(here, ours, theirs, at.cast(pl.Int64).fill_null(-1).to_numpy())
 
 
-def _alike(ours: pl.DataFrame, theirs: pl.DataFrame, own: Columns, saved: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Keys of both in types that are compared; raise for types that are never equal."""
-    names = dict(zip(ours.columns, zip((*own.query, *own.by), (*saved.query, *saved.by), strict=True), strict=True))
+def alike(
+    ours: pl.DataFrame, theirs: pl.DataFrame, names: Mapping[str, tuple[str | None, str | None]]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return ids of both in types that are compared; raise for types that are never equal.
+
+    ``names``: what the columns are called in the frame and in the baseline.
+    """
     for key, (name, other) in names.items():
         one, two = ours.schema[key], theirs.schema[key]
         if pl.Null not in (one, two) and kind_of_ids(one) != kind_of_ids(two):

@@ -14,7 +14,7 @@ from frame_metrics.data.lists import Lists, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, told_of
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import check_one_system, check_theirs, matched
+from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched
 from frame_metrics.measuring.pairs import in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
@@ -72,9 +72,11 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     if there is not None:
         match = matched(log, there)
         match.by_segment()  # which raises where nothing matches
-        lists, partners = lists_of(log, there), [(every, np.where(match.at < 0, -1, match.at + len(every)))]
+        docs = alike(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
+        lists = lists_of([log, there], [ids["doc"] for ids in docs])
+        partners = [(every, np.where(match.at < 0, -1, match.at + len(every)))]
     else:
-        lists, partners = lists_of(log), []
+        lists, partners = lists_of([log], [log.table["doc"]]), []
         turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
         for base in (number_if_any(name, here) for name in (here if names is None else names)):
             some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]

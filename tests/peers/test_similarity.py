@@ -201,6 +201,17 @@ def test_equal_scores_as_corsi_and_urbano_print_them() -> None:
     assert [*found.values()] == pytest.approx([0.6922853, 0.5620173], abs=5e-8)
 
 
+@pytest.mark.parametrize(("digits", "expected"), [(2, 0.3928571), (1, 0.39903)])
+def test_ap_correlation_is_that_of_ircor(digits: int, expected: float) -> None:
+    """The example of J. Urbano's package: of true scores, and of estimates that may be equal (its tauAP_a)."""
+    true = [0.67, 0.45, 0.29, 0.12, 0.57, 0.24, 0.94, 0.75, 0.08, 0.54]
+    estimated = [0.48, 0.68, 0.32, 0.09, 0.06, 0.61, 0.87, 0.22, 0.44, 0.84]
+    rows = {"query": 1, "run": ["one"] * 10 + ["two"] * 10, "doc": [*range(10)] * 2}
+    scores = [*(round(value, digits) for value in estimated), *true]
+    irm = pl.DataFrame(rows | {"score": scores}).irm(system="run", ties="expected")
+    assert irm.similarity("tau_ap", baseline="two")["value"].to_list() == pytest.approx([expected], abs=5e-7)
+
+
 @pytest.mark.parametrize("name", ["Compat(p=0.95)", "Compat(p=0.5)", "Compat(p=0.8,normalize=False)"])
 def test_compatibility_is_that_of_ir_measures(name: str) -> None:
     """Of rankings with unjudged documents, grades of several levels, and queries with nothing relevant."""

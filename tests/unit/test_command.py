@@ -328,6 +328,10 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         "3",
     )
     assert_frame_equal(read(got), both.compare("rr", baseline="b", test="bootstrap", seed=3), check_dtypes=False)
+    roles = ["--system", "run", "--doc", "docid"]
+    got = out(capsys, "similarity", "two.parquet", "rbo", *roles, "--baseline", "b", "--per-query")
+    expected = both(doc="docid").similarity("rbo", baseline="b", per_query=True)
+    assert_frame_equal(read(got), expected, check_dtypes=False)
     got = out(capsys, "curve", "log.parquet", "rr@k", "ndcg@k", "--cutoffs", "1", "--cutoffs", "3")
     assert_frame_equal(read(got), irm.curve(["rr@k", "ndcg@k"], cutoffs=[1, 3]))
     got = out(capsys, "audit", "log.parquet")
@@ -415,7 +419,7 @@ def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    "command", ["evaluate", "per-query", "compare", "audit", "curve", "report", "convert", "trec_eval"]
+    "command", ["evaluate", "per-query", "compare", "similarity", "audit", "curve", "report", "convert", "trec_eval"]
 )
 def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command tells its options, exit codes, and at least two calls."""
