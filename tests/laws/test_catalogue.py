@@ -6,7 +6,7 @@ import random
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import product
-from math import log2
+from math import inf, log2
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +14,7 @@ import polars as pl
 import polars.testing as pl_testing
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, Ranking, metric
 from helpers import KINDS, as_kind, as_polars, error
 from inside import in_pieces, read_text, small_blocks, threads
 
@@ -210,6 +210,23 @@ def test_what_was_never_chosen_counts_as_what_was_chosen_least() -> None:
     assert irm(popularity=days).per_query("novelty").equals(irm.per_query("novelty"))
     same_shares = shares(popularity=pl.col("share") * 1)
     assert same_shares.per_query("novelty").equals(shares.per_query("novelty"))
+
+
+def test_an_own_metric_may_call_its_column_as_a_role() -> None:
+    """Beside a metric of ours that reads the role; and equal scores are an error in the words of the role."""
+
+    @metric(range=(0, inf), best=None)
+    def sold(run: Ranking, k: int | None = None) -> Any:
+        """Sum of a column."""
+        return run.column("popularity").total_within(k, run.column("popularity").value)
+
+    frame = log().with_columns(label=pl.lit(1), price=pl.lit(2.0)).drop_nulls("score")
+    irm = frame.irm(**RANKED, label="label", extra={"popularity": "price"})(
+        by=None, system=None, query=["query", "run"]
+    )
+    assert irm.evaluate("sold@1", "arp").rows()[0][3] == 2
+    assert irm.evaluate("arp")["value"].item() == irm.evaluate("sold@1", "arp")["value"][1]
+    assert "different popularities, or groups" in error(lambda: irm(ties="worst").evaluate("arp@2"))
 
 
 def test_a_catalogue_of_one_document_has_no_gini() -> None:
