@@ -411,3 +411,20 @@ def test_lists_that_differ_in_number_are_a_finding() -> None:
     assert "lists that differ in number" not in irm(catalogue=None).audit()["check"]
     whole = irm.frame.filter(pl.col("query").is_in([0, 1]) & (pl.col("run") == "p"))
     assert "lists that differ in number" not in whole.irm(query="query", catalogue=SIZE).audit()["check"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["duckdb", "dask"])
+def test_engines_have_them_too(engine: str) -> None:
+    """Documents of lists come here from wherever the rows are, and are counted once."""
+    whole, few = log(5), {"permutations": 100, "resamples": 20}
+    if engine == "duckdb":
+        frame = pytest.importorskip("duckdb").from_arrow(whole.to_arrow())
+    else:
+        frame = pytest.importorskip("dask.dataframe").from_pandas(whole.to_pandas(), npartitions=3)
+    asked, wanted = IRM(frame, **RANKED), whole.irm(**RANKED)
+    for verb, metrics in (("evaluate", ASKED), ("compare", (*TOGETHER[:2], *EACH[:1]))):
+        found = getattr(asked, verb)(*metrics, **few if verb == "compare" else {})
+        table = found.pl() if engine == "duckdb" else pl.from_pandas(found.compute())
+        expected = getattr(wanted, verb)(*metrics, **few if verb == "compare" else {})
+        pl_testing.assert_frame_equal(table, expected, check_dtypes=False, abs_tol=1e-12)
