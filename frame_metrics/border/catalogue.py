@@ -80,7 +80,7 @@ def _beside(metric: Metric) -> list[str]:
     """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
     try:
         return [need for fact, need in READS.items() if fact in metric.reads] + [
-            one.replace("surprise", "popularity") if one in OF_DOCUMENTS else f"extra {one}" for one in metric.columns
+            one.partition("=")[0] if one in OF_DOCUMENTS else f"extra {one}" for one in metric.columns
         ]
     except FrameMetricsError:
         return []

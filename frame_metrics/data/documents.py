@@ -16,7 +16,10 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, amount_column, refuse
 
 TABLES = ("popularity", "catalogue")
-CHOSEN, SURPRISE = "popularity", "surprise"  # columns of a table of documents: how often, and -log2 of the share
+CHOSEN, SURPRISE = (
+    "popularity",
+    "popularity=surprise",
+)  # columns of a table of documents: how often, and -log2 of the share
 
 
 def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:
@@ -31,7 +34,7 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     """
     chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
     if chosen is not None and not isinstance(chosen, str):
-        chosen = _chosen(chosen, doc) if {CHOSEN, SURPRISE} & {*columns.about} else None
+        chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
         catalogue = _read("catalogue", catalogue, doc)[doc].drop_nulls().unique() if lists else True
     return replace(conventions, popularity=chosen, catalogue=catalogue)
@@ -78,7 +81,7 @@ def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions
         refuse(said, share > 1, "are not between 0 and 1", way)
         refuse(said, share <= 0, "are not above 0", "give what was never chosen the share of what was chosen least")
         log = log.with_columns((0 - share.log(2)).alias(SURPRISE))
-    return log.rename({name: EXTRA + name for name in about})
+    return log.rename({name.removesuffix("="): EXTRA + name for name in about})
 
 
 def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:

@@ -117,7 +117,7 @@ def groups(log: Log) -> set[float]:
     """Return the numbers of the groups that documents of a log belong to."""
     if GROUPS in log.table.columns:
         return {*log.table[GROUPS].drop_nulls().explode()}
-    return {*log.table.get_column(f"{EXTRA}group", default=pl.Series([], dtype=pl.Float64)).drop_nulls().unique()}
+    return {*log.table.get_column(f"{EXTRA}group=", default=pl.Series([], dtype=pl.Float64)).drop_nulls().unique()}
 
 
 def all_relevant(log: Log) -> bool:

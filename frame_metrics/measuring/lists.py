@@ -35,23 +35,18 @@ class Results:
     size: int = 0  # what is above all numbers of documents
     catalogue: float | None = None  # documents that could be shown
 
-    def at(self, some: Array) -> Results:
-        """Return some of the results."""
-        return replace(self, ranking=self.ranking[some], rank=self.rank[some], doc=self.doc[some])
-
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return what a metric reads.
 
         Parameters
         ----------
-        segment : the number of each result's segment, -1 for none, shape (results,), or in draws (draws, results).
+        segment : the number of each result's segment, -1 for none, shape (results,).
         n : number of segments.
         weight : of each list's query, shape (rankings,).
         """
-        some = (segment >= 0) & (self.rank <= (metric.k or EVERY))
-        at = some.nonzero()[-1]
-        each = None if weight is None else weight[self.ranking[at]]
-        return Lists.of_results(segment[some], self.doc[at], each, (n, self.size), self.catalogue)
+        some = np.flatnonzero((segment >= 0) & (self.rank <= (metric.k or EVERY)))
+        each = None if weight is None else weight[self.ranking[some]]
+        return Lists.of_results(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
     def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
         """Return values in groups of lists, how many lists they rest on, and which are undefined, as averages have it.

@@ -83,7 +83,7 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
     for name, metric in asked:
-        if "group" in metric.columns and code_of(metric.params["of"]) not in groups(log):
+        if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
             raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
 
 
@@ -226,7 +226,7 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
         return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     beside = f"values of run.column({metric.columns[0]!r})" if metric.columns else "propensities"
-    beside = "subtopics" if metric.of_subtopics else beside
+    beside = "subtopics" if metric.of_subtopics else beside if metric.judges else "popularities, or groups"
     read = "judgments" if rows.tied else beside
     order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
     raise NotComputableError(

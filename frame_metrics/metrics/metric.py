@@ -38,8 +38,8 @@ from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
-# Columns that a metric reads of the documents' own roles: how often they are chosen, and whom they belong to.
-OF_DOCUMENTS = {"popularity", "surprise", "group"}
+# Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
+OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 ONE_LIST = Lists(np.zeros(1, int), np.ones(1), 1)
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}

@@ -64,7 +64,7 @@ def _column_sums(name: str, run: Ranking, k: int | None = None) -> tuple[Array, 
 _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
 
 
-@_mean(micro=partial(_column_sums, "surprise"), also=("surprisal", "mean_self_information"))
+@_mean(micro=partial(_column_sums, "popularity=surprise"), also=("surprisal", "mean_self_information"))
 def novelty(run: Ranking, k: int | None = None) -> Array:
     """Mean self-information of the results, in bits: high where they are seldom chosen.
 
@@ -74,10 +74,10 @@ def novelty(run: Ranking, k: int | None = None) -> Array:
     Source: P. Castells, S. Vargas, J. Wang, Novelty and diversity metrics for recommender systems: choice, discovery
         and relevance, ECIR 2011 workshop.
     """
-    return ratio(*(part[0] for part in _column_sums("surprise", run, k)))
+    return ratio(*(part[0] for part in _column_sums("popularity=surprise", run, k)))
 
 
-@_mean(micro=partial(_column_sums, "popularity"), also=("arp", "average_recommendation_popularity"))
+@_mean(micro=partial(_column_sums, "popularity="), also=("arp", "average_recommendation_popularity"))
 def average_popularity(run: Ranking, k: int | None = None) -> Array:
     """Mean popularity of the results.
 
@@ -86,12 +86,12 @@ def average_popularity(run: Ranking, k: int | None = None) -> Array:
     Undefined: nothing was retrieved.
     Source: H. Yin, B. Cui, J. Li, J. Yao, C. Chen, Challenging the long tail recommendation, PVLDB 5(9), 2012.
     """
-    return ratio(*(part[0] for part in _column_sums("popularity", run, k)))
+    return ratio(*(part[0] for part in _column_sums("popularity=", run, k)))
 
 
 def _exposure(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> tuple[Array, Array]:
     """Attention to the documents of a group at ranks up to k, and to all, shape (1, queries) each."""
-    seen = run.column("group")
+    seen = run.column("group=")
     looks = np.ones(len(seen.rank)) if attention == "equal" else 1 / np.log2(seen.rank + 1)
     theirs = looks * (seen.value == code_of(of))
     return seen.total_within(k, theirs)[None], seen.total_within(k, looks)[None]

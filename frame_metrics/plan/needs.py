@@ -88,7 +88,7 @@ def _read_beside(name: str, metric: Metric, columns: Columns, roles: Mapping[str
         return NONE
     named = dict(columns.extra)
     if metric.columns and {*metric.columns} <= OF_DOCUMENTS:
-        role = metric.columns[0].replace("surprise", "popularity")
+        role = metric.columns[0].partition("=")[0]
         if roles.get(role) is None:
             raise ColumnError(f"{name} reads what {role}= says of a document; name it")
         return Needs(extra=metric.columns)
@@ -179,8 +179,8 @@ def read_by(
         rank=columns.rank if ordered else None,
         predicted=columns.predicted if needs.predicted else None,
         threshold=columns.threshold if needs.score else None,
-        group=columns.group if "group" in needs.extra else None,
-        popularity=columns.popularity if {"popularity", "surprise"} & {*needs.extra} else None,
+        group=columns.group if "group=" in needs.extra else None,
+        popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
         about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )

@@ -14,6 +14,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, is_foreign
 
+LONG = ("popularity",)  # conventions that may say something of every document
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
 
@@ -77,7 +78,7 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
     title = f"IRM of a {kind_of(frame)}{rows}{_judged(irm)}"
     parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
     said = ", ".join(
-        f"{name}={shown(value) if is_foreign(value) else repr(value)}"
+        f"{name}={shown(value) if is_foreign(value) or name in LONG else repr(value)}"
         for name, value in irm.roles.items()
         if name not in COLUMNS or value is None
     )

@@ -6,7 +6,7 @@ import random
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import product
-from math import log2
+from math import inf, log2
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +14,7 @@ import polars as pl
 import polars.testing as pl_testing
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, Ranking, metric
 from helpers import KINDS, as_kind, as_polars, error
 from inside import in_pieces, read_text, small_blocks, threads
 
@@ -212,6 +212,23 @@ def test_what_was_never_chosen_counts_as_what_was_chosen_least() -> None:
     assert same_shares.per_query("novelty").equals(shares.per_query("novelty"))
 
 
+def test_an_own_metric_may_call_its_column_as_a_role() -> None:
+    """Beside a metric of ours that reads the role; and equal scores are an error in the words of the role."""
+
+    @metric(range=(0, inf), best=None)
+    def sold(run: Ranking, k: int | None = None) -> Any:
+        """Sum of a column."""
+        return run.column("popularity").total_within(k, run.column("popularity").value)
+
+    frame = log().with_columns(label=pl.lit(1), price=pl.lit(2.0)).drop_nulls("score")
+    irm = frame.irm(**RANKED, label="label", extra={"popularity": "price"})(
+        by=None, system=None, query=["query", "run"]
+    )
+    assert irm.evaluate("sold@1", "arp").rows()[0][3] == 2
+    assert irm.evaluate("arp")["value"].item() == irm.evaluate("sold@1", "arp")["value"][1]
+    assert "different popularities, or groups" in error(lambda: irm(ties="worst").evaluate("arp@2"))
+
+
 def test_a_catalogue_of_one_document_has_no_gini() -> None:
     """All other lists of the segment are counted; undefined= says what it becomes."""
     irm = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 1.0]}).irm(catalogue=1)
@@ -394,3 +411,20 @@ def test_lists_that_differ_in_number_are_a_finding() -> None:
     assert "lists that differ in number" not in irm(catalogue=None).audit()["check"]
     whole = irm.frame.filter(pl.col("query").is_in([0, 1]) & (pl.col("run") == "p"))
     assert "lists that differ in number" not in whole.irm(query="query", catalogue=SIZE).audit()["check"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["duckdb", "dask"])
+def test_engines_have_them_too(engine: str) -> None:
+    """Documents of lists come here from wherever the rows are, and are counted once."""
+    whole, few = log(5), {"permutations": 100, "resamples": 20}
+    if engine == "duckdb":
+        frame = pytest.importorskip("duckdb").from_arrow(whole.to_arrow())
+    else:
+        frame = pytest.importorskip("dask.dataframe").from_pandas(whole.to_pandas(), npartitions=3)
+    asked, wanted = IRM(frame, **RANKED), whole.irm(**RANKED)
+    for verb, metrics in (("evaluate", ASKED), ("compare", (*TOGETHER[:2], *EACH[:1]))):
+        found = getattr(asked, verb)(*metrics, **few if verb == "compare" else {})
+        table = found.pl() if engine == "duckdb" else pl.from_pandas(found.compute())
+        expected = getattr(wanted, verb)(*metrics, **few if verb == "compare" else {})
+        pl_testing.assert_frame_equal(table, expected, check_dtypes=False, abs_tol=1e-12)

@@ -67,6 +67,7 @@ NUMBERS: dict[str, Callable[[pl.Series], Any]] = {
     "n_relevant": _ranked({"n_relevant": "x"}, "recall"),
     "collection_size": _ranked({"collection_size": "x"}, "fallout"),
     "collection_size of judgments": _beside({"collection_size": "x"}, "fallout"),
+    "popularity": _ranked({"popularity": "x"}, "arp"),
     "extra": lambda x: pl.DataFrame(_RANKED | {"x": x}).irm(extra={"price": "x"}).evaluate(_own(_price)),
     "value": lambda x: pl.DataFrame({"query": [1, 2], "x": x}).irm(value="x").evaluate(),
     "one of several values": lambda x: (
@@ -97,5 +98,5 @@ def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> N
 
 def test_every_role_of_numbers_is_tried() -> None:
     """Each role has a case, but for those that hold ids, or 0 and 1."""
-    ids = {"query", "doc", "relevant", "system", "team", "by", "cluster", "label", "predicted"}
+    ids = {"query", "doc", "relevant", "system", "team", "group", "by", "cluster", "label", "predicted"}
     assert {*COLUMNS} - ids <= {*NUMBERS}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Lists
+from frame_metrics.measuring.lists import EVERY
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.significance import exchanged
@@ -26,21 +27,24 @@ def lists_compared(pairing: Pairing, segment: int, metric: int, pair: Pair, opti
     here = (side >= 0) & (grid.segment == segment) & (np.bincount(shown.ranking, minlength=len(side)) > 0)
     lists = np.bincount(grid.pair[here], minlength=n_queries)  # of each query, 2 where both have one
     used = lists > (options.unanswered == "drop")
-    some = np.flatnonzero((here & used[grid.pair])[shown.ranking])
-    results, unit = shown.at(some), _units(pairing, used)[grid.pair[shown.ranking[some]]]
-    mine, units = side[results.ranking], int(unit.max(initial=-1)) + 1
+    some = np.flatnonzero((here & used[grid.pair])[shown.ranking] & (shown.rank <= (one.k or EVERY)))
+    of_query, ranking, doc = _units(pairing, used), shown.ranking[some], shown.doc[some]
+    unit, units, mine = of_query[grid.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
+    weight = None if measured.weight is None else measured.weight[ranking]
 
     def values(exchange: Array) -> Array:
         """The metric of both in some draws, by what units exchange in each, shape (draws, 2)."""
         n = len(exchange)
-        placed = np.arange(n)[:, None] * 2 + (mine ^ exchange[:, unit])
-        return one.compute(results.lists(one, placed, 2 * n, measured.weight)).reshape(n, 2)
+        placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
+        every = None if weight is None else np.tile(weight, n)
+        lists = Lists.of_results(placed.ravel(), np.tile(doc, n), every, (2 * n, shown.size), shown.catalogue)
+        return one.compute(lists).reshape(n, 2)
 
     value, base = values(np.zeros((1, units), np.int64))[0]
     row: Row = dict(zip(EACH, map(float, (value, base, value - base)), strict=True)) | {"test": options.test}
     row |= {"n": int(used.sum()), "n_unpaired": int((lists == 1).sum()), "n_undefined": int(np.isnan(value - base))}
     if units > 1 and np.isfinite(value - base):
-        step = max(ROOM // max(len(some), 2 * results.size), 1)
+        step = max(ROOM // max(len(some), 2 * shown.size), 1)
         row["p_value"] = exchanged(values, value - base, units, options.permutations, options.seed, step)
     return row
 
