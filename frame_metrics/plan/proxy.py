@@ -21,7 +21,9 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """
     roles: Any = proxy.roles if isinstance(proxy, Plan) else {}
     if isinstance(proxy, Plan) and proxy.judgments is not None:
-        raise ColumnError("proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out")
+        raise ColumnError(
+            "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
+        )
     odd = next((role for role, said in roles.items() if said is not None and role not in COLUMNS + OWN), None)
     if odd:
         raise ColumnError(
