@@ -137,8 +137,8 @@ def _judged_rows(
     out: dict[str, pl.Series] = {}
     if columns.chosen and (chosen := frame[columns.chosen].cast(pl.Boolean, strict=False).sum()):
         raise BadValueError(
-            f"{columns.chosen}: {chosen} judgments are of documents that were chosen by what they can move, and "
-            "queries with such are no random sample: leave these queries out, or name the chance with which each query "
+            f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
+            "such are no random sample: leave these queries out, or name the chance with which each query "
             "was drawn, as judge(..., sampling='chance')"
         )
     for inside, name, own in zip(

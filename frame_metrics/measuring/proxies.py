@@ -85,15 +85,16 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     both = side_by_side(source, asked, totals=totals)
     if both.lost[0]:
         raise BadValueError(
-            f"proxy: {both.lost[0]} queries that people judged have no judgment of the machine, as {both.lost[1]}; let "
-            "it judge all that people judged, or leave them out"
+            f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged, as "
+            f"{both.lost[1]}; let it judge all that people judged, or leave them out"
         )
     lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (both.undefined & np.isnan(both.human))
     for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
         if n:
             raise NotComputableError(
-                f"{name} is undefined for {n} rankings, which the mean leaves out, so that people and the machine "
-                "would be asked about different queries; say undefined='zero', or ask for a metric that is defined"
+                f"{name} is undefined for {n} of {both.measured.evaluated.sum()} rankings, which the mean leaves out, "
+                "so that people and the machine would be asked about different queries; say undefined='zero', or ask "
+                "for a metric that is defined"
             )
     return both
 

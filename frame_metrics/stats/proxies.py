@@ -32,9 +32,7 @@ class Powered:
     def ends(self, level: float, way: str) -> tuple[float, float]:
         """Return the ends of the interval; ``way`` is "t" or "normal"."""
         if way == "t":
-            wide = (
-                self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom)) if self.freedom > 0 else np.nan
-            )
+            wide = self.errors[0] * float(students_t().ppf((1 + level) / 2, self.freedom))
         else:
             wide = self.errors[1] * normal_quantile(level)
         return self.value - wide, self.value + wide
@@ -84,8 +82,8 @@ def powered(
     n, every = int((mine & some).sum()), _shares(each)
     own = _shares(np.where(mine, each if chance is None else ratio(each, chance), 0))
     rest = _shares(np.where(mine & (chance is None), 0, each)) if (some & ~mine).any() else np.zeros(len(human))
-    of = np.arange(len(human)) if cluster is None else numbered(cluster)
-    of = np.arange(len(human)) if of is None else of
+    numbers = numbered(cluster)
+    of = np.arange(len(human)) if numbers is None else numbers
     units = len(np.unique(of[mine & some]))
     machine, left = float(every @ proxy), int(some.sum()) - n
     if units < FEWEST:

@@ -199,7 +199,7 @@ def test_labels_that_were_chosen_are_no_sample() -> None:
     for verb in (judged.evaluate, judged.compare):
         with pytest.raises((BadValueError, ColumnError)):
             verb("dcg@1")
-    assert "1 judgments are of documents that were chosen" in error(lambda: judged.evaluate("dcg@1"), BadValueError)
+    assert "1 of 8 judgments were chosen" in error(lambda: judged.evaluate("dcg@1"), BadValueError)
     assert run.irm.judge(people, proxy=machine, sampling="chance").evaluate("dcg@1")["n"].item() == 8
     none = people.with_columns(chosen=False)
     assert run.irm.judge(none, proxy=machine).evaluate("dcg@1")["n"].item() == 8
@@ -294,7 +294,7 @@ def test_a_machine_that_judges_less_than_people_is_an_error() -> None:
     irm = log.irm(system="system").judge(people, proxy=machine.filter(pl.col("query") > 2))
     for call in (irm.evaluate, irm.compare):
         said = error(lambda call=call: call("ndcg@5"), BadValueError)
-        assert said.startswith("proxy: 3 queries that people judged have no judgment of the machine, as a, 0")
+        assert said.startswith("proxy: the machine judged nothing of 3 of the queries that people judged, as a, 0")
     found = irm.audit().filter(check="queries that only people judged")
     assert found.select("severity", "n", "example").row(0) == ("error", 3, "a, 0")
 

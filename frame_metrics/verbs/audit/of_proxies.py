@@ -13,11 +13,12 @@ from frame_metrics.metrics.names import read
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.audit import of_logs
 from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
-from frame_metrics.verbs.audit.of_logs import queries_without_judgments, unjudged_in_the_top, unjudged_results
 
 # Checks of what people did not judge, which a machine did.
-NOT_BY_PEOPLE = [one.name for one in (queries_without_judgments, unjudged_in_the_top, unjudged_results)]
+UNJUDGED = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
+NOT_BY_PEOPLE = [one.name for one in UNJUDGED]
 
 
 @dataclass(frozen=True, eq=False)
