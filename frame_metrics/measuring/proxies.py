@@ -36,6 +36,9 @@ def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> Non
                 f"machine; say {name}=None"
             )
     for name, metric in asked:
+        if not metric.judges or metric.of_subtopics:
+            what = "subtopics, of which a machine's judgments say nothing" if metric.judges else "no judgments"
+            raise NotComputableError(f"{name} reads {what}, and proxy= is a second set of them; judge() without proxy=")
         for average in averages_of(metric, averages, weighted=True):
             if average not in ("macro", "weighted"):
                 raise NotComputableError(
