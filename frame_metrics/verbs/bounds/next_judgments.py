@@ -98,6 +98,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     def work(block: Block) -> None:
         if asked:
             check_open_ties(block.rows, log)
+        block = Block(log, block.at, alike=True)  # which document is where matters here, also among the unjudged
         run = block.ranking()
         every = np.arange(len(run.grade))
         rows = block.rows.frame_rows(grid.rankings, every)
