@@ -263,7 +263,7 @@ def widths(
 
 
 @pytest.mark.parametrize("baseline", [None, "x"])
-@pytest.mark.parametrize("metric", ["precision@2", "dcg(gain='exp')@3", "rbp", "ndcg@2", "ndcg", "recall@2"])
+@pytest.mark.parametrize("metric", ["precision@2", "dcg(gain='exp')@3", "ncg@3", "rbp", "ndcg@2", "ndcg", "recall@2"])
 def test_what_a_judgment_moves_is_what_the_bounds_narrow_by(metric: str, baseline: str | None) -> None:
     """On average over its lowest and highest grade; all others narrow nothing, and all together leave nothing open."""
     log = runs(np.random.default_rng(6), 4).with_columns(weight=pl.col("query") % 3 + 1.0)
