@@ -85,17 +85,23 @@ def bounded(irm: Any, *asked: str, **options: Any) -> pl.DataFrame:
     return irm.bounds(*asked, **({"of": "unjudged", "baseline": "x", "max_grade": TOP} | options))
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("beside", [False, True])
-def test_differences_lie_between_their_bounds_which_are_reached(beside: bool) -> None:
-    """Over all judgments, tried one by one; where the bounds are not said to be exact, no difference is beyond them."""
+def test_differences_lie_between_their_bounds_which_are_reached(beside: bool, tied: bool) -> None:
+    """Over all judgments, tried one by one; where the bounds are not said to be exact, no difference is beyond them.
+
+    So it is with equal scores too, which documents order, the unjudged ones among themselves as well.
+    """
     log = runs(np.random.default_rng(beside), 60)
+    place: Any = {"rank": None, "score": "score"} if tied else {}
+    log = log.with_columns(score=-(pl.col("rank") // 2).cast(pl.Float64))
     keys = ["query", "run", "metric"]
-    every = apart(irm_of(completed(log), query=["query", "way"]), *EXACT, *SAFE)
+    every = apart(irm_of(completed(log), query=["query", "way"], **place), *EXACT, *SAFE)
     ends = every.group_by(keys).agg(least=pl.min("difference"), greatest=pl.max("difference"))
-    irm = irm_of(log)
+    irm = irm_of(log, **place)
     if beside:  # the same judgments in a frame of their own
         known = log.select("query", "doc", "grade").drop_nulls().unique()
-        irm = irm_of(log.drop("grade").filter(pl.col("rank").is_not_null()), grade=None).judge(known)
+        irm = irm_of(log.drop("grade").filter(pl.col("rank").is_not_null()), grade=None, **place).judge(known)
     found = bounded(irm, *EXACT, *SAFE, per_query=True).join(ends, on=keys)
     assert len(found) == len(ends)
     assert found.filter(pl.col("metric").is_in(EXACT))["exact"].all()
@@ -257,7 +263,7 @@ def widths(
 
 
 @pytest.mark.parametrize("baseline", [None, "x"])
-@pytest.mark.parametrize("metric", ["precision@2", "dcg(gain='exp')@3", "rbp", "ndcg@2", "ndcg", "recall@2"])
+@pytest.mark.parametrize("metric", ["precision@2", "dcg(gain='exp')@3", "ncg@3", "rbp", "ndcg@2", "ndcg", "recall@2"])
 def test_what_a_judgment_moves_is_what_the_bounds_narrow_by(metric: str, baseline: str | None) -> None:
     """On average over its lowest and highest grade; all others narrow nothing, and all together leave nothing open."""
     log = runs(np.random.default_rng(6), 4).with_columns(weight=pl.col("query") % 3 + 1.0)
@@ -318,6 +324,13 @@ def test_the_first_are_the_first_of_all() -> None:
     assert_frame_equal(irm_of(log).to_judge(4, "precision@3"), every.head(4))
     assert len(every) == len(every.unique(["query", "doc"]))
     assert irm_of(log).to_judge(10_000, "precision@3").equals(every)
+
+
+def test_rows_of_equal_scores_have_the_ranks_that_documents_give_them() -> None:
+    """Also where neither of them has a judgment."""
+    log = pl.DataFrame({"query": [1] * 3, "doc": [*"abc"], "score": [1.0, 1.0, 2.0], "grade": [None, None, 1]})
+    assert log.irm.to_judge(way="depth").select("doc", "rank").rows() == [("b", 2), ("a", 3)]
+    assert log.irm.to_judge(metric="precision@2")["doc"].to_list() == ["b"]
 
 
 def test_pooling_by_depth() -> None:

@@ -152,7 +152,7 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
 
     def work(some: slice | Array) -> None:
         at = together[some].ravel()
-        block = Block(log, at)
+        block = Block(log, at, alike=True)  # which document is where matters here, also among the unjudged
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):

@@ -50,7 +50,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
     plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, judgment=False))
     max_grade = plain(max_grade)
     _check(asked, plan, baseline, max_grade)
-    columns = plan.columns
+    asked, columns = scaled(asked, max_grade), plan.columns
     by = columns.by if plan.judged is None else [name for name in columns.by if name in plan.judged.by]
     keys, result = (*by, *columns.query, str(columns.doc)), ({"moves": pl.Float64} if asked else {}) | FOUND
     check_apart(keys, result)
@@ -60,7 +60,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         check_grades(asked, log)
         table = _unjudged(log, asked)
         if asked:
-            table = _moving(table, log, [*scaled(asked, max_grade)], baseline, max_grade)
+            table = _moving(table, log, asked, baseline, max_grade)
         order = ["moved", "rank", "row"] if asked else ["rank", "n_systems", "row"]
         table = table.sort(order, descending=[bool(asked), not asked, False], nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
@@ -98,6 +98,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     def work(block: Block) -> None:
         if asked:
             check_open_ties(block.rows, log)
+        block = Block(log, block.at, alike=True)  # which document is where matters here, also among the unjudged
         run = block.ranking()
         every = np.arange(len(run.grade))
         rows = block.rows.frame_rows(grid.rankings, every)
