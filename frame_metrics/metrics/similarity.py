@@ -69,7 +69,7 @@ def overlap(two: TwoRankings, k: int | None = None) -> Array:
 
 @for_two_rankings("jaccard")
 def jaccard_of_rankings(two: TwoRankings, k: int | None = None) -> Array:
-    """Documents that are among the first k of both rankings, over those of either. Undefined: there is none."""
+    """Documents that are among the first k of both rankings, over those of either; without any it is undefined."""
     two = two.cut(k)
     return ratio(two.common, two.lengths.sum(axis=0) - two.common)
 

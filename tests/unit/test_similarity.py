@@ -93,11 +93,15 @@ def test_ranks_without_a_document_hold_no_place() -> None:
     assert_frame_equal(similar(gaps.irm(system="run")), similar(orders("abc", "acb").irm(system="run")))
 
 
-def test_no_value_passes_one() -> None:
+def test_values_are_in_the_declared_range() -> None:
     """Lists of any lengths, of equal scores in any order, and of any patience."""
     for ties, p in product(("doc", "order", "expected"), (0, 0.3, 0.999, 1)):
-        found = similar(made().irm(system="run", ties=ties), f"rbo(p={p})", "overlap@4", per_query=True)["value"]
-        assert found.drop_nulls().is_between(0, 1).all()
+        asked = (f"rbo(p={p})", "overlap@4", "rbo_residual", "jaccard", "kendall_tau", "tau_ap")
+        found = similar(made().irm(system="run", ties=ties), *asked, per_query=True)
+        ranges = frame_metrics.list_metrics().select(pl.col("name"), "lowest", "highest")
+        held = found.with_columns(name=pl.col("metric").str.extract(r"^(\w+)")).join(ranges, on="name")
+        assert len(held) == len(found)
+        assert held.drop_nulls("value").select(pl.col("value").is_between("lowest", "highest").all()).item()
 
 
 def test_lists_that_are_alike_have_1() -> None:
@@ -176,6 +180,30 @@ def test_kinds_of_frames_agree(kind: str) -> None:
         found = IRM(given, **roles).similarity(*EACH, baseline="y", **options)
         assert type(found) is type(given)
         assert_frame_equal(as_polars(found), expected, check_dtypes=False, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"per_query": True}, {"margins": True, "ci": 0.9}, {"baseline": made()[:3]}])
+def test_a_plan_has_the_schema_that_it_says(options: dict[str, Any]) -> None:
+    """Nothing is read before it is collected, and keys keep their types."""
+    log = made().cast({"run": pl.Categorical, "day": pl.Categorical})
+    if "baseline" in options:
+        options = options | {"baseline": log.filter(run="y").drop("run")}
+    irm = log.lazy().irm(system="run", by="day")
+    found = irm.similarity("rbo", "tau_ap", **options)
+    assert isinstance(found, pl.LazyFrame)
+    assert found.collect_schema() == found.collect().schema
+    assert found.collect_schema()["day"] == pl.Categorical
+    unread = log.lazy().map_batches(lambda _: 1 / 0, schema=log.schema)
+    assert isinstance(unread.irm(system="run", by="day").similarity("rbo", **options), pl.LazyFrame)
+
+
+def test_a_frame_without_rows_has_no_systems(kind: str) -> None:
+    """Two are needed to compare, also with a baseline beside."""
+    empty = IRM(as_kind(made().clear(), kind), system="run")
+    assert error(lambda: empty.similarity("rbo")) == "run has no systems; two are needed to compare"
+    assert error(lambda: empty.similarity("rbo", baseline=made().filter(run="x"))).startswith(
+        "run has no systems to comp"
+    )
 
 
 @pytest.mark.parametrize("baseline", ["y", ["z", "x"], None], ids=str)
