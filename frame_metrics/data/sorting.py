@@ -68,8 +68,6 @@ class Sorter:
             return sheet
         if "rank" in sheet.cells:
             raise self._repeated(sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1))
-        if not alike and not {"grade", "label"} & set(sheet.cells):
-            return sheet
         unknown, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
