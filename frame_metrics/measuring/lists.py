@@ -59,7 +59,8 @@ class Results:
         -------
         Shape (metrics, n) each.
         """
-        counted = np.bincount(group[np.unique(self.ranking[group[self.ranking] >= 0])], minlength=n)
+        there = np.bincount(self.ranking, minlength=len(group)) > 0
+        counted = np.bincount(group[there & (group >= 0)], minlength=n)
         value, lacking = np.empty((2, len(metrics), n))
         for at, i in enumerate(metrics):
             name, metric = measured.asked[i]
