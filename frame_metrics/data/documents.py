@@ -74,6 +74,8 @@ def in_type_of(ids: pl.Series, docs: pl.Series, role: str, column: str) -> pl.Se
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
     """Return the log with the columns that metrics read of its documents."""
     said, about = conventions.popularity, columns.about
+    if not about:
+        return log
     if isinstance(said, pl.DataFrame):
         log = _with_table(log, said, str(columns.doc))
     elif SURPRISE in about:
