@@ -18,16 +18,16 @@ class Lists(Segmented):
     query : the segment of each document that is shown there, ascending, shape (documents,).
     shown : in how many lists of the segment it stands, times the weights of their queries, shape (documents,).
     n_queries : number of segments, those without lists included.
-    catalogue : number of documents that could have been shown; None where it was not said.
+    catalogue : number of documents that could have been shown; NaN where it was not said.
     """
 
-    def __init__(self, query: Array, shown: Array, n_queries: int, catalogue: float | None = None) -> None:
+    def __init__(self, query: Array, shown: Array, n_queries: int, catalogue: float = np.nan) -> None:
         self.shown, self.catalogue = shown, catalogue
         super().__init__(query, n_queries)
 
     @classmethod
     def of_results(
-        cls, segment: Array, document: Array, weight: Array | None, shape: tuple[int, int], catalogue: float | None
+        cls, segment: Array, document: Array, weight: Array | None, shape: tuple[int, int], catalogue: float
     ) -> Lists:
         """Count the results of lists.
 

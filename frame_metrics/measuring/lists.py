@@ -33,7 +33,7 @@ class Results:
     rank: Array  # shape (results,)
     doc: Array  # the number of its document; before these are numbered its row in the log
     size: int = 0  # what is above all numbers of documents
-    catalogue: float | None = None  # documents that could be shown
+    catalogue: float = np.nan  # number of documents that could be shown; NaN where it was not said
 
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return what a metric reads.
@@ -59,7 +59,8 @@ class Results:
         -------
         Shape (metrics, n) each.
         """
-        counted = np.bincount(group[np.unique(self.ranking[group[self.ranking] >= 0])], minlength=n)
+        there = np.bincount(self.ranking, minlength=len(group)) > 0
+        counted = np.bincount(group[there & (group >= 0)], minlength=n)
         value, lacking = np.empty((2, len(metrics), n))
         for at, i in enumerate(metrics):
             name, metric = measured.asked[i]

@@ -14,11 +14,6 @@ from frame_metrics.metrics.registry import metric
 Attention = Literal["log2", "equal"]
 
 
-def _size(lists: Lists) -> float:
-    """Number of documents of the catalogue; NaN where it was not said, as plans have checked it."""
-    return np.nan if lists.catalogue is None else lists.catalogue
-
-
 @metric(undefined=None, also=("catalog_coverage", "item_coverage"))
 def catalogue_coverage(lists: Lists) -> Array:
     """Share of the catalogue that the lists of a segment show together.
@@ -27,7 +22,7 @@ def catalogue_coverage(lists: Lists) -> Array:
     Undefined: no list shows anything.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
-    return ratio(lists.count, _size(lists) * (lists.count > 0))
+    return ratio(lists.count, lists.catalogue * (lists.count > 0))
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, also=("item_entropy",))
@@ -50,7 +45,7 @@ def catalogue_gini(lists: Lists) -> Array:
     Undefined: no list shows anything, or the catalogue has one document.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
-    n = _size(lists)
+    n = lists.catalogue
     place = n - lists.each(lists.count) + lists.position
     return ratio(lists.reduce(np.add, (2 * place - n - 1) * lists.rising, np.nan), np.full(lists.n_queries, n - 1))
 

@@ -109,7 +109,7 @@ class Columns:
     )
     relevant: str | None = _column(found="lists")
     team: str | None = _column(of=("result",), called="contributor contributed_by", check=series.team_column)
-    group: str | None = _column(of=("result",), called="provider publisher supplier", check=series.group_column)
+    group: str | None = _column(of=("result",), check=series.group_column)
     popularity: str | None = _amount("popularity", "result", plural="popularities")
     class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
