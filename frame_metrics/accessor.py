@@ -1521,11 +1521,12 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("difference", "value", "unjudged", "undefined", "audit", "segment",
-        "trend"), sentence, of (the segment, the times of a trend, or what the audit found), the system, baseline,
-        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
-        share, mde. The interval is that of the difference, else of the value; n is the cutoff where unjudged results
-        are said. ``frame_metrics.show`` prints the sentences.
+        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined", "audit",
+        "segment", "trend"), sentence, of (the segment, the times of a trend, or what the audit found), the system,
+        baseline, metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n,
+        baseline_n, n_units, baseline_n_units, share, mde. The interval is that of the difference, else of the value; n
+        is the cutoff where unjudged results are said, and the number of undefined queries, of baseline_n in all, where
+        these are. ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------
@@ -1537,8 +1538,9 @@ class IRM(Generic[Frame]):
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": range(8), "doc": "x", "grade": 1, "a": 2.0, "b": 1.0})
         >>> log = pl.concat([log, log.with_columns(pl.lit("y").alias("doc"), grade=0, a=1.0, b=2.0)])
-        >>> frame_metrics.show(log.irm(score=["a", "b"]).summary("rr"))
-        a beats b: rr 1.000 against 0.500 (+100 %; +0.500 to +0.500), better in 8 of 8 queries and worse in 0; p 0.008.
+        >>> said = log.irm(score=["a", "b"]).summary("rr")["sentence"]
+        >>> print(said[0].partition(", better")[0])
+        a beats b: rr 1.000 against 0.500 (+0.500, interval +0.500 to +0.500; +100 %)
         """
         from frame_metrics.report.write import summary
 

@@ -435,7 +435,7 @@ def _folded(one: Ranked) -> Block:
         return Fold(summary, ["Its results cannot be taken apart by these metrics."])
     table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)
     notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
-    notes += [f"{one.more:,} more are not shown."] if one.more else []
+    notes += [f"{one.more:,} more {'is' if one.more == 1 else 'are'} not shown."] if one.more else []
     return Fold(summary, [replace(table, notes=notes)])
 
 

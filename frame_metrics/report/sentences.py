@@ -15,9 +15,10 @@ LONGEST = 60  # letters of a name
 class Said:
     """Figures that a sentence is made of; what a sentence does not need is null."""
 
-    about: str  # difference, value, unjudged, undefined, audit, segment or trend
+    about: str  # split, difference, value, unjudged, undefined, audit, segment or trend
     unit: str  # queries or rows
-    of: str | None = None  # a segment, the first and the last of a trend, what the audit found, or undefined values are
+    # A segment, the first and the last of a trend, what the audit found, what undefined values are, how units split.
+    of: str | None = None
     system: Any = None
     baseline: Any = None
     metric: str
@@ -32,6 +33,8 @@ class Said:
     losses: int | None = None
     n: int | None = None
     baseline_n: int | None = None
+    n_units: int | None = None
+    baseline_n_units: int | None = None
     share: float | None = None
     mde: float | None = None
 
@@ -58,6 +61,8 @@ class Said:
             losses=self.wins,
             n=self.n if self.baseline_n is None else self.baseline_n,
             baseline_n=None if self.baseline_n is None else self.n,
+            n_units=self.n_units if self.baseline_n is None else self.baseline_n_units,
+            baseline_n_units=None if self.baseline_n is None else self.n_units,
         )
 
     @property
@@ -79,6 +84,11 @@ def _range(said: Said, *, signed: bool = False) -> str:
     return " to ".join((_signed if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
 
 
+def _apart(said: Said) -> str:
+    """A difference and its interval."""
+    return f"{_signed(said.difference)}, interval {_range(said, signed=True)}"
+
+
 def _signed(number: float | None) -> str:
     text = number_text(number)
     return f"+{text}" if number is not None and number > 0 else text
@@ -87,7 +97,10 @@ def _signed(number: float | None) -> str:
 def _counted(said: Said) -> str:
     """Words for the number of queries or rows that figures rest on."""
     if said.baseline_n is not None:
-        return f"{said.n:,} and {said.baseline_n:,} {said.unit}"
+        units = (said.n_units, said.baseline_n_units)
+        many = None not in units and units != (said.n, said.baseline_n)
+        of = f" of {said.n_units:,} and {said.baseline_n_units:,} clusters" if many else ""
+        return f"{said.n:,} and {said.baseline_n:,} {said.unit}{of}"
     return counted(said.n or 0, said.unit)
 
 
@@ -101,17 +114,17 @@ def _difference(said: Said) -> str:
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # the test says less than the interval, as where many pairs are tested
         pair = f"{_name(said.system)} and {_name(said.baseline)}"
-        return f"No difference between {pair} can be told: {of} ({_range(said, signed=True)}){shows}."
+        return f"No difference between {pair} can be told: {of} ({_apart(said)}){shows}."
     sign = sign_of(said.metric) * said.difference
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
     base = said.baseline_value
-    by = f"{said.difference / abs(base):+.0%}; ".replace("%", " %") if base else ""
+    by = f"; {said.difference / abs(base):+.0%}".replace("%", " %") if base else ""
     if sign and said.wins is not None and said.losses is not None:
         most = f", better in {said.wins:,} of {_counted(said)} and worse in {said.losses:,}"
     else:
         most = f", over {_counted(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
-    return f"{pair}: {of} ({by}{_range(said, signed=True)}){most}{sure}."
+    return f"{pair}: {of} ({_apart(said)}{by}){most}{sure}."
 
 
 def _value(said: Said) -> str:
@@ -133,7 +146,14 @@ def _unjudged(said: Said) -> str:
 def _undefined(said: Said) -> str:
     of = "" if said.system is None else f" of {_name(said.system)}"
     what = "" if said.of is None else f", which {said.of}"
-    return f"{said.metric}{of} is undefined in {_counted(said)}{what}."
+    rows = (
+        counted(said.n or 0, said.unit) if said.baseline_n is None else f"{said.n:,} of {said.baseline_n:,} {said.unit}"
+    )
+    return f"{said.metric}{of} is undefined in {rows}{what}."
+
+
+def _split(said: Said) -> str:
+    return f"No difference can be trusted before it is known why the split is off: {said.of}."
 
 
 def _audit(said: Said) -> str:
@@ -153,6 +173,7 @@ def _trend(said: Said) -> str:
 
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
+    "split": _split,
     "difference": _difference,
     "value": _value,
     "unjudged": _unjudged,

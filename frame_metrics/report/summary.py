@@ -23,7 +23,12 @@ LEAST = 30  # queries of a segment; intervals of fewer are too short for what is
 SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
 OPPOSITE = 3  # segments that are named in which the order is the other way round
-SAID_ELSEWHERE = ("unjudged in the top", "unjudged results")  # checks of the audit that have sentences of their own
+MISMATCH = "sample ratio mismatch"
+SAID_ELSEWHERE = (
+    "unjudged in the top",
+    "unjudged results",
+    MISMATCH,
+)  # checks of the audit that have sentences of their own
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", "queries without relevant documents"),
@@ -66,6 +71,7 @@ class Decisions:
             yield from self._audited()
             return
         pairs = [*self._pairs()]
+        yield from self._split()
         yield from pairs
         if not pairs:
             yield self._said("value", self.own)
@@ -73,7 +79,9 @@ class Decisions:
         if self.own["n_undefined"]:
             alike = self._first(self.content.results)["n_undefined"].n_unique() == 1
             n = self.own["n_undefined"]
-            yield self._said("undefined", {}, system=None if alike else self.best, n=n, of=self._filled(n))
+            every = self.own["n"] if self.own["n"] >= n else None  # where undefined ones are left out, of others
+            system = None if alike else self.best
+            yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n))
         yield from self._audited()
         yield from self._opposite(pairs)
         yield from self._segments()
@@ -154,6 +162,11 @@ class Decisions:
         """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
         return self.work.apart(irm).tried(name, partial(irm.evaluate, name, **options))
 
+    def _split(self) -> Iterator[Said]:
+        """Arms whose units are split otherwise than they should be, before anything is said of their difference."""
+        for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
+            yield self._said("split", {}, of=message.partition(";")[0])
+
     def _audited(self) -> Iterator[Said]:
         """The gravest findings of the audit, of those that bear on the metrics that were asked for."""
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
@@ -163,7 +176,8 @@ class Decisions:
             rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
             if rows:
                 text = ", ".join(f"{row['check']} ({row['n']:,})" for row in rows)
-                many = f"{len(rows)} {severity}{'s' if len(rows) > 1 else ''}"
+                other = "other " if any(one.startswith(SAID_ELSEWHERE) for one in found["check"]) else ""
+                many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
                 yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
                 return
 
