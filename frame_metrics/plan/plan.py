@@ -208,6 +208,12 @@ class Plan:
         nested = self.judged is not None and self.beside is not None and self.beside.holds_lists(str(self.judged.doc))
         return self.columns.unfolds or nested
 
+    def check_without(self, roles: Sequence[str], why: str) -> None:
+        """Raise for a role that is played and that a verb has no use for; ``why``: of the verb, as a clause."""
+        for role in roles:
+            if column := getattr(self.columns, role):
+                raise ColumnError(f"{role}={column!r}: {why}; say {role}=None")
+
     def check_pooled(self, result: Sequence[str]) -> None:
         """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
         if self.columns.collection_size or self.conventions.documents is not None:

@@ -166,12 +166,7 @@ def _annotated(irm: Plan) -> Plan:
             f"by={list(plan.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
             "and name a column of the judgments, as in agreement(by='device')"
         )
-    for role in ("weight", "cluster"):
-        if getattr(plan.columns, role):
-            raise ColumnError(
-                f"{role}={getattr(plan.columns, role)!r} is of queries, and annotators are compared document by "
-                f"document, with intervals that draw queries; say {role}=None"
-            )
+    plan.check_without(("weight", "cluster"), "annotators are compared document by document, and queries are drawn")
     several = plan.conventions.several or "majority"  # which is not looked at; without one to differ is an error
     return plan.but(conventions=replace(plan.conventions, several=several))
 

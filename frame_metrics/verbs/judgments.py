@@ -42,8 +42,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
             f"judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor clip=; "
             "say None for what is too much"
         )
-    if columns.weight:
-        raise ColumnError(f"weight={columns.weight!r}: judgments() counts each impression once; say weight=None")
+    plan.check_without(("weight",), "judgments() counts each impression once")
     queries = columns.of or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
 

@@ -12,7 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.misread import check_level, undecided_shares
-from frame_metrics.errors import ColumnError, NotComputableError, check_choice, check_whole
+from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, plan_of, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
@@ -34,10 +34,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         check_whole("k", k, 1)
     plan = plan_of(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
     by, queries = plan.columns.by, plan.columns.of or plan.columns.query
-    for role in ("cluster", "weight"):
-        if column := getattr(plan.columns, role):
-            what = f"draws and counts what was searched, and {column} is the {role} of impressions"
-            raise ColumnError(f"propensities() {what}; say {role}=None")
+    plan.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
 
     keys = [*by, *queries, str(plan.columns.doc)]
 

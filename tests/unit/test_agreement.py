@@ -168,7 +168,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
     assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
     assert "by=['score'] is of results" in error(irm(score=None, by="score").agreement)
     for role in ("weight", "cluster"):
-        assert f"{role}='score' is of queries" in error(irm(score=None, **{role: "score"}).agreement)
+        assert f"{role}='score': annotators are compared document by" in error(
+            irm(score=None, **{role: "score"}).agreement
+        )
     assert "ci=2 is not a level" in error(lambda: irm.agreement(ci=2))
     alone = judged({"human": [1, 0]}).agreement()
     assert alone.rows() == [(None, None, 0, *[None] * 6)]

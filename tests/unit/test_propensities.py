@@ -222,7 +222,11 @@ def test_what_was_not_shown_needs_no_chance() -> None:
     [
         ({}, {}, "if each query is one impression, name what was searched with of="),
         ({"rank": None, "score": "rank"}, {"of": "text"}, "propensities() reads what was shown where"),
-        ({"query": ["search", "text"], "cluster": "user"}, {"of": "text"}, "user is the cluster of impressions"),
+        (
+            {"query": ["search", "text"], "cluster": "user"},
+            {"of": "text"},
+            "cluster='user': propensities() draws",
+        ),
         ({}, {"of": "text", "method": "em"}, "method='em'"),
         ({}, {"of": "text", "k": 0}, "k=0"),
         ({}, {"of": 3.5}, "propensities: of=3.5"),
