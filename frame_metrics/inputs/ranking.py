@@ -135,9 +135,14 @@ class Ranking(Remembers):
         return rank
 
     @property
+    def last_rank(self) -> Array:
+        """The last rank at which something was shown, 0 where nothing was retrieved, shape (queries,)."""
+        return self.n_ret if self.shown is None else self._shown_at(self.n_ret)
+
+    @property
     def gaps(self) -> Array:
         """True where a rank is missing among those shown, shape (queries,)."""
-        return self._shown_at(self.n_ret) > self.n_ret
+        return self.last_rank > self.n_ret
 
     @property
     def late(self) -> Array:

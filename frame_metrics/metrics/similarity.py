@@ -140,7 +140,7 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
     above = np.arange(len(mine)) - np.searchsorted(mine[order], mine[order])  # those of its grade
     place = np.empty(len(mine), np.int64)
     place[order] = above + np.searchsorted(ideal, mine[order]) - best.starts[seen.query[order]] + 1
-    end = np.maximum(np.maximum(run.retrieved(), best.count), seen.last(seen.rank)).astype(np.int64)
+    end = np.maximum(run.last_rank, best.count).astype(np.int64)
     d = np.arange(1.0, end.max(initial=0) + 1)
     weight, user = np.append(0, np.cumsum(p ** (d - 1) / d)), np.append(0, np.cumsum(p ** (d - 1)))
 

@@ -106,7 +106,8 @@ UNREAD = {
         "similarity": f"{COMPARED} {OF_DOCUMENTS}",
         "similarity with saved numbers": f"{COMPARED} weight cluster {OF_DOCUMENTS}",
         "similarity as a baseline": (  # of lists in rank order
-            "rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates catalogue"
+            "rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
+            "catalogue"
         ),
         "judge": f"label {OF_DOCUMENTS}",
         "judge for subtopics": f"label {OF_DOCUMENTS}",

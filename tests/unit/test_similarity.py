@@ -372,3 +372,15 @@ def test_intervals_hold_the_value() -> None:
     assert (found["ci_low"] < found["value"]).all()
     assert (found["ci_high"] > found["value"]).all()
     assert not any(map(math.isnan, found["value"]))
+
+
+def test_one_more_find_never_lowers_compatibility() -> None:
+    """A rank at which nothing is known is a place, down to the last one that was shown."""
+    run = pl.DataFrame({"query": ["q"] * 2, "doc": ["x", "y"], "rank": [1, 12]})
+    found = []
+    for second in ("z", "y"):
+        qrels = pl.DataFrame({"query": ["q"] * 2, "doc": ["x", second], "grade": [1, 1]})
+        found += run.irm.judge(qrels).evaluate("compatibility")["value"].to_list()
+    weights = np.cumsum(0.95 ** np.arange(12) / np.arange(1, 13))
+    whole = weights[11] + weights[11] - weights[0]
+    assert found == pytest.approx([weights[11] / whole, (weights[11] + weights[11] - weights[10]) / whole], abs=1e-12)
