@@ -60,9 +60,13 @@ CONVENTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "abstain": ((["a"], [0]), ([None], "a", [b"a", 1])),
     "match": (("best", "majority"), ("x",)),
     "collection_size": ((True, True, True, 10), (0, -1, 2.5, False, 10**30, "n_relevant", "x")),
+    "catalogue": ((3, 100, 10**6), (0, -1, 2.5, True, "x", {}, [])),
+    "popularity": (({"a": 2, "b": 1}, {0: 1, 1: 5}, "weight"), ({}, {"a": -1}, {None: 1}, 3, "x", {"a": float("nan")})),
+    "group": (("by", "system", "weight"), ("x", 3, [])),
 }
 OF_ROWS = {"classes", "abstain", "match", "threshold"}
 OF_PARTS = {"scale": "grade", "duplicates": "doc", "positive": "label", "collection_size": "query", "ties": "score"}
+OF_PARTS |= {"catalogue": "doc", "popularity": "doc", "group": "doc"}
 FOREIGN: tuple[Any, ...] = (
     None,
     True,
@@ -148,12 +152,15 @@ def attacked(seed: int, number: int) -> Drawn:
     }
     if not beside:
         return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
-    annotated = rng.random() < 0.3
+    annotated = rng.random() < 0.5
     qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label")), *["cluster"] * annotated], odd)
-    annotator = {"annotator": columns.pop("cluster")} if annotated else {}
+    annotator = {rng.choice(("annotator", "annotator", "subtopic")): columns.pop("cluster")} if annotated else {}
     judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2} | annotator
     judged |= {"several": rng.choice(("mean", "median", "max", "majority"))} if rng.random() < 0.5 else {}
     judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
+    if rng.random() < 0.2:
+        machine, own = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
+        judged["proxy"] = IRM(machine, **own) if rng.random() < 0.5 else machine
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
 
 
@@ -310,8 +317,25 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "bounds": lambda irm, rng: irm.bounds(
         *metrics_of(irm, rng, RANKED),
         of=rng.choice(("ties", "unjudged")),
-        **some(rng, max_grade=(3, 3, 3, 0, "x"), per_query=(True,)),
+        **some(rng, max_grade=(3, 3, 3, 0, "x"), per_query=(True,), baseline=("a", "a", 0, "x")),
     ),
+    "to_judge": lambda irm, rng: irm.to_judge(
+        rng.choice((None, 1, 3, 0)),
+        rng.choice(("ndcg@2", "recall", "precision@2", "rr", metric_of(rng, RANKED[:1]))),
+        **some(rng, max_grade=(3, 3, 3, 0, "x"), baseline=("a", "a", 0, "x"), way=("depth", "depth", "x")),
+    ),
+    "plan": lambda irm, rng: irm.plan(
+        *metrics_of(irm, rng, RANKED),
+        detect=rng.choice((0.1, 0.1, [0.1, 0.2], 0, "x")),
+        resamples=7,
+        **some(rng, power=(0.9, [0.5, 0.8], 1), n_tests=(3, 0), baseline=("a", 0, "x"), paired=(False, False, None)),
+    ),
+    "agreement": lambda irm, rng: irm.agreement(
+        rng.choice((None, None, "a", 0, ["a", 1], "x")),
+        resamples=7,
+        **some(rng, by=("query", "grade", "x", []), per_class=(True,), ci=LEVELS),
+    ),
+    "disagreements": lambda irm, rng: irm.disagreements(),
     "explain": lambda irm, rng: irm.explain(
         metric_of(rng, RANKED[:1]),
         query=rng.choice((0, 0, 1, 1, "a", "a", "b", True, None, ("a", 1), [1], object(), b"a")),
@@ -344,6 +368,11 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
 NEEDS = {
     "compare": ("  system ", "  team ", " ["),
     "judgments": ("  rank ",),
+    "similarity": ("  system ", " ["),
+    "to_judge": ("judged beside",),
+    "plan": ("  system ", " ["),
+    "agreement": ("judged beside",),
+    "disagreements": ("judged beside",),
     "explain": ("  query ",),
     "per_query": ("  query ",),
 }
