@@ -84,8 +84,10 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
     if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
-        each = pl.Series([None] * (top + 2), dtype=pl.Float64).scatter(table[RANK].cast(pl.Int64), table[CHANCE])
-        found = each.gather(log[RANK].cast(pl.Int64).clip(upper_bound=top + 1))  # past the last is null
+        each, rank = np.full(top + 2, np.nan), log[RANK]
+        each[table[RANK].cast(pl.Int64).to_numpy()] = table[CHANCE].to_numpy()
+        rank = rank.fill_null(top + 1) if rank.null_count() else rank
+        found = pl.Series(each[np.minimum(rank.to_numpy(), top + 1).astype(np.intp)], nan_to_null=True)  # past the last
     else:
         kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
         kinds[RANK] = pl.Float64
@@ -96,5 +98,6 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
         found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
-    refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
+    if found.null_count():
+        refuse(str(columns.rank), found.is_null() & shown, "have no propensity", remedy)
     return found
