@@ -1,4 +1,4 @@
-"""What is said of documents, and not of results: how often each is chosen, and which could be shown."""
+"""Facts of documents, and not of results: how often each is chosen, and which could be shown."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _read(role: str, frame: Any, doc: str) -> pl.DataFrame:
 
 
 def _chosen(said: Any, doc: str) -> pl.DataFrame:
-    """How often each document was chosen, and its self-information: what the rows of a document say is added up."""
+    """Choices of each document, and its self-information: what the rows of a document say is added up."""
     if isinstance(said, Mapping):
         said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
     table = _read("popularity", said, doc)

@@ -43,7 +43,7 @@ class Subtopics:
 
 
 class Intents(Remembers):
-    """What is relevant to the subtopics of each query; a row stands for a document and one subtopic.
+    """Relevance to the subtopics of each query; a row stands for a document and one subtopic.
 
     A subtopic that no document is relevant to is none.
 

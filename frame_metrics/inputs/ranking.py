@@ -397,7 +397,7 @@ class Ranking(Remembers):
 
     @kept
     def intents(self) -> Intents:
-        """What is relevant to the subtopics of each query; without subtopics each query has one."""
+        """Relevance to the subtopics of each query; without subtopics each query has one."""
         of, pool = self.subtopics, self.pool
         if of is None or pool is None or pool.document is None or self.document is None:
             seen, query = self.relevant, np.repeat(np.arange(self.n_queries), self.n_relevant.astype(np.int64))

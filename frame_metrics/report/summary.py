@@ -107,7 +107,7 @@ class Decisions:
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
 
     def _filled(self, n: int) -> str | None:
-        """What becomes of undefined values of the first metric; None for numbers from elsewhere."""
+        """Words for what becomes of undefined values of the first metric; None for numbers from elsewhere."""
         metric = self.content.asked[0][1]
         if self.work.irm.roles.get("value") is not None or not is_known(metric):
             return None

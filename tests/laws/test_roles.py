@@ -93,7 +93,7 @@ SCORES = "predicted cluster extra ties"
 POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
 OF_DOCUMENTS = "catalogue group popularity"  # which few metrics read
-SUMMARIES = ["summary", "summary with saved numbers", "summary as a baseline"]
+SUMMARIES = ["summary", "summary with saved numbers"]
 JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
@@ -106,8 +106,7 @@ UNREAD = {
         "similarity": f"{COMPARED} {OF_DOCUMENTS}",
         "similarity with saved numbers": f"{COMPARED} weight cluster {OF_DOCUMENTS}",
         "similarity as a baseline": (  # of lists in rank order
-            f"rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
-            f"{OF_DOCUMENTS}"
+            "rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates catalogue"
         ),
         "judge": f"label {OF_DOCUMENTS}",
         "judge for subtopics": f"label {OF_DOCUMENTS}",
@@ -118,7 +117,17 @@ UNREAD = {
         "best_threshold": f"{SCORES} {OF_DOCUMENTS}",
         "curve of scores": f"{SCORES} undefined {OF_DOCUMENTS}",
         "curve of cutoffs": "predicted threshold catalogue group",
-        **dict.fromkeys(["compare arms", "plan", "compare with saved numbers", *SUMMARIES], "catalogue"),
+        **dict.fromkeys(
+            [
+                "compare arms",
+                "plan",
+                "plan arms",
+                "compare with saved numbers",
+                "summary",
+                "summary with saved numbers",
+            ],
+            "catalogue",
+        ),
         "judgments": (
             f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries"
         ),

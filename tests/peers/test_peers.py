@@ -189,7 +189,7 @@ ALIKE = [
 # trec_eval 10's rbp has p = 0.9 where nothing is said
 UNLIKE = [
     (by_hand("trec_eval:rbp", 0.1 * 0.9), Other("", "p is 0.8 here", way=asking("rbp(p=0.9)"))),
-    (by_hand("BPM", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
+    (by_hand("no such metric", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
     *((CASES[name], other) for name, other in DIFFERS.items() if name in CASES),
 ]
 

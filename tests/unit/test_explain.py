@@ -32,6 +32,7 @@ EMPTY_IS_NOT_ZERO = {
         "abandonment",
         "num_q",
         "num_rel",
+        "idcg",
     ),
     *("inverse_g", "avg_g", "markedness", "fdr", "abandonment"),
 }

@@ -223,7 +223,7 @@ def test_systems_in_columns_need_no_documents() -> None:
 )
 def test_baselines_that_are_none(roles: Any, options: Any, match: str) -> None:
     log = pl.DataFrame(
-        {"query": [1] * 2, "run": [*"xy"], "doc": [*"ab"], "rank": [1, 1], "grade": [1, None], "lower": [1] * 2}
+        {"query": [1] * 2, "run": [*"xy"], "doc": [*"ab"], "rank": [1, 2], "grade": [1, None], "lower": [1] * 2}
     )
     log = log.with_columns(run=pl.Series(roles.get("run", ["x", "y"])))
     roles = {role: said for role, said in roles.items() if role != "run"}

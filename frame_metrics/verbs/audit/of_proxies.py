@@ -23,7 +23,7 @@ NOT_BY_PEOPLE = [one.name for one in UNJUDGED]
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """What people and a machine say of the first results of each ranking."""
+    """Judgments by people and a machine of the first results of each ranking."""
 
     both: Both
     segments: Segments

@@ -129,7 +129,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
 
 
 def _keys(log: Log) -> list[str]:
-    """What a judgment of a document belongs to: a query, and its segment where judgments say it."""
+    """Owner of a judgment of a document: a query, and its segment where judgments say it."""
     _, by, query = log.columns.key_names
     return [*by, *query] if log.judged is None else log.judged.keys
 
