@@ -250,8 +250,8 @@ class Match:
     def by_segment(self) -> Array:
         """Count the rest in each segment; raise for a segment that the frame does not have, or if nothing matches."""
         columns, grid = self.here.columns, self.here.grid
-        if (self.at < 0).all():
-            refuse_strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
+        if len(self.ours) and len(self.theirs) and (self.at < 0).all():
+            raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
         by, n = columns.key_names[1], len(grid.segment_row)
         if not by:
             return np.full(max(n, 1), len(self.rest))
@@ -283,13 +283,12 @@ def _first(grid: Grid) -> Array:
     return np.unique(grid.pair, return_index=True)[1]
 
 
-def refuse_strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> None:
-    """Raise if a frame and a baseline, which have rows, have no id in common: then they are written in two ways."""
-    if len(ours) and len(theirs) and ours.join(theirs, on=ours.columns, how="semi", nulls_equal=True).is_empty():
-        raise BadValueError(
-            f"baseline: it shares no {what} with the frame (the frame has ({as_text(ours)}), the baseline "
-            f"({as_text(theirs)})); do both write ids the same way?"
-        )
+def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
+    """Return the error for a frame and a baseline that have no id in common, as if they were written in two ways."""
+    return BadValueError(
+        f"baseline: it shares no {what} with the frame (the frame has ({as_text(ours)}), the baseline "
+        f"({as_text(theirs)})); do both write ids the same way?"
+    )
 
 
 def matched(here: Log, there: Log) -> Match:

@@ -14,7 +14,7 @@ from frame_metrics.data.lists import Lists, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, refuse_strangers
+from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
 from frame_metrics.measuring.pairs import in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
@@ -73,8 +73,9 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         match = matched(log, there)
         unpaired, compared = match.unpaired(), match.at[grid.pair] >= 0
         docs = alike(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
-        refuse_strangers(*docs, "document")
         lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
+        if lists.apart(len(compared)):
+            raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
         turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name

@@ -362,8 +362,9 @@ def test_segments_of_a_baseline_are_called_alike() -> None:
         "baseline: its segments are by=['language'], and those of the frame by=['lang']; "
         "call them alike, as with by=pl.col('language').alias('lang') there"
     )
-    for kind in ("polars", "pandas"):
-        other = IRM(as_kind(log, kind), by=pl.col("language").alias("lang"))
+    column = pl.col("language").alias("lang")
+    for kind, by in (("polars", column), ("pandas", column), ("pandas", lambda last: last["language"].rename("lang"))):
+        other = IRM(as_kind(log, kind), by=by)
         assert here.similarity("rbo", baseline=other).select("lang", "value").rows() == [("de", 1)]
 
 
@@ -372,6 +373,8 @@ def test_systems_of_one_frame_may_share_no_document() -> None:
     assert orders("ab", "cd").irm(system="run").similarity("rbo")["value"].to_list() == [0]
     old, new = (frame("query doc score", (1, doc, 1.0), (2, other, 1.0)) for doc, other in ("xy", "yx"))
     assert new.irm.similarity("rbo", baseline=old)["value"].to_list() == [0]
+    nothing = frame("query doc score", (1, "", None), (2, "", None)).cast({"score": pl.Float64})
+    assert new.irm.similarity("rbo", baseline=nothing)["value"].to_list() == [0]
 
 
 def test_an_interval_of_one_query_is_null() -> None:
