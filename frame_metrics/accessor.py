@@ -1118,16 +1118,21 @@ class IRM(Generic[Frame]):
             "tau_ap", with a cutoff or without, with parameters as "rbo(p=0.95)", one by one or in a list.
         baseline : the system that every other is compared with, or a list of systems; by default every system with all
             before it. Or a frame of rankings, with which each system is compared, or the frame where none is named: its
-            columns are called as here, or named, ``other.irm(query="qid", doc="id", score="s")``.
-        average, ci, margins, resamples, seed : as in ``evaluate``, of the values of queries.
+            columns are called as here, or named, ``other.irm(query="qid", doc="id", score="s")``. Its segments have to
+            be called as here: ``other.irm(by=pl.col("language").alias("lang"))``.
+        average, ci, margins, resamples, seed : as in ``evaluate``, of the values of queries; an interval of fewer than
+            two queries, or clusters of them, is null.
         per_query : whether to return the values of queries instead.
 
         Returns
         -------
         A frame of the caller's kind: system, baseline, by..., (total_over,) metric, k, average, value, n, n_undefined
-        (, ci_low, ci_high), as ``evaluate`` returns. With ``per_query``: system, baseline, by..., the query columns,
-        metric, k, value, undefined. Queries are those that any system has. A query for which one of two systems has no
-        document has the value 0, and without a document of either it is undefined, and in no mean.
+        (, n_unpaired) (, ci_low, ci_high), as ``evaluate`` returns. With ``per_query``: system, baseline, by..., the
+        query columns, metric, k, value, undefined. Queries are those that any system has. A query for which one of two
+        systems has no document has the value 0, and without a document of either it is undefined, and in no mean.
+
+        With a frame as ``baseline`` queries are those that both frames name in a segment, also where one retrieved
+        nothing. ``n_unpaired`` counts the queries of a segment that only one frame names; they are left out.
 
         Of equal scores the document decides; with ``ties="expected"`` the value is the mean over all their orders,
         which has a closed form for "rbo" (as RBO^a), "overlap" and what has no cutoff. "worst" and "best" need
@@ -1136,7 +1141,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No ``doc`` is named; no ``system`` and no frame as ``baseline``; a metric that needs judgments.
+            No ``doc`` is named; no ``system`` and no frame as ``baseline``; a metric that needs judgments; a frame as
+            ``baseline`` that has no query, or no document, in common with this one, or other segments.
 
         Examples
         --------

@@ -34,6 +34,14 @@ class Lists:
         ties = None if self.first is None else (own[2], their_own[2])
         return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], place, first, last, ties)
 
+    def apart(self, n: int) -> bool:
+        """Return True where the first ``n`` rankings have documents, and the others too, and none is of both."""
+        some = (slice(n), slice(n, None))
+        ours, theirs = (self.doc[spans(self.starts[part], self.lengths[part])] for part in some)
+        held = np.zeros(int(self.doc.max(initial=0)) + 1, bool)
+        held[ours] = True
+        return bool(len(ours) and len(theirs) and not held[theirs].any())
+
     def _rows(self, rankings: Array) -> tuple[Array, Array]:
         """Return of each document of some rankings the ranking, the place, and the ends of its tie; and a key of both.
 

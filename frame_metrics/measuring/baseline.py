@@ -114,7 +114,10 @@ def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:
-        raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}")
+        shared = {*theirs.by} & {*own.by}
+        odd = [pair for pair in zip(theirs.by, own.by, strict=False) if not shared & {*pair}]
+        way = "; call them alike, as with by=pl.col({!r}).alias({!r}) there".format(*odd[0]) if odd else ""
+        raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}{way}")
 
 
 def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
@@ -248,10 +251,7 @@ class Match:
         """Count the rest in each segment; raise for a segment that the frame does not have, or if nothing matches."""
         columns, grid = self.here.columns, self.here.grid
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
-            raise BadValueError(
-                f"baseline: it shares no {'segment and query' if columns.by else 'query'} with the frame (the frame "
-                f"has ({as_text(self.ours)}), the baseline ({as_text(self.theirs)})); do both write ids the same way?"
-            )
+            raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
         by, n = columns.key_names[1], len(grid.segment_row)
         if not by:
             return np.full(max(n, 1), len(self.rest))
@@ -265,6 +265,11 @@ class Match:
             )
         return np.bincount(at.to_numpy(), minlength=n)
 
+    def unpaired(self) -> Array:
+        """Count the queries of each segment that one side has alone; raise as ``by_segment`` does."""
+        rest = self.by_segment()
+        return rest + np.bincount(self.here.grid.segment[_first(self.here.grid)][self.at < 0], minlength=len(rest))
+
     def turnover(self) -> Turnover:
         """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
         alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
@@ -276,6 +281,14 @@ class Match:
 def _first(grid: Grid) -> Array:
     """The first ranking of each pair of a segment and a query."""
     return np.unique(grid.pair, return_index=True)[1]
+
+
+def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
+    """Return the error for a frame and a baseline that have no id in common, as if they were written in two ways."""
+    return BadValueError(
+        f"baseline: it shares no {what} with the frame (the frame has ({as_text(ours)}), the baseline "
+        f"({as_text(theirs)})); do both write ids the same way?"
+    )
 
 
 def matched(here: Log, there: Log) -> Match:

@@ -39,6 +39,7 @@ class Measured:
     # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
     shown: Results | None = None  # the results of all lists, where some metric is of them together
+    unpaired: Array | None = None  # queries of each segment that one of two frames has alone; None where one is read
 
     @property
     def results(self) -> Results:

@@ -22,6 +22,7 @@ from frame_metrics.stats.averages import Averages, averages_within, intervals
 # What per_query() returns beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
+UNPAIRED = {"n_unpaired": pl.Int64}  # of rankings that are compared with those of another frame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +122,7 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     tables: list[list[Array]] = []
     evaluated: list[Array] = []
     effective: list[Array] = []
+    unpaired: list[Array] = []
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
@@ -133,9 +135,13 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
         tables.append(table)
         effective += [effective_sizes(measured, of, sums, member, count)] if measured.weights else []
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
+        if measured.unpaired is not None:
+            alone = np.bincount(segments.place, measured.unpaired, minlength=count)
+            unpaired.append(np.tile(alone, (len(place), 1)))
     averages = [*(tally.average for tally in sums), *[None] * len(lists)]
     of, averages = ([values[i] for i in place] for values in ([*of, *lists], averages))
-    return tidied(Averaged(measured.asked, of, averages, tables, evaluated, effective), options, groups, wide)
+    beside = dict.fromkeys(UNPAIRED, unpaired) if unpaired else {}
+    return tidied(Averaged(measured.asked, of, averages, tables, evaluated, effective, beside), options, groups, wide)
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
@@ -171,7 +177,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         long["n_effective"] = number(sizes[0].T.ravel())
     for name, of_groups in each.beside.items():
         laid_out = number(np.concatenate(of_groups, axis=1)[:, groups.order].T.ravel())
-        long[name] = laid_out.cast(PROXIES[name])
+        long[name] = laid_out.cast((PROXIES | UNPAIRED)[name])
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
     return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
@@ -236,8 +242,13 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
 
 
-def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None) -> dict[str, Any]:
-    """Return the columns of averages beside the keys, and their types, known before anything is read."""
+def schema(
+    asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None, *, paired: bool = False
+) -> dict[str, Any]:
+    """Return the columns of averages beside the keys, and their types, known before anything is read.
+
+    ``paired``: whether queries of two frames are paired, so that those of one alone are counted.
+    """
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
         return total | wide.columns(asked, options.ci)
@@ -245,4 +256,5 @@ def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
     value |= PROXIES if plan is not None and plan.proxy is not None else {}
+    value |= UNPAIRED if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

@@ -12,9 +12,9 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.data.blocks import each_block
 from frame_metrics.data.lists import Lists, lists_of
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched
+from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
 from frame_metrics.measuring.pairs import in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
@@ -68,13 +68,14 @@ def names_of(log: Log) -> list[Any]:
 
 def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
     """Compare the rankings of a log."""
-    grid, here, every = log.grid, names_of(log), np.ones(len(log.grid.pair), bool)
+    grid, here, compared, unpaired = log.grid, names_of(log), np.ones(len(log.grid.pair), bool), None
     if there is not None:
         match = matched(log, there)
-        match.by_segment()  # which raises where nothing matches
+        unpaired, compared = match.unpaired(), match.at[grid.pair] >= 0
         docs = alike(log.table[["doc"]], there.table[["doc"]], {"doc": (log.columns.doc, there.columns.doc)})
-        lists = lists_of([log, there], [ids["doc"] for ids in docs])
-        partners = [(every, np.where(match.at < 0, -1, match.at + len(every)))]
+        lists, partners = lists_of([log, there], [ids["doc"] for ids in docs]), [(compared, match.at + len(compared))]
+        if lists.apart(len(compared)):
+            raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
         turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
@@ -85,8 +86,8 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
             partners.append((some, of_pair))
     values = [_values(lists, asked, some, of[grid.pair], log.conventions.ties) for some, of in partners]
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    stacked = np.concatenate([np.zeros((0, len(every))), *values])
-    return Measured(log, [*asked] * len(values), stacked, {}, {}, every, weight, cluster)
+    stacked = np.concatenate([np.zeros((0, len(compared))), *values])
+    return Measured(log, [*asked] * len(values), stacked, {}, {}, compared, weight, cluster, unpaired=unpaired)
 
 
 def _values(lists: Lists, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
@@ -115,7 +116,14 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
     own = plan.columns
     with told_of("baseline"):
         if not isinstance(baseline, Plan):
-            available = border_of(baseline).names()
+            border = border_of(baseline)
+            available = border.names()
+            for column in own.by:
+                if column not in available:
+                    raise ColumnError(
+                        f"by={column!r}: there is no such column among {listed(available)}; where it is called "
+                        f"otherwise, say baseline=other.irm(by=pl.col(...).alias({column!r})){border.hint(column)}"
+                    )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}
             said |= {name: told for name in ("ties", "duplicates") if (told := plan.roles.get(name))}
@@ -153,7 +161,8 @@ def of_pair(measured: Measured, asked: Asked, system: int, base: int) -> Measure
     grid, values = measured.log.grid, measured.values[base * len(asked) : (base + 1) * len(asked)]
     at = np.flatnonzero(grid.system == system)
     named = {name: getattr(grid, name)[at] for name in ("segment", "query", "pair")}
-    own = replace(grid, system=np.zeros(len(at), np.int64), system_row=grid.system_row[[system]], **named)
+    own = replace(grid, system=np.zeros(len(at), np.int64), system_row=grid.system_row[system : system + 1], **named)
     log = replace(measured.log, grid=own)
     weight, cluster = (None if of is None else of[at] for of in (measured.weight, measured.cluster))
-    return Measured(log, asked, values[:, at], {}, {}, np.ones(len(at), bool), weight, cluster)
+    compared, unpaired = measured.evaluated[at], measured.unpaired
+    return Measured(log, asked, values[:, at], {}, {}, compared, weight, cluster, unpaired=unpaired)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,8 +41,9 @@ class SimilarityOptions(EvaluateOptions):
 def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
     """Answer ``irm.similarity``, which has the parameters."""
     plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
-    _check(plan, asked, options)
     columns, of_frame = plan.columns, is_frame(baseline)
+    result = OF_QUERIES if options.per_query else schema(asked, options, None, paired=of_frame)
+    _check(plan, asked, options, result)
     beside = plan_beside(baseline, plan) if of_frame else None
     if columns.system is None and beside is None:
         raise ColumnError(
@@ -59,7 +60,7 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
         system = {columns.system: kinds[columns.system]} if columns.system else {}
         first = system | {"baseline": pl.String if of_frame else kinds[str(columns.system)]}
         first |= {name: kinds[name] for name in (*columns.by, *(columns.query if options.per_query else ()))}
-        return first | (OF_QUERIES if options.per_query else schema(asked, options, None))
+        return first | result
 
     return answer_of(plan, compute, types, in_pieces=True)
 
@@ -75,13 +76,12 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
     return asked
 
 
-def _check(plan: Plan, asked: Asked, options: SimilarityOptions) -> None:
-    """Raise for what rankings cannot be compared with, or averaged by; nothing is read."""
+def _check(plan: Plan, asked: Asked, options: SimilarityOptions, result: Iterable[str]) -> None:
+    """Raise for what rankings cannot be compared with, or averaged by, or called as a column of the result."""
     check_asked(asked, plan, options.averages)
     if "rows" in options.averages:
         raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
     check_margins(options.margins, plan)
-    result = OF_QUERIES if options.per_query else schema(asked, options, None)
     check_apart(plan.columns.keys, ("baseline", *result))
 
 

@@ -204,6 +204,9 @@ def test_a_frame_without_rows_has_no_systems(kind: str) -> None:
     assert error(lambda: empty.similarity("rbo", baseline=made().filter(run="x"))).startswith(
         "run has no systems to comp"
     )
+    alone = IRM(as_kind(made().clear(), kind)).similarity("rbo", baseline=made().filter(run="x"))
+    n = made().filter(run="x")["query"].n_unique()
+    assert as_polars(alone).select("value", "n", "n_unpaired").rows() == [(None, 0, n)]
 
 
 @pytest.mark.parametrize("baseline", ["y", ["z", "x"], None], ids=str)
@@ -255,9 +258,13 @@ def test_a_frame_of_rankings_is_a_baseline(kind: str) -> None:
     """As if its rows were another system of the frame; of a frame without systems there is no column of them."""
     log = made()
     irm, other = log.filter(pl.col("run") != "y").irm(system="run", by="day"), log.filter(run="y")
-    expected = log.irm(system="run", by="day").similarity(*EACH, baseline="y")
-    known = irm.frame.select("query").unique()
-    expected = log.join(known, on="query", how="semi").irm(system="run", by="day").similarity(*EACH, baseline="y")
+    both = irm.frame.join(other, on="query", how="semi").select("query").unique()
+    apart = log.join(both, on="query", how="anti").group_by("day").agg(pl.col("query").n_unique())
+    expected = log.join(both, on="query", how="semi").irm(system="run", by="day").similarity(*EACH, baseline="y")
+    alone = dict(apart.iter_rows())
+    assert sum(alone.values()) > 0
+    unpaired = pl.Series("n_unpaired", [alone.get(day, 0) for day in expected["day"]])
+    expected.insert_column(expected.columns.index("n_undefined") + 1, unpaired)
     assert_frame_equal(similar(irm, baseline=as_kind(other, kind)), expected)
     renamed = as_kind(other.rename({"query": "qid", "doc": "id", "score": "s"}), kind)
     named = IRM(renamed, query="qid", doc="id", score="s", by="day")
@@ -266,6 +273,49 @@ def test_a_frame_of_rankings_is_a_baseline(kind: str) -> None:
     assert found["baseline"].unique().to_list() == ["saved"]
     alone = similar(irm.frame.filter(run="x").irm(system=None, by="day"), baseline=as_kind(other.drop("run"), kind))
     assert alone.columns == [name for name in expected.columns if name != "run"]
+
+
+def test_queries_that_only_one_of_two_frames_names() -> None:
+    """They are in no mean and have no row, and are counted; every system is compared on all that both name."""
+    old = frame("query doc score day", *((query, "x", 1.0, "mo" if query < 5 else "tu") for query in range(1, 7)))
+    new = old.filter(pl.col("query") > 2).vstack(old.with_columns(query=pl.col("query") + 10))
+    row = similar(new.irm, "rbo", baseline=old).row(0, named=True)
+    assert (row["value"], row["n"], row["n_undefined"], row["n_unpaired"]) == (1, 4, 0, 8)
+    for role in ({}, {"by": "day"}):
+        each = similar(new.irm(**role), "rbo", baseline=old, per_query=True)
+        assert each.select("query", "value").rows() == [(3, 1), (4, 1), (5, 1), (6, 1)]
+    by_day = similar(new.irm(by="day"), "rbo", "overlap@3", baseline=old, margins=True, ci=0.9)
+    counts = [("mo", 2, 6), ("tu", 2, 2), (None, 4, 8)]
+    assert by_day.select("day", "n", "n_unpaired").rows() == [count for count in counts for _ in range(2)]
+    moved = similar(old.with_columns(day=pl.lit("tu")).irm(by="day"), "rbo", baseline=old.filter(day="tu"))
+    assert moved.select("value", "n", "n_unpaired").rows() == [(1, 2, 4)]
+    empty = similar(old.irm(by="day"), "rbo", baseline=old.filter(day="tu"), ci=0.9)
+    assert empty.select("value", "n", "n_unpaired").rows() == [(None, 0, 4), (1, 2, 0)]
+    runs = pl.concat([new.with_columns(run=pl.lit("a")), new.filter(query=3).with_columns(run=pl.lit("b"))])
+    found = similar(runs.irm(system="run"), "rbo", baseline=old)
+    assert found.select("run", "value", "n", "n_unpaired").rows() == [("a", 1, 4, 8), ("b", 1 / 4, 4, 8)]
+    assert "n_unpaired" not in similar(runs.irm(system="run"), "rbo").columns
+
+
+def test_a_query_that_both_frames_name_counts_without_results() -> None:
+    """As 0 where one frame retrieved nothing, and as undefined where none did."""
+    old = frame("query doc score", (1, "x", 1.0), (2, "x", None), (3, "x", None), (4, "x", 1.0))
+    new = frame("query doc score", (1, "x", 1.0), (2, "x", 1.0), (3, "x", None), (5, "x", 1.0))
+    found = similar(new.irm, "rbo", baseline=old)
+    assert found.select("value", "n", "n_undefined", "n_unpaired").rows() == [(1 / 2, 2, 1, 2)]
+
+
+def test_intervals_of_a_baseline_beside_are_those_of_the_queries_of_both() -> None:
+    """Queries of one frame alone change nothing that is drawn."""
+    log = made()
+    new, old = log.filter(run="x"), log.filter(run="y").drop("run")
+    options = {"ci": 0.9, "resamples": 50}
+    found = similar(new.irm(cluster="user", system=None), baseline=old, **options)
+    both = new.join(old, on="query", how="semi")
+    assert_frame_equal(
+        found.drop("n_unpaired"),
+        similar(both.irm(cluster="user", system=None), baseline=old, **options).drop("n_unpaired"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -288,12 +338,49 @@ def test_a_frame_of_rankings_is_a_baseline(kind: str) -> None:
             "baseline: weight='w': the weights of queries are those of the frame",
         ),
         (orders("ab").irm(by="run"), r"baseline: its segments are by=\['run'\], and those of the frame by=\[\]"),
+        (
+            orders("ab").with_columns(doc=pl.concat_str(pl.lit("http://"), "doc")),
+            r"baseline: it shares no document with the frame \(the frame has \(a\), the baseline \(http://a\)\)",
+        ),
     ],
 )
 def test_baselines_that_are_refused(baseline: Any, message: str) -> None:
     """In its own names, and before anything is compared."""
     with pytest.raises(frame_metrics.FrameMetricsError, match=f"^{message}"):
         orders("abc", "bca").irm(system="run").similarity("rbo", baseline=baseline)
+
+
+def test_segments_of_a_baseline_are_called_alike() -> None:
+    """The error names the way, which works in frames of both kinds."""
+    log = orders("ab", language=pl.lit("de"))
+    here = log.rename({"language": "lang"}).irm(by="lang")
+    assert error(lambda: here.similarity("rbo", baseline=log)) == (
+        "baseline: by='lang': there is no such column among 'run', 'doc', 'rank', 'query', 'language'; where it is "
+        "called otherwise, say baseline=other.irm(by=pl.col(...).alias('lang')); did you mean 'language'?"
+    )
+    assert error(lambda: here.similarity("rbo", baseline=log.irm(by="language"))) == (
+        "baseline: its segments are by=['language'], and those of the frame by=['lang']; "
+        "call them alike, as with by=pl.col('language').alias('lang') there"
+    )
+    column = pl.col("language").alias("lang")
+    for kind, by in (("polars", column), ("pandas", column), ("pandas", lambda last: last["language"].rename("lang"))):
+        other = IRM(as_kind(log, kind), by=by)
+        assert here.similarity("rbo", baseline=other).select("lang", "value").rows() == [("de", 1)]
+
+
+def test_systems_of_one_frame_may_share_no_document() -> None:
+    """They have 0, and a document that both frames have of any query is enough for a baseline beside."""
+    assert orders("ab", "cd").irm(system="run").similarity("rbo")["value"].to_list() == [0]
+    old, new = (frame("query doc score", (1, doc, 1.0), (2, other, 1.0)) for doc, other in ("xy", "yx"))
+    assert new.irm.similarity("rbo", baseline=old)["value"].to_list() == [0]
+    nothing = frame("query doc score", (1, "", None), (2, "", None)).cast({"score": pl.Float64})
+    assert new.irm.similarity("rbo", baseline=nothing)["value"].to_list() == [0]
+
+
+def test_an_interval_of_one_query_is_null() -> None:
+    """There is nothing to draw."""
+    found = orders("ab", "ba").irm(system="run").similarity("rbo", ci=0.95)
+    assert found.select("n", "ci_low", "ci_high").rows() == [(1, None, None)]
 
 
 # Errors
