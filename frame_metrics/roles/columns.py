@@ -120,6 +120,7 @@ class Columns:
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the three that follow
     annotator: str | None = _column(of=("judgment",))
+    unsaid: tuple[str, ...] = ()  # those of these two that are columns of the judgments, and that nobody named
     sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
     chosen: str | None = None  # marks judgments whose documents were chosen by what they can move
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")

@@ -354,7 +354,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
         of_query["chosen"] = "chosen"
     said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
-    found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
+    unsaid = tuple(role for role in OF_JUDGMENTS if role in available and role not in named)
+    found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named, unsaid=unsaid)
     if not named:
         return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
