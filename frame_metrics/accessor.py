@@ -1403,7 +1403,8 @@ class IRM(Generic[Frame]):
         - "info": worth knowing.
         - "fact": what the numbers rest on; always there, with n = 0 where there is nothing.
 
-        A check that finds nothing has no row.
+        A check that finds nothing has no row. Where ``catalogue``, ``popularity`` or ``group`` is named, no judgments
+        are needed: the findings are then those about lists and rows.
 
         Raises
         ------

@@ -154,11 +154,11 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
         return [], None
     judged = None if played.beside is None else played.judgments[1]
     given = [*metrics]
-    if not given and played.unjudged:
+    if not given and played.only_shown:
         if played.roles.get("popularity") is None:
             raise ColumnError(
-                "nothing is judged, and coverage is of all lists together, and of no query: name label= or grade=, ask "
-                "for metrics of each list, as novelty@10 with popularity=, or ask evaluate()"
+                "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
+                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
             )
         given = [*SHOWN]
     if not given:

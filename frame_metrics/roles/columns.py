@@ -120,7 +120,6 @@ class Columns:
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the three that follow
     annotator: str | None = _column(of=("judgment",))
-    unsaid: tuple[str, ...] = ()  # those of these two that are columns of the judgments, and that nobody named
     sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
     chosen: str | None = None  # marks judgments whose documents were chosen by what they can move
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
@@ -136,6 +135,7 @@ class Columns:
     together: str = ""  # and what they are called as one
     lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
     made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
+    unsaid: tuple[str, ...] = ()  # parts of judgments whose columns are there by name, and that nobody named
     from_judgments: tuple[str, ...] = ()  # those above that stand in the judgments beside the log, and not in the log
 
     @cached_property

@@ -280,7 +280,7 @@ def test_summaries_without_judgments_are_of_each_list() -> None:
     irm = log().irm(**RANKED)(by=None)
     assert irm.summary()["sentence"][0].startswith(("No difference between", "novelty@10", "p ", "q "))
     assert "novelty@10" in irm.summary()["sentence"][0]
-    assert error(irm(popularity=None).summary).startswith("nothing is judged, and coverage is of all lists together")
+    assert error(irm(popularity=None).summary).startswith("nothing is judged; name label= or grade=, or ask")
 
 
 def test_an_own_metric_may_call_its_column_as_a_role() -> None:

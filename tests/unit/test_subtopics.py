@@ -238,6 +238,10 @@ def test_a_column_of_subtopics_that_nobody_named_is_offered(tmp_path: Path) -> N
     wanted = "; or name the column 'subtopic' too, judge(..., subtopic='subtopic')"
     assert error(lambda: RUN.irm.judge(rows).evaluate("ndcg"), BadValueError).endswith(wanted)
     assert "subtopic" not in error(lambda: RUN.irm.judge(JUDGED).evaluate("ndcg"), BadValueError)
+    other = rows.rename({"subtopic": "annotator"})
+    assert "annotator='annotator'" in error(lambda: RUN.irm.judge(other).evaluate("ndcg"), BadValueError)
+    played = RUN.irm.judge(rows, annotator="subtopic")
+    assert "or name the column" not in error(lambda: played.evaluate("ndcg"), BadValueError)
     twice = pl.concat([rows, rows.with_columns(grade=pl.lit(3, pl.Int64))])
     named = RUN.irm.judge(twice, subtopic="subtopic")
     assert "or name the column" not in error(lambda: named.evaluate("ndcg"), BadValueError)

@@ -473,8 +473,10 @@ def rows_not_retrieved(log: Log) -> Seen | None:
 
 
 # Checks that say nothing where no result of any query is judged.
-OF_JUDGED = (queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone)
-OF_JUDGED += (results_judged, judged_in_the_top, relevant_documents)
+OF_JUDGED = (
+    *(queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone),
+    *(results_judged, judged_in_the_top, relevant_documents),
+)
 
 
 def about_log(counts: Counted, *, bare: bool = False) -> list[About]:
