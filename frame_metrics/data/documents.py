@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
 from frame_metrics.data.chances import alike
-from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, amount_column, refuse
@@ -70,7 +70,8 @@ def _choices(border: Border, doc: str) -> pl.DataFrame:
     table = border.in_memory([doc, *held]).read([doc, *held])
     unclear = held if len(held) > 1 else []
     if not held and table[doc].drop_nulls().is_unique().all():  # which the rows of choices seldom are
-        unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
+        with told_of("popularity="):
+            unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
         raise ColumnError(
             f"popularity=: {listed(unclear)} may say how often each document was chosen; call the column that does "
