@@ -203,8 +203,10 @@ class IRM(Generic[Frame]):
         group.
     popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a frame with a row for each
         time, whose documents stand in a column called as ``doc`` is (or with a column ``popularity``, which says how
-        many times a row stands for; rows of a document are added up); a mapping from documents to how often; or a
-        column of the log, for ``novelty`` of shares of all choices. What a frame or mapping lacks was never chosen.
+        many times a row stands for; rows of a document are added up; a single column of numbers called ``count``,
+        ``counts``, ``len``, ``n`` or ``frequency`` says it too; other numbers beside documents that stand once each are
+        an error); a mapping from documents to how often; or a column of the log, for ``novelty`` of shares of all
+        choices. What a frame or mapping lacks was never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
         frame of them, in a column called as ``doc`` is.
     abstain : predicted classes that are no decision, as "other".
@@ -1407,7 +1409,8 @@ class IRM(Generic[Frame]):
         - "info": worth knowing.
         - "fact": what the numbers rest on; always there, with n = 0 where there is nothing.
 
-        A check that finds nothing has no row.
+        A check that finds nothing has no row. Where ``catalogue``, ``popularity`` or ``group`` is named, no judgments
+        are needed: the findings are then those about lists and rows.
 
         Raises
         ------

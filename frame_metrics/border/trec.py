@@ -284,12 +284,16 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    _check_rows(rows, ids | {"number": value}, len(given))
+    apart = "grade" in values and "subtopic" in {*border.names()}.difference(ids, ids.values())
+    _check_rows(rows, ids | {"number": value}, len(given), "say subtopic='subtopic', or " if apart else "")
     return rows
 
 
-def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None:
-    """Raise for rows that a TREC file cannot hold, of ``total`` rows, with the caller's ``columns``."""
+def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int, way: str) -> None:
+    """Raise for rows that a TREC file cannot hold, of ``total`` rows, with the caller's ``columns``.
+
+    ``way`` : what tells documents apart that repeat, where the frame may have it.
+    """
 
     def check(part: str, is_bad: pl.Expr, what: str, remedy: str) -> None:
         bad = rows.filter(is_bad)
@@ -306,7 +310,7 @@ def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None
     if "run" in columns and rows["run"].n_unique() > 1:
         runs = f"{columns['run']}: there are several runs ({listed(rows['run'].unique(maintain_order=True)[:3])})"
         raise FrameMetricsError(f"{runs}, but a file holds one; write one file per run")
-    what, remedy = "repeat a document of their query", "trec_eval refuses a file with them; keep one of each"
+    what, remedy = "repeat a document of their query", f"trec_eval refuses a file with them; {way}keep one of each"
     of = [part for part in ("query", "subtopic") if part in columns]
     check("doc", ~pl.col("doc").is_first_distinct().over(of), what, remedy)
 

@@ -9,13 +9,15 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Border
 from frame_metrics.data.chances import alike
-from frame_metrics.errors import BadValueError, ColumnError, listed
+from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, amount_column, refuse
 
 TABLES = ("popularity", "catalogue")
+COUNTS = ("count", "counts", "len", "n", "frequency")  # what a column of counted rows is called
 CHOSEN, SURPRISE = (
     "popularity",
     "popularity=surprise",
@@ -36,25 +38,53 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     if chosen is not None and not isinstance(chosen, str):
         chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
-        catalogue = _read("catalogue", catalogue, doc)[doc].drop_nulls().unique() if lists else True
+        catalogue = _ids(_border("catalogue", catalogue, doc), doc) if lists else True
     return replace(conventions, popularity=chosen, catalogue=catalogue)
 
 
-def _read(role: str, frame: Any, doc: str) -> pl.DataFrame:
-    """The documents of a frame, which calls them as the log does, and how often each is chosen, if that is there."""
+def _border(role: str, frame: Any, doc: str) -> Border:
+    """The border of a frame that calls its documents as the log does."""
     border = border_of(frame)
     there = border.names()
     if doc not in there:
         raise ColumnError(f"{role}=: the frame has {listed(there)}, and no column {doc!r}, as the log has it")
-    names = [name for name in (doc, CHOSEN) if name in there]
-    return border.in_memory(names).read(names)
+    return border
+
+
+def _ids(border: Border, doc: str) -> pl.Series:
+    """The different documents of a frame."""
+    return border.in_memory([doc]).read([doc])[doc].drop_nulls().unique()
+
+
+def _choices(border: Border, doc: str) -> pl.DataFrame:
+    """The documents of a frame, and how often each row says that its own is chosen, if a column says it.
+
+    Raises
+    ------
+    ColumnError
+        Columns may say it that are not called so, and to count rows would be another popularity.
+    """
+    others = [name for name in border.names() if name != doc]
+    named = [name for name in others if str(name).lower() in COUNTS]
+    held = [CHOSEN] if CHOSEN in others else [name for name in named if border.types([name])[name].is_numeric()]
+    table = border.in_memory([doc, *held]).read([doc, *held])
+    unclear = held if len(held) > 1 else []
+    if not held and table[doc].drop_nulls().is_unique().all():  # which the rows of choices seldom are
+        with told_of("popularity="):
+            unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
+    if unclear:
+        raise ColumnError(
+            f"popularity=: {listed(unclear)} may say how often each document was chosen; call the column that does "
+            f"{CHOSEN!r}, or drop what does not, to count rows"
+        )
+    return table.rename(dict.fromkeys(held, CHOSEN))
 
 
 def _chosen(said: Any, doc: str) -> pl.DataFrame:
     """Choices of each document, and its self-information: what the rows of a document say is added up."""
     if isinstance(said, Mapping):
         said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
-    table = _read("popularity", said, doc)
+    table = _choices(_border("popularity", said, doc), doc)
     often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
     table = table.with_columns(often).drop_nulls().group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)

@@ -239,7 +239,8 @@ def _refuse_two_grades(
         what = f"{', '.join(parts[:-1])} and {parts[-1]}"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         column = str(columns.grade or columns.label)
-        message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}"
+        ways = "".join(f"; or name the column {role!r} too, judge(..., {role}={role!r})" for role in columns.unsaid)
+        message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}{ways}"
         if own is None:
             raise BadValueError(message)
         every = np.sort(differ["row"].explode().to_numpy())

@@ -53,6 +53,7 @@ ADVICE = tuple(
         ),
         "several intents of a query": (
             ("alpha_ndcg@10", "how early each intent is met, a second time for less", "which of them users mean most"),
+            ("err_ia@10", "how soon readers of each intent are satisfied", "all that stands below that"),
             ("strecall@10", "the share of the intents that the first ten meet", "where, and how often"),
             ("map_ia", "how early the documents of each intent are found", "that a second one may be worth little"),
         ),

@@ -81,7 +81,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
 def gini(scores: Scores) -> Array:
     """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 
-    Formula: 2 roc_auc - 1.
+    Formula: 2 roc_auc - 1. Beside catalogue= say somers_d, as catalogue_gini is a Gini index too.
     Undefined: no row is relevant, or every row is.
     Source: D. J. Hand, R. J. Till, A simple generalisation of the area under the ROC curve for multiple class
         classification problems, 2001.

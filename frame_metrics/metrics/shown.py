@@ -63,8 +63,9 @@ _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
 def novelty(run: Ranking, k: int | None = None) -> Array:
     """Mean self-information of the results, in bits: high where they are seldom chosen.
 
-    Formula: mean over ranks up to k of -log2(p), p being the share of a document in all choices (popularity=); one that
-        was never chosen counts as the one that was chosen least. With average="micro" over the results of all lists.
+    Formula: mean over ranks up to k of -log2(p), p being the share of a document in all choices: the rows of
+        popularity=, or what its column popularity (or count, counts, len, n, frequency) adds up to. A document that was
+        never chosen counts as the one that was chosen least. With average="micro" over the results of all lists.
     Undefined: nothing was retrieved.
     Source: P. Castells, S. Vargas, J. Wang, Novelty and diversity metrics for recommender systems: choice, discovery
         and relevance, ECIR 2011 workshop.
@@ -76,7 +77,8 @@ def novelty(run: Ranking, k: int | None = None) -> Array:
 def average_popularity(run: Ranking, k: int | None = None) -> Array:
     """Mean popularity of the results.
 
-    Formula: mean over ranks up to k of how often a document was chosen (popularity=); 0 for one that never was. With
+    Formula: mean over ranks up to k of how often a document was chosen: in the rows of popularity=, or by what its
+        column popularity (or count, counts, len, n, frequency) adds up to; 0 for one that never was. With
         average="micro" over the results of all lists.
     Undefined: nothing was retrieved.
     Source: H. Yin, B. Cui, J. Li, J. Yao, C. Chen, Challenging the long tail recommendation, PVLDB 5(9), 2012.

@@ -140,7 +140,10 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
             f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
         )
     if metric.of_subtopics and not judgments.subtopic:
-        raise ColumnError(f"{name} is about subtopics of queries; name their column in judge(qrels, subtopic=)")
+        raise ColumnError(
+            f"{name} is about subtopics of queries; name their column in judge(qrels, subtopic=), which of a file "
+            "read_qrels(path, subtopic=True) reads"
+        )
     if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
         raise NotComputableError(
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "

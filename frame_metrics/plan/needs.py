@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.errors import ColumnError, NotComputableError, closest, listed
+from frame_metrics.errors import ColumnError, NotComputableError, UnknownNameError, closest, listed
 from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import Asked, plain_name
@@ -36,7 +36,8 @@ class Needs:
         return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
 
 
-OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
+GINI = ("gini", "ginicoefficient")  # as it is compared, and so is what follows
+OF_ONE_LABEL = "subsetaccuracy"
 NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
 TAKES_LISTS = replace(WEIGHS, takes_lists=True)
 OF_TEAMS = replace(RANKED, team=True)
@@ -47,7 +48,7 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     needs = Needs(query=judged, bare=not any(metric.judges for _, metric in asked))
     for name, metric in asked:
         form = metric.of_classes
-        _check_sets(name, columns)
+        _check_sets(name, columns, roles)
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
         if metric.input is Lists:
@@ -73,8 +74,13 @@ def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str,
     return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns, roles)
 
 
-def _check_sets(name: str, columns: Columns) -> None:
-    """Raise for a measure of rows with one label each where a query has several: there it is another one."""
+def _check_sets(name: str, columns: Columns, roles: Mapping[str, Any]) -> None:
+    """Raise for a measure of rows with one label each where a query has several, or lists: there it is another one."""
+    if plain_name(name) in GINI and roles.get("catalogue") is not None:
+        raise UnknownNameError(
+            f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
+            "somers_d (2 roc_auc - 1, of scores); write the one you mean"
+        )
     if columns.query and plain_name(name).startswith(OF_ONE_LABEL):
         raise ColumnError(
             f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
@@ -129,13 +135,14 @@ def decision_of(
     )
 
 
-def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
+def audited(columns: Columns, roles: Mapping[str, Any], *, bare: bool) -> Needs:
     """Return the needs of an audit, which looks at every part that is played."""
     threshold = roles.get("threshold") is not None
     score = columns.score is not None
     extra = tuple(name for name, _ in columns.extra) if columns.query else ()
     decided = columns.predicted is not None and not threshold
-    return Needs(score=threshold or score, predicted=decided, extra=extra, team=bool(columns.query), weighs=True)
+    of_queries = bool(columns.query)
+    return Needs(score=threshold or score, predicted=decided, extra=extra, team=of_queries, weighs=True, bare=bare)
 
 
 def read_by(

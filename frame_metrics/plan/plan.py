@@ -144,6 +144,13 @@ class Plan:
         return self.judgments is not None or self.played.relevant is not None
 
     @property
+    def only_shown(self) -> bool:
+        """True where roles are of what lists show, and nothing says what of it is relevant."""
+        of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
+        judges = self.has_judgments or self.played.label or self.played.grade or self.played.predicted
+        return of_shown and bool(self.played.query) and not judges and self.roles.get("threshold") is None
+
+    @property
     def of_values(self) -> bool:
         """True where the frame has numbers that were computed elsewhere."""
         return self.roles.get("value") is not None

@@ -13,6 +13,7 @@ from frame_metrics.report.cells import here
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
 WEIGHTED = ("dcg@10", "precision@10")  # what adds up over results
+SHOWN = ("novelty@10", "average_popularity@10")  # what needs no judgment
 DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
 SCORED = ("roc_auc", "average_precision")
 FOUND_SETS = ("precision", "recall", "f1")

@@ -18,7 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import NAMES, Content, Gathering
-from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.defaults import SHOWN, default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import summary_of
 from frame_metrics.roles.columns import ROLES
@@ -154,6 +154,13 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
         return [], None
     judged = None if played.beside is None else played.judgments[1]
     given = [*metrics]
+    if not given and played.only_shown:
+        if played.roles.get("popularity") is None:
+            raise ColumnError(
+                "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
+                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
+            )
+        given = [*SHOWN]
     if not given:
         names = {} if played.beside is None else dict.fromkeys(played.beside.names())
         graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))

@@ -135,6 +135,7 @@ class Columns:
     together: str = ""  # and what they are called as one
     lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
     made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
+    unsaid: tuple[str, ...] = ()  # parts of judgments whose columns are there by name, and that nobody named
     from_judgments: tuple[str, ...] = ()  # those above that stand in the judgments beside the log, and not in the log
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -355,6 +356,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
+    free = {*available}.difference(named, found.needed)
+    found = replace(found, unsaid=tuple(role for role in OF_JUDGMENTS if role in free))
     if not named:
         return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])

@@ -15,6 +15,7 @@ from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, is_foreign
 
 LONG = ("popularity",)  # conventions that may say something of every document
+SHOWN = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # what needs no judgment
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
 
@@ -148,7 +149,9 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
-        return ".judge(qrels)" if "query" in played else "name label= or grade="
+        shown = [f'"{name}"' for role, name in SHOWN.items() if irm.roles.get(role) is not None]
+        ask = f".evaluate({', '.join(shown)}), .audit(), " if shown else ""
+        return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:
         return '.compare("clicks"), .audit()'
     return ", ".join([*_asked({*played}), ".audit()"])

@@ -212,6 +212,77 @@ def test_what_was_never_chosen_counts_as_what_was_chosen_least() -> None:
     assert same_shares.per_query("novelty").equals(shares.per_query("novelty"))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["popularity", "count", "counts", "len", "n", "frequency", "Count"])
+def test_a_column_of_counts_says_how_often(name: str, kind: str) -> None:
+    """Under the names that tools give it: value_counts(), group_by().len() and queries of databases."""
+    irm = pl.DataFrame({"query": [1, 1], "doc": ["a", "b"], "score": [2.0, 1.0]}).irm
+    counts = pl.DataFrame({"doc": [*"abcd"], name: [900, 90, 9, 1], "name": [*"wxyz"]})
+    found = irm(popularity=as_kind(counts, kind)).per_query("novelty@1", "arp@2")["value"].to_list()
+    assert found == pytest.approx([-log2(0.9), 495])
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"doc": ["a", "b"], "price": [1, 2]}, "popularity=: 'price' may say how often each document was chosen"),
+        ({"doc": ["a", "b"], "count": ["1", "2"]}, "popularity=: 'count' may say how often"),
+        ({"doc": ["a", "a"], "n": [1, 2], "count": [1, 2]}, "popularity=: 'n', 'count' may say how often"),
+        ({"doc": ["a", "b"], "popularity": ["1", "2"]}, "popularity: a popularity is a number"),
+        ({"doc": ["a", "b", "b"], "price": [1, 2, 2]}, None),
+        ({"doc": ["a", "b", "b"], "count": ["1", "2", "2"]}, None),
+        ({"doc": ["a", "b", "b"], "n": ["x", "y", "y"], "len": [1, 1, 1]}, None),
+        ({"doc": ["a", "b"], "popularity": [1, 2], "count": [7, 9], "price": [1, 2]}, None),
+    ],
+)
+def test_numbers_beside_documents_are_no_silent_choice(columns: dict[str, list[Any]], said: str | None) -> None:
+    """Rows are counted where documents repeat; where each stands once, other numbers may be what was meant."""
+    irm = pl.DataFrame({"query": [1], "doc": ["b"], "score": [1.0]}).irm(popularity=pl.DataFrame(columns))
+    if said is None:
+        assert irm.evaluate("arp")["value"].item() == 2
+    else:
+        assert error(lambda: irm.evaluate("arp")).startswith(said)
+
+
+def test_gini_is_refused_where_it_has_two_meanings() -> None:
+    """That of the catalogue has other names, with a cutoff or without, and so has that of scores."""
+    irm = log().with_columns(label=pl.col("query") % 2).irm(**RANKED, label="label")
+    for name in ("gini", "Gini", "gini_coefficient"):
+        said = error(lambda name=name: irm.evaluate(name))  # type: ignore[misc]
+        assert said.startswith(f"{name!r} means two things beside catalogue=: catalogue_gini")
+        assert irm(catalogue=None).evaluate(name)["value"].equals(irm.evaluate("somers_d")["value"])
+    assert irm.evaluate("gini@3")["value"].equals(irm.evaluate("catalogue_gini@3")["value"])
+
+
+def test_an_audit_needs_no_judgments_where_what_is_shown_is_looked_at() -> None:
+    """Its findings are those of lists; without a word on what is shown, and of decisions, judgments are asked for."""
+    frame = log().filter((pl.col("run") == "p") | (pl.col("query") < 5))
+    irm = frame.irm(**RANKED)(by=None)
+    found = irm.audit()
+    judged = frame.with_columns(grade=pl.lit(1)).irm(**RANKED, grade="grade")(by=None).audit()
+    beside = judged.filter(pl.col("check").is_in(found["check"].to_list()) & (pl.col("check") != "queries"))
+    assert found.filter(pl.col("check") != "queries").equals(beside)
+    assert {"lists that differ in number", "queries without results", "queries"} <= {*found["check"]}
+    assert found.filter(check="queries")["n"].item() == frame["query"].n_unique()
+    text = " ".join([*found["check"], *found["message"]])
+    assert not {"judged", "relevant"} & {*text.replace("all, as nothing is judged", "").split()}
+    pl_testing.assert_frame_equal(in_pieces(irm).audit().collect(), found)
+    bad = pl.concat([frame, frame.head(1), frame.head(1).with_columns(score=float("nan"), doc=None)], how="vertical")
+    assert {"scores that are NaN", "rows that repeat a document of their query"} <= {
+        *bad.irm(**RANKED).audit().filter(severity="error")["check"]
+    }
+    for other in (irm(catalogue=None, popularity=None, group=None), irm(threshold=0.5)):
+        assert "no column is named with label= or grade=" in error(other.audit)
+
+
+def test_summaries_without_judgments_are_of_each_list() -> None:
+    """Coverage is of no query, so that a report of it alone asks for more."""
+    irm = log().irm(**RANKED)(by=None)
+    assert irm.summary()["sentence"][0].startswith(("No difference between", "novelty@10", "p ", "q "))
+    assert "novelty@10" in irm.summary()["sentence"][0]
+    assert error(irm(popularity=None).summary).startswith("nothing is judged; name label= or grade=, or ask")
+
+
 def test_an_own_metric_may_call_its_column_as_a_role() -> None:
     """Beside a metric of ours that reads the role; and equal scores are an error in the words of the role."""
 

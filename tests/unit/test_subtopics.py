@@ -232,10 +232,32 @@ def test_propensities_are_refused() -> None:
 # Errors
 
 
+def test_a_column_of_subtopics_that_nobody_named_is_offered(tmp_path: Path) -> None:
+    """To keep one judgment of each document would lose the others; of a column that is named nothing is said."""
+    rows = JUDGED.rename({"aspect": "subtopic"})
+    wanted = "; or name the column 'subtopic' too, judge(..., subtopic='subtopic')"
+    assert error(lambda: RUN.irm.judge(rows).evaluate("ndcg"), BadValueError).endswith(wanted)
+    assert "subtopic" not in error(lambda: RUN.irm.judge(JUDGED).evaluate("ndcg"), BadValueError)
+    other = rows.rename({"subtopic": "annotator"})
+    assert "annotator='annotator'" in error(lambda: RUN.irm.judge(other).evaluate("ndcg"), BadValueError)
+    played = RUN.irm.judge(rows, annotator="subtopic")
+    assert "or name the column" not in error(lambda: played.evaluate("ndcg"), BadValueError)
+    twice = pl.concat([rows, rows.with_columns(grade=pl.lit(3, pl.Int64))])
+    named = RUN.irm.judge(twice, subtopic="subtopic")
+    assert "or name the column" not in error(lambda: named.evaluate("ndcg"), BadValueError)
+    said = error(lambda: write_qrels(rows, tmp_path / "qrels.txt"))
+    assert said.endswith("trec_eval refuses a file with them; say subtopic='subtopic', or keep one of each")
+    write_qrels(rows, tmp_path / "qrels.txt", subtopic="subtopic")
+    assert read_qrels(tmp_path / "qrels.txt", subtopic=True).equals(rows)
+
+
 def test_a_measure_of_subtopics_needs_them() -> None:
     """Before a value is read; the error says where they are named."""
     said = error(lambda: RUN.irm.judge(JUDGED[:1]).evaluate("alpha_nDCG@10"), ColumnError)
-    assert said == "alpha_nDCG@10 is about subtopics of queries; name their column in judge(qrels, subtopic=)"
+    assert said == (
+        "alpha_nDCG@10 is about subtopics of queries; name their column in judge(qrels, subtopic=), which of a file "
+        "read_qrels(path, subtopic=True) reads"
+    )
     with pytest.raises(ColumnError, match="name their column in judge"):
         RUN.with_columns(grade=1).irm.per_query("strecall")
     assert "subtopic='aspects' is not among" in error(lambda: RUN.irm.judge(JUDGED, subtopic="aspects"), ColumnError)

@@ -33,7 +33,7 @@ from frame_metrics.verbs.audit.checks import About, Counted, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
-from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_logs import OF_JUDGED, SetAside, about_log, queries_in_several_segments
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_proxies
 from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
@@ -53,7 +53,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
-    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm.columns, irm.roles))
+    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm.columns, irm.roles, bare=irm.only_shown))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
     rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan))
@@ -134,13 +134,16 @@ class _Looking:
         cases : the rows that are decided about; None where none are.
         source : the readable rows, and judgments of a machine beside them if there are any.
         """
-        about = [*sides, *about_log(counts), *about_annotators(judged, self.rule), *self._turned(counts.log)]
+        bare = source.plan.needs is not None and source.plan.needs.bare
+        about = [*sides, *about_log(counts, bare=bare), *about_annotators(judged, self.rule), *self._turned(counts.log)]
         about += [] if self.split is not None else about_proxies(source)
         about += [About(SetAside(_set_aside(self.source.plan)))]
         about += [] if cases is None else [guards.about_decisions(cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*about), counts.log, values)
-        return seen if source.proxy is None else [finding for finding in seen if finding.check not in NOT_BY_PEOPLE]
+        without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))
+        beside = {one.name for one in without}
+        return [finding for finding in seen if finding.check not in beside]
 
     def _turned(self, log: Log) -> list[About]:
         return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]

@@ -440,7 +440,7 @@ def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
 
 @check("fact", "queries")
 def queries(counts: Counted) -> Seen:
-    """queries that are evaluated: those with a judgment{in_a_segment}"""
+    """queries that are evaluated: {which}{in_a_segment}"""
     n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
     return Seen(n, of)
 
@@ -472,10 +472,18 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-def about_log(counts: Counted) -> list[About]:
-    """Return what is looked at of a log."""
+# Checks that say nothing where no result of any query is judged.
+OF_JUDGED = (
+    *(queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone),
+    *(results_judged, judged_in_the_top, relevant_documents),
+)
+
+
+def about_log(counts: Counted, *, bare: bool = False) -> list[About]:
+    """Return what is looked at of a log; ``bare``: whether nothing is judged."""
     log, grid = counts.log, counts.log.grid
     keys, words = Keys(log.columns, len(grid.system_row), len(grid.segment_row)), _words(log)
+    words["which"] = "all, as nothing is judged" if bare else "those with a judgment"
     return [About(keys, words), About(counts, words)]
 
 

@@ -17,8 +17,7 @@ from frame_metrics.verbs.audit import of_logs
 from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
 
 # Checks of what people did not judge, which a machine did.
-UNJUDGED = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
-NOT_BY_PEOPLE = [one.name for one in UNJUDGED]
+NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
 
 
 @dataclass(frozen=True, eq=False)
