@@ -367,6 +367,8 @@ class IRM(Generic[Frame]):
             to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
             ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
             ``evaluate`` and ``compare`` give prediction-powered means, ``audit`` looks at both, other verbs refuse it.
+            Metrics that rest on R or the ideal count a query as judged by people only where these judged every document
+            that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
             was drawn for people, where it was not the same for all.
 
@@ -1214,7 +1216,9 @@ class IRM(Generic[Frame]):
 
         The log is the pilot: how much the differences of its queries vary says how many show a difference of
         ``detect``. With ``cluster`` clusters are counted, in each of which there are as many queries as here. With
-        ``paired=False`` these are the units of each arm of a test, in two arms of one size.
+        ``paired=False`` these are the units of each arm of a test, in two arms of one size. They are for one look at
+        the end: with ``looks="any"`` of ``compare`` a power of 80 % becomes 34 to 46 % (simulated: 500 to 5,000 units
+        in each arm, 200 trials), 70 to 84 % with twice as many units, and 91 to 96 % with three times as many.
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a

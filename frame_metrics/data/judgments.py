@@ -138,8 +138,8 @@ def _judged_rows(
     if columns.chosen and (chosen := frame[columns.chosen].cast(pl.Boolean, strict=False).sum()):
         raise BadValueError(
             f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
-            "such are no random sample: leave these queries out, or name the chance with which each query "
-            "was drawn, as judge(..., sampling='chance')"
+            "such are no random sample, nor is what is left without them: judge all documents of a random sample of "
+            f"queries and drop {columns.chosen!r}, or name the chance of each query, as judge(..., sampling='chance')"
         )
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True

@@ -10,18 +10,20 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments, as_text, groups_of
-from frame_metrics.data.log import Log
+from frame_metrics.data.judgments import wider
+from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, told_of
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Pool, Ranking, Scores
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import PROXIES, Averaged, EvaluateOptions, tidied
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source
+from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.proxies import powered, students_t
 
@@ -71,6 +73,7 @@ class Both:
     human: Array  # those by people, NaN where they did not judge all that a metric reads, shape (metrics, rankings)
     undefined: Array  # whether a metric was undefined by people, shape (metrics, rankings)
     judged: Array  # whether people judged some document of the query, shape (rankings,)
+    fewer: Array  # whether these are some of those that the machine judged, and not all, shape (rankings,)
     chance: Array | None  # with which each ranking's query was drawn for people; None where all are alike
     lost: tuple[int, str | None]  # queries that only people judged: how many, and the first
 
@@ -123,6 +126,8 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 
     shares = human.values[[m + depths.index(metric.k) for _, metric in asked]]
     whole = human.evaluated & ~(shares < 1)  # NaN where nothing is retrieved, so that nothing is left to judge
+    fewer, fill = _fewer(source, human.log, there.log), human.log.conventions.fill
+    whole &= ~(fewer & np.array([[_rests_on_others(metric, fill(metric))] for _, metric in asked], bool))
     chance = human.log.sampling
     return Both(
         there,
@@ -130,6 +135,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
         on_theirs(np.where(whole, all_filled(human)[:m], np.nan), np.nan),
         on_theirs(np.isnan(human.values[:m]) & whole, 0) > 0,
         on_theirs(human.evaluated[None], 0)[0] > 0,
+        on_theirs(fewer[None], 0)[0] > 0,
         None if chance is None else on_theirs(chance[None], np.nan)[0],
         (len(np.unique(human.log.grid.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
     )
@@ -142,6 +148,47 @@ def _keys(log: Log) -> pl.DataFrame:
     parts = [log.keys_at(names, at) for names, at in zip(keys, rows, strict=True) if names]
     placed = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
     return pl.concat([*parts, pl.DataFrame({"placed": placed})], how="horizontal")
+
+
+def _fewer(source: Source, human: Log, there: Log) -> Array:
+    """True for rankings of whose query people judged some documents, and not all that the machine judged."""
+    both = _judged(source, human), _judged(source.proxy or source, there)
+    kind = wider(*(one.schema["doc"] for one in both))
+    ours, theirs = (one.cast({"doc": kind}) for one in both)
+    queries = ours.drop("doc").unique()
+    shared = [key for key in queries.columns if key in theirs.columns]
+    known = theirs.join(queries, on=shared, nulls_equal=True)
+    lacking = known.join(ours, on=ours.columns, how="anti", nulls_equal=True).drop("doc").unique()
+    return human.joined(lacking.with_columns(fewer=True), lacking.columns)["fewer"].fill_null(False).to_numpy()
+
+
+def _judged(source: Source, log: Log) -> pl.DataFrame:
+    """The segment, query and document of every judgment beside a log; of one in pieces they are read without rows."""
+    if isinstance(source, InPieces):
+        plan = source.plan.without_frames()
+        nothing = pl.DataFrame(schema=source.pieces.border.types(plan.columns.needed))
+        log = source_of(plan, nothing, source.beside, piece=True).log(piece=Piece(None, more=plan.columns.own_rows))
+    _, by, query = log.columns.key_names
+    return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)
+
+
+def _rests_on_others(metric: Metric, fill: float | None) -> bool:
+    """Return True for a metric that documents move which are judged and not listed, as by R or the ideal.
+
+    It is tried on a query with a relevant result and on one without, beside which there are others or none. Whether a
+    query has a relevant document at all is no matter where it counts as undefined, and ``fill`` as much as a bad one.
+    """
+    of_scores = metric.input is Scores and "probability" not in metric.reads  # which others do not have
+    if "ideal" in metric.reads or not ("n_relevant" in metric.reads or of_scores):
+        return "ideal" in metric.reads
+    lengths, query, grade = np.array([2, 2]), np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 0.0])
+    score, size, extra = np.array([0.9, 0.1, 0.9, 0.1]), np.full(2, 1e4), dict.fromkeys(metric.columns, np.ones(4))
+    others = np.repeat([0, 1], 999)  # so many that low levels of recall are not reached either
+    pools = (Pool(np.append(query, more), np.append(grade, np.ones(len(more)))) for more in (others[:0], others))
+    runs = (Ranking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
+    found = [metric.compute(run) for run in runs]
+    alone, beside = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
+    return not np.array_equal(alone, beside, equal_nan=True)
 
 
 def members_of(measured: Measured, segments: Segments) -> list[Array]:

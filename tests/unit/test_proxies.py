@@ -120,15 +120,84 @@ def test_a_query_counts_as_judged_where_all_that_a_metric_reads_is() -> None:
     first = log.sort("score", descending=True).group_by("system", "query").head(5)
     shallow = people.join(first.filter(system="a"), on=["query", "doc"], how="semi")
     lists = log.irm(system="system")
-    found = lists.judge(shallow, proxy=machine).evaluate("ndcg@3", "ndcg@8", "map")
+    found = lists.judge(shallow, proxy=machine).evaluate("dcg@3", "dcg@8", "map")
     counts = dict(zip(found.select("system", "metric").rows(), found["n"].to_list(), strict=True))
-    assert counts["a", "ndcg@3"] == 20
-    assert 0 < counts["b", "ndcg@3"] < 20
-    assert [counts["a", "ndcg@8"], counts["a", "map"]] == [0, 0]
+    assert counts["a", "dcg@3"] == 20
+    assert 0 < counts["b", "dcg@3"] < 20
+    assert [counts["a", "dcg@8"], counts["a", "map"]] == [0, 0]
     assert found.filter(metric="map").select("value", "lambda").null_count().row(0) == (2, 2)
     assert (found["n"] + found["n_proxy"]).to_list() == [40] * 6
-    compared = lists.judge(shallow, proxy=machine).compare("ndcg@3")
-    assert compared["n"].item() == counts["b", "ndcg@3"]
+    compared = lists.judge(shallow, proxy=machine).compare("dcg@3")
+    assert compared["n"].item() == counts["b", "dcg@3"]
+
+
+def shallow(people: pl.DataFrame, part: pl.Expr) -> pl.DataFrame:
+    """Judgments of all documents of some queries, and of some documents of the others."""
+    return people.filter((pl.col("query") < 10) | part)
+
+
+RESTS = {  # whether a metric rests on judged documents beside those that stand at the first ranks
+    True: ("ndcg@3", "recall@3", "map@3", "ndcg", "rprec", "bpref", "f1@3", "idcg@3", "iprec(recall=0.1)", "roc_auc"),
+    False: ("dcg@3", "precision@3", "rr@3", "success@3", "rbp@3", "err(max_grade=3)@3", "brier"),
+}
+
+
+@pytest.mark.parametrize(("name", "rests"), [(name, rests) for rests, names in RESTS.items() for name in names])
+def test_a_query_of_which_people_judged_fewer_documents(name: str, rests: bool) -> None:
+    """It counts as judged by people only for metrics that do not rest on the documents that people left out."""
+    log, people, machine = simulated()
+    log = log.filter(pl.col("doc") < "d6").with_columns(score=pl.col("score").rank() / len(log))
+    people, machine = (one.filter(pl.col("doc") < "d6") if name == "brier" else one for one in (people, machine))
+    listed = pl.col("doc") < "d6"
+    irm = log.irm(system="system", undefined="zero")
+    found = irm.judge(shallow(people, listed), proxy=machine).evaluate(name, ci=0.9)
+    wanted = people.filter(pl.col("query") < 10) if rests else people
+    assert_frame_equal(found, irm.judge(wanted, proxy=machine).evaluate(name, ci=0.9), abs_tol=1e-12)
+    assert found["n"].to_list() == [10 if rests else 20] * 2
+
+
+def test_the_ideal_is_of_the_same_documents() -> None:
+    """A perfect machine that judged all, beside people who judged the first results only, gives no wrong ndcg."""
+    log, people, _ = simulated(whole=60)
+    first = people.join(
+        log.filter(pl.col("score").rank("ordinal", descending=True).over("system", "query") <= 3),
+        on=["query", "doc"],
+        how="semi",
+    )
+    some = first.filter(pl.col("query") < 20)
+    lists = log.irm(system="system")
+    judged = lists.judge(some, proxy=people)
+    found = judged.evaluate("ndcg@3", ci=0.9)
+    assert (found["n"].to_list(), found["value"].null_count()) == ([0, 0], 2)
+    assert judged.compare("ndcg@3").select("n", "n_proxy").row(0) == (0, 60)
+    name = "queries of which people judged fewer documents"
+    row = judged.audit().filter(check=name)
+    assert row.select("severity", "n", "share", "example").row(0) == ("warning", 20, 1.0, "a, 0")
+    same = lists.judge(some, proxy=first)
+    assert same.evaluate("ndcg@3")["n"].to_list() == [20, 20]
+    assert name not in same.audit()["check"].to_list()
+
+
+@pytest.mark.parametrize("of", ["people", "machine", "both"])
+def test_documents_are_those_of_a_segment(of: str) -> None:
+    """Where judgments say a segment, its documents are those that were judged in it; ids need no one type."""
+    log, people, machine = simulated()
+    log = log.with_columns(doc=pl.col("doc").str.slice(1).cast(pl.Int32))
+    people, machine = (one.with_columns(doc=pl.col("doc").str.slice(1).cast(pl.Int64)) for one in (people, machine))
+    log = pl.concat([log.with_columns(device=pl.lit(device)) for device in ("x", "y")])
+    sides = {
+        "people": shallow(people, pl.col("doc") < 6),
+        "machine": machine.with_columns(pl.col("doc").cast(pl.UInt8)),
+    }
+    for side in sides if of == "both" else [of]:
+        sides[side] = pl.concat([sides[side].with_columns(device=pl.lit(device)) for device in ("x", "y")])
+    wanted = {"x": 10, "y": 10}
+    if "device" in sides["people"].columns:  # people judged all in one of the segments
+        rest = people.filter(pl.col("query") >= 10).with_columns(device=pl.lit("x"))
+        sides["people"] = pl.concat([sides["people"], rest]).unique()
+        wanted["x"] = 20
+    found = log.irm(system="system", by="device").judge(sides["people"], proxy=sides["machine"]).evaluate("ndcg@3")
+    assert dict(found.select("device", "n").rows()) == wanted
 
 
 @pytest.mark.parametrize("few", [1, 4, 5])
@@ -199,7 +268,9 @@ def test_labels_that_were_chosen_are_no_sample() -> None:
     for verb in (judged.evaluate, judged.compare):
         with pytest.raises((BadValueError, ColumnError)):
             verb("dcg@1")
-    assert "1 of 8 judgments were chosen" in error(lambda: judged.evaluate("dcg@1"), BadValueError)
+    said = error(lambda: judged.evaluate("dcg@1"), BadValueError)
+    assert "1 of 8 judgments were chosen" in said
+    assert "random sample of queries and drop 'chosen'" in said  # and no query is to be left out for its labels
     assert run.irm.judge(people, proxy=machine, sampling="chance").evaluate("dcg@1")["n"].item() == 8
     none = people.with_columns(chosen=False)
     assert run.irm.judge(none, proxy=machine).evaluate("dcg@1")["n"].item() == 8
@@ -355,10 +426,12 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
         assert_frame_equal(one, other, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("part", ["all", "in part"])
 @pytest.mark.parametrize("engine", ["duckdb", "dask", "lists"])
-def test_engines_and_lists_give_the_same(engine: str) -> None:
+def test_engines_and_lists_give_the_same(engine: str, part: str) -> None:
     """What is worked on in pieces, or unfolded from lists, gives the same numbers."""
     log, people, machine = simulated()
+    people = people if part == "all" else shallow(people, pl.col("doc") < "d7")
     people = people.with_columns(chance=0.2 + 0.3 * (pl.col("query") % 2))
     roles: dict[str, Any] = {"system": "system", "by": "device", "cluster": "user", "query": "query"}
     roles |= {"doc": "doc", "score": "score"}

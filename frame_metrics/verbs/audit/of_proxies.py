@@ -62,6 +62,17 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     return Seen(len(partly), int(sides.both.judged.sum()), name)
 
 
+@check("warning", "queries")
+def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
+    """the machine judged others of their documents too: for metrics that rest on R or on the ideal, as recall and ndcg,
+    they count as queries that only the machine judged. Let people judge the same documents, or give the machine's
+    judgments of these documents only, for all queries alike
+    """
+    log, fewer = sides.both.measured.log, np.flatnonzero(sides.both.fewer)
+    n, of = (len(np.unique(log.grid.query[at])) for at in (fewer, sides.both.judged))
+    return Seen(n, of, name_of(log, int(fewer[0])) if n else None)
+
+
 @check("warning", "segments")
 def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
     """people judged the first {top} results of fewer than {fewest} queries: evaluate(...@{top}) is null there"""
