@@ -1339,8 +1339,9 @@ class IRM(Generic[Frame]):
         ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged, the
         mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
         summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
-        other ``n`` documents narrow them more, whatever the judgments turn out to be; of ndcg and recall the first one
-        is best on average over its two judgments, and what several documents of one query do together is not looked at.
+        other ``n`` documents narrow them more, whatever the judgments turn out to be. Of ndcg and recall a document
+        counts after those of its query above it, as if these were judged in turn, no gain and the highest: a query's
+        ``moves`` add up to no more than the width there. The order is a good one, not proved to be the best.
 
         Parameters
         ----------
@@ -1362,7 +1363,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No document is named; what ``bounds`` refuses; a metric of which it is not worked out what a judgment moves.
+            No document is named; nobody judged yet, where "depth" begins; what ``bounds`` refuses; a metric of which it
+            is not worked out what a judgment moves.
 
         Examples
         --------

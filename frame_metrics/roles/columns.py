@@ -122,6 +122,7 @@ class Columns:
     annotator: str | None = _column(of=("judgment",))
     sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
     chosen: str | None = None  # marks judgments whose documents were chosen by what they can move
+    marked: str | None = None  # the same, where these are no more than counted
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     propensity: str | None = _chance("propensity", called="propensities pscore examination")

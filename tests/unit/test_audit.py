@@ -363,6 +363,26 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
     assert set(fired) - {check} <= with_it.get(check, set())
 
 
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
+def test_judgments_that_were_chosen_are_counted(kind: Any) -> None:
+    """Where a column of the judgments, true or false, says so; whatever kind of frame they are."""
+    check = "judgments that were chosen"
+    known = CLEAN.select("query", "doc", "grade").with_columns(chosen=pl.col("doc") == "a")
+    n = known["chosen"].sum()
+    run = CLEAN.drop("grade")
+    of = kind if isinstance(kind, type) else lambda frame: kind(frame)
+    row = found(run.irm.judge(of(known)), check)
+    assert in_pieces(run.irm.judge(of(known))).audit().collect().filter(check=check).rows(named=True) == [row]
+    assert (row["severity"], row["n"], row["share"]) == ("warning", n, n / len(known))
+    assert row["message"].startswith("chosen says that their documents were chosen by what they can move")
+    for other in (known.with_columns(chosen=False), known.with_columns(chosen=1), known.drop("chosen")):
+        assert check not in run.irm.judge(of(other)).audit()["check"]
+    labels = known.select("query", "doc", "chosen")
+    assert check not in run.irm.judge(of(labels), label="chosen").audit()["check"]
+    lists = known.group_by("query", maintain_order=True).agg("doc", "grade", "chosen")
+    assert check not in run.irm.judge(of(lists)).audit()["check"]
+
+
 ASIDE = "judgments of the log set aside"
 
 

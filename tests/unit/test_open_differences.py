@@ -265,7 +265,10 @@ def widths(
 @pytest.mark.parametrize("baseline", [None, "x"])
 @pytest.mark.parametrize("metric", ["precision@2", "dcg(gain='exp')@3", "ncg@3", "rbp", "ndcg@2", "ndcg", "recall@2"])
 def test_what_a_judgment_moves_is_what_the_bounds_narrow_by(metric: str, baseline: str | None) -> None:
-    """On average over its lowest and highest grade; all others narrow nothing, and all together leave nothing open."""
+    """On average over its lowest and highest grade; all others narrow nothing, and all together leave nothing open.
+
+    Of ratios this is so of the first of each query, which is the best of it.
+    """
     log = runs(np.random.default_rng(6), 4).with_columns(weight=pl.col("query") % 3 + 1.0)
     found = irm_of(log, weight="weight").to_judge(metric=metric, baseline=baseline, max_grade=TOP)
     docs = unjudged(log)
@@ -274,11 +277,59 @@ def test_what_a_judgment_moves_is_what_the_bounds_narrow_by(metric: str, baselin
         widths(log, each, docs.with_columns(truth=truth), metric, baseline, weight="weight") for truth in (0, TOP)
     )
     narrowed = docs.with_columns(narrowed=pl.Series(lowest[0] - (lowest[1:] + highest[1:]) / 2))
-    both = narrowed.join(found, on=["query", "doc"], how="left").with_columns(pl.col("moves").fill_null(0))
+    first = found.unique("query", keep="first", maintain_order=True)
+    alone = narrowed.filter(pl.col("narrowed") > 1e-12)
+    assert_frame_equal(alone.select("query", "doc"), found.select("query", "doc"), check_row_order=False)
+    best = alone.group_by("query").agg(pl.max("narrowed"))
+    both = first.join(narrowed, on=["query", "doc"]).join(best, on="query", suffix="_best")
     np.testing.assert_allclose(both["moves"], both["narrowed"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(both["moves"], both["narrowed_best"], rtol=0, atol=1e-12)
+    if metric not in ("ndcg@2", "ndcg", "recall@2"):
+        both = found.join(narrowed, on=["query", "doc"])
+        np.testing.assert_allclose(both["moves"], both["narrowed"], rtol=0, atol=1e-12)
     assert (found["moves"].diff().drop_nulls() <= 1e-12).all()
     assert found["chosen"].all()
     assert widths(log, [found], docs.with_columns(truth=1), metric, baseline) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("baseline", [None, "x"])
+@pytest.mark.parametrize("metric", ["dcg@3", "ndcg@2", "ndcg", "recall@2", "recall"])
+def test_a_judgment_moves_what_those_before_it_leave_open(metric: str, baseline: str | None) -> None:
+    """Those before it of its query are judged in turn, in two ways; and it moves no more than each of them."""
+    log = runs(np.random.default_rng(12), 6, most=5).with_columns(weight=pl.col("query") % 3 + 1.0)
+    irm, options = irm_of(log, weight="weight"), {"metric": metric, "baseline": baseline, "max_grade": TOP}
+    found = irm.to_judge(**options).with_columns(turn=pl.int_range(pl.len()).over("query"))
+    keys = found.select("query", "turn").rows()
+    picks = [
+        found.filter(pl.col("query") == query, pl.col("turn") < turn + more) for query, turn in keys for more in (0, 1)
+    ]
+    ways = (found.select("query", "doc", truth=(pl.col("turn") + way) % 2 * TOP) for way in (0, 1))
+    left = np.mean([widths(log, picks, truth, metric, baseline, weight="weight") for truth in ways], axis=0)
+    narrowed = found.with_columns(narrowed=pl.Series(left[::2] - left[1::2]))
+    at_most = narrowed.select(pl.col("narrowed").cum_min().over("query")).to_series()
+    np.testing.assert_allclose(found["moves"], at_most, rtol=0, atol=1e-12)
+    assert found["turn"].max() > 1
+    assert_frame_equal(
+        irm_of(log, weight="weight").to_judge(5, metric, baseline=baseline, max_grade=TOP), found.head(5).drop("turn")
+    )
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "recall@10"])
+def test_one_query_does_not_take_all(metric: str) -> None:
+    """Where its documents do much each by itself, and together little more: what is promised is about what is kept."""
+    systems = [(s, q, f"{s}{rank}", rank) for q in range(20) for s in "xy" for rank in range(1, 21)]
+    log = pl.DataFrame(systems, ["run", "query", "doc", "rank"], orient="row")
+    few = pl.col("query").eq(0) & pl.col("run").eq("x") & (pl.col("rank") <= 2)
+    grade = pl.when(pl.col("query") > 0).then(2).when(few).then(1).otherwise(0).cast(pl.Int64)
+    log = log.with_columns(grade=pl.when(pl.col("rank") <= 5).then(grade))
+    every = irm_of(log).to_judge(metric=metric, baseline="x", max_grade=TOP)
+    mine, of_each = every.head(20), every.unique("query", keep="first", maintain_order=True)
+    assert every["moves"].sum() <= widths(log, [log.head(0)], unjudged(log).with_columns(truth=0), metric, "x")[0]
+    rng, docs = np.random.default_rng(0), unjudged(log)
+    truths = [docs.with_columns(truth=pl.Series(rng.choice([0, TOP], len(docs)))) for _ in range(20)]
+    left = np.mean([widths(log, [mine, of_each, log.head(0)], truth, metric, "x") for truth in truths], axis=0)
+    assert left[0] <= left[1] + 1e-12
+    assert mine["moves"].sum() == pytest.approx(left[2] - left[0], rel=0.1)
 
 
 @pytest.mark.parametrize("baseline", [None, "x"])
@@ -419,6 +470,20 @@ def test_what_is_refused(roles: Any, options: Any, match: str) -> None:
     log = pl.DataFrame({"query": [1] * 2, "run": [*"xy"], "doc": [*"ab"], "rank": [1, 1], "grade": [1, None]})
     log = log.with_columns(moves=1, lists=pl.Series([["a"]] * 2))
     assert match in error(lambda: irm_of(log, **roles).to_judge(**({"metric": "precision@1"} | options)))
+
+
+def test_where_nobody_judged_the_error_says_how_to_begin() -> None:
+    """Without a column of judgments, or with one that is empty; other queries may have none."""
+    log = runs(np.random.default_rng(13), 3).filter(pl.col("rank").is_not_null())
+    begin = "where nobody judged yet, begin with what stands highest: way='depth'"
+    assert begin in error(lambda: irm_of(log.drop("grade"), grade=None).to_judge(3, max_grade=TOP))
+    empty = log.with_columns(grade=pl.lit(None, pl.Int64))
+    assert begin in error(lambda: irm_of(empty).to_judge(3, max_grade=TOP))
+    judged = irm_of(log.drop("grade"), grade=None).judge(log.select("query", "doc", "grade").head(0))
+    assert begin in error(lambda: judged.to_judge(3, max_grade=TOP))
+    assert len(judged.to_judge(3, way="depth")) == 3
+    some = pl.concat([log, empty.with_columns(pl.col("query") + 10)])
+    assert irm_of(some).to_judge(max_grade=TOP)["query"].max() < 10
 
 
 def test_nothing_to_ask_for() -> None:

@@ -34,7 +34,7 @@ from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_logs import OF_JUDGED, SetAside, about_log, queries_in_several_segments
-from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_proxies
+from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
@@ -56,7 +56,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm.columns, irm.roles, bare=irm.only_shown))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
-    rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan))
+    rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))
     beside = None if baseline is None else _baseline(baseline, plan)
 
     def compute(source: Source) -> Answer:
@@ -137,7 +137,7 @@ class _Looking:
         bare = source.plan.needs is not None and source.plan.needs.bare
         about = [*sides, *about_log(counts, bare=bare), *about_annotators(judged, self.rule), *self._turned(counts.log)]
         about += [] if self.split is not None else about_proxies(source)
-        about += [About(SetAside(_set_aside(self.source.plan)))]
+        about += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
         about += [] if cases is None else [guards.about_decisions(cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*about), counts.log, values)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
+from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source
+from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit import of_logs
@@ -18,6 +22,7 @@ from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name
 
 # Checks of what people did not judge, which a machine did.
 NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
+CHOSEN = "chosen"  # what to_judge calls such a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +105,35 @@ def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
     error = np.array([_error(*pair) for pair in zip(ours, others, strict=True)])
     there = error > CLOSE * np.abs(one)
     return seen_in(sides.segments, np.abs(one - other) > SURE * error, there, {"one": one, "other": other})
+
+
+class Chosen(NamedTuple):
+    """A column that says which judgments were chosen."""
+
+    marks: pl.Series
+
+
+@check("warning", "judgments")
+def judgments_that_were_chosen(chosen: Chosen) -> Seen:
+    """{column} says that their documents were chosen by what they can move: they settle which system is ahead on these
+    queries, and means over them are no estimate for all queries
+    """
+    return Seen(int(chosen.marks.sum()), len(chosen.marks), words={"column": chosen.marks.name})
+
+
+def marked(plan: Plan) -> Columns | None:
+    """Return the columns of judgments by people alone, with the one that marks chosen ones if it is there."""
+    judged, beside = plan.judged, plan.beside
+    if judged is None or beside is None or plan.proxy is not None or plan.unfolds:
+        return judged
+    return replace(judged, marked=CHOSEN) if CHOSEN in {*beside.names()}.difference(judged.needed) else judged
+
+
+def about_chosen(source: Source) -> list[About]:
+    """Return what says which judgments were chosen, where such a column is read."""
+    column = None if source.plan.judged is None else source.plan.judged.marked
+    marks = None if column is None else source.beside.read([column])[column]
+    return [] if marks is None or marks.dtype != pl.Boolean else [About(Chosen(marks))]
 
 
 def _error(*sides: Array) -> float:

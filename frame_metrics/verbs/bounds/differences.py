@@ -19,7 +19,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Rows
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
@@ -31,6 +31,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
 
+UNTURNED = 1 << 40  # the place in an order of what is not in it
 RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
@@ -117,25 +118,45 @@ class Shared:
         falls, rises = (self.weights.total(ufunc(self.weights.value, 0)) for ufunc in (np.minimum, np.maximum))
         return self.start + falls, self.start + rises
 
-    def narrowed(self) -> Pair:
-        """Return by how much the judgment of each document with a weight narrows the bounds, then of one without.
+    def narrowed(self, turn: Array, count: Array) -> Array:
+        """Return by how much the judgment of each document, alone, narrows the bounds.
 
         It is the mean of what they narrow by if the document has no gain, and if it has the greatest.
+
+        Parameters
+        ----------
+        turn : the place, from 0, of the document of each weight among those of its ranking; UNTURNED: it is not there.
+        count : how many documents of each ranking there are, those without a weight included.
+
+        Returns
+        -------
+        A value for each document of the first ranking, in their order, then of the second ...
         """
-        n, rows = self.weights.n_queries, self.weights
-        if self.gains is None:
-            return np.abs(rows.value), np.zeros(n)
-        place = np.append(rows.position - 1, np.full(n, -1))
-        at, weight = np.append(rows.query, np.arange(n)), np.append(rows.value, np.zeros(n))
-        lower, upper = self.gains.bounds()
-        left, step = np.zeros(len(at)), max(threads.BLOCK // self.gains.sums.shape[1], 1)
-        for first in range(0, len(at), step):
-            part = slice(first, first + step)
-            for gain in (0.0, float(self.gains.levels[-1])):
-                least, greatest = self.gains.judged(at[part], place[part], weight[part], gain).bounds()
-                left[part] += (greatest - least) / 2
-        narrowed = np.maximum((upper - lower)[at] - left, 0)
-        return narrowed[: len(rows.query)], np.where(self.gains.outside > 0, narrowed[len(rows.query) :], 0)
+        n, rows, there = self.weights.n_queries, self.weights, turn < UNTURNED
+        moved, rest = np.abs(rows.value), np.zeros(n)
+        if self.gains is not None:
+            place = rows.position - 1
+            at, begin = np.append(rows.query, np.arange(n)), np.append(place, np.full(n, place.max(initial=0) + 1))
+            lower, upper = self.gains.bounds()
+            left = _left(self.gains, rows.grid(place, UNTURNED), at, begin, begin + 1)
+            moved, rest = np.split(np.maximum((upper - lower)[at] - left, 0), [len(place)])
+            rest = np.where(self.gains.outside > 0, rest, 0)
+        each = np.repeat(rest, count)
+        each[(np.cumsum(count) - count)[rows.query[there]] + turn[there]] = moved[there]
+        return each
+
+    def narrowed_in_turn(self, turn: Array, count: Array) -> Array:
+        """Return by how much each judgment narrows the bounds once those of the documents before it are there.
+
+        It is the mean of two ways to judge them in turn: no gain, the greatest, no gain ..., and the reverse.
+        Parameters and result are those of ``narrowed``.
+        """
+        if self.gains is None:  # each judgment takes away its own part
+            return self.narrowed(turn, count)
+        end = spans(np.zeros_like(count), count + 1)
+        at = np.repeat(np.arange(len(count)), count + 1)
+        left = _left(self.gains, self.weights.grid(turn, UNTURNED), at, np.zeros_like(end), end)
+        return -np.diff(left)[end[1:] > 0]
 
 
 def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
@@ -172,6 +193,17 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             take(Shared(i, at, start, falling, own, gains))
 
     blocks.each_block(grid.size[together].sum(axis=1), work)
+
+
+def _left(gains: Gains, turn: Array, at: Array, begin: Array, end: Array) -> Array:
+    """The width of the bounds once some documents are judged, the mean of two ways to do so; see ``Gains.judged``."""
+    left, step = np.zeros(len(at)), max(threads.BLOCK // (turn.shape[1] + 1), 1)
+    for first in range(0, len(at), step):
+        part = slice(first, first + step)
+        for way in (0, 1):
+            least, greatest = gains.judged(at[part], turn[at[part]], begin[part], end[part], way).bounds()
+            left[part] += (greatest - least) / 2
+    return left
 
 
 def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:

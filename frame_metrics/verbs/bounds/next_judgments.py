@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,8 +12,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import codes, to_array
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice, check_whole
-from frame_metrics.inputs import ratio
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import spans
 from frame_metrics.measuring.queries import check_grades, each_ranking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
@@ -26,6 +27,7 @@ from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
 from frame_metrics.verbs.bounds.differences import (
     RATIOS,
+    UNTURNED,
     Shared,
     check_baseline,
     each_shared,
@@ -36,6 +38,7 @@ from frame_metrics.verbs.bounds.differences import (
 
 Way = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
+BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
@@ -47,6 +50,8 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
     if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
+    if asked and not (irm.has_judgments or irm.played.label or irm.played.grade):
+        raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
     plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, judgment=False))
     max_grade = plain(max_grade)
     _check(asked, plan, baseline, max_grade)
@@ -60,9 +65,10 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         check_grades(asked, log)
         table = _unjudged(log, asked)
         if asked:
-            table = _moving(table, log, asked, baseline, max_grade)
-        order = ["moved", "rank", "row"] if asked else ["rank", "n_systems", "row"]
-        table = table.sort(order, descending=[bool(asked), not asked, False], nulls_last=True).head(n or len(table))
+            table = _moving(table, log, asked, baseline, max_grade, n)
+        order = ["moved", "turn", "rank", "row"] if asked else ["rank", "n_systems", "row"]
+        falls = [name in ("moved", "n_systems") for name in order]
+        table = table.sort(order, descending=falls, nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
         named = log.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
         named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
@@ -134,31 +140,74 @@ def _keys(log: Log) -> list[str]:
     return [*by, *query] if log.judged is None else log.judged.keys
 
 
-def _moving(table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> pl.DataFrame:
-    """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean."""
-    grid, measured, keys = log.grid, each_ranking(log, []), _keys(log)
+def _moving(
+    table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None, n: int | None
+) -> pl.DataFrame:
+    """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean.
+
+    Of a ratio they are the first ``n`` of each query, as it is open how much one moves once others are judged.
+    """
     base = None if baseline is None else system_of(log, baseline)
+    share = _shares(log, base)
+
+    def summed(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
+        places, found = _Places(log, table), [(np.zeros(0, np.int64), np.zeros(0))]
+
+        def take(one: Shared) -> None:
+            rows, turn, count = places.of(one)
+            found.append((rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)))
+
+        each_shared(log, asked, max_grade, base, take)
+        rows, moved = map(np.concatenate, zip(*found, strict=True))
+        return table.with_columns(moves=pl.Series(np.bincount(rows, moved, len(table)), dtype=pl.Float64))
+
+    table = _rounded(summed(table.sort("of").with_columns(turn=0), Shared.narrowed))
+    table = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
+    if asked[0][1].name not in RATIOS or not len(table):
+        return table
+    falls = table.sort("of", "moved", "rank", "row", descending=[False, True, False, False], nulls_last=True)
+    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < (n or len(table)))
+    return _rounded(summed(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves").cum_min().over("of").clip(0)))
+
+
+def _rounded(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with what its documents move as it is ordered by: equal ones are equal, though sums are rounded."""
+    return table.with_columns(
+        moved=pl.col("moves").round_sig_figs(10), turn=pl.col("turn") if "turn" in table.columns else pl.lit(0)
+    )
+
+
+def _shares(log: Log, base: int | None) -> Array:
+    """The part that each ranking has in the mean over queries and systems, of which the baseline is none."""
+    grid, measured = log.grid, each_ranking(log, [])
+    if len(log.table) and not measured.evaluated.any():
+        raise NotComputableError(f"no query has a judgment, and bounds are those of queries that have one; {BEGIN}")
     weight = measured.evaluated * (1.0 if measured.weight is None else measured.weight)
     compared = max(len(grid.system_row), 1) - (base is not None)  # systems, as often as which each query has a weight
     total = np.bincount(grid.segment, weight, len(grid.segment_row)) * compared / max(len(grid.system_row), 1)
-    names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
-    group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(NONE).to_numpy()
-    share = np.where(group == NONE, 0, np.nan_to_num(ratio(weight, total[grid.segment])))
-    n, others, found = len(log.table), np.zeros(len(share)), [(np.zeros(0, np.int64), np.zeros(0))]
+    return np.nan_to_num(ratio(weight, total[grid.segment]))
 
-    def take(one: Shared) -> None:
-        item, (moved, rest) = one.weights.query, one.narrowed()
-        others[one.at] = rest * share[one.at]
-        found.append((group[one.at][item] * n + one.doc, (moved - rest[item]) * share[one.at][item]))
 
-    each_shared(log, asked, max_grade, base, take)
-    number = table["of"].to_numpy() * n + table["document"].to_numpy()
-    each, moved = map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(number)
-    alone = np.bincount(order[np.searchsorted(number, each, sorter=order)], moved, len(number))
-    moves = alone + np.bincount(np.maximum(group, 0), others, len(names))[table["of"].to_numpy()]
-    # Equal ones are equal, though sums are rounded.
-    table = table.with_columns(pl.Series("moves", moves, pl.Float64)).with_columns(
-        moved=pl.col("moves").round_sig_figs(10)
-    )
-    return table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
+class _Places:
+    """The rows of a table of documents, sorted by what a judgment belongs to, for the documents of rankings."""
+
+    def __init__(self, log: Log, table: pl.DataFrame) -> None:
+        keys = _keys(log)
+        names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
+        self.group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
+        of = table["of"].to_numpy()
+        self.count = np.bincount(of, minlength=len(names) + 1)
+        self.first = np.cumsum(self.count) - self.count
+        self.scale = len(log.table)
+        number = of * self.scale + table["document"].to_numpy()
+        self.order = np.argsort(number)
+        self.number = number[self.order]
+
+    def of(self, one: Shared) -> tuple[Array, Array, Array]:
+        """Return the rows of all documents of each ranking, the place in them of each weight's, how many they are."""
+        group = self.group[one.at]
+        mine = group[one.weights.query]
+        wanted = mine * self.scale + one.doc
+        at = np.searchsorted(self.number[:-1], wanted)
+        turn = np.where(self.number[at] == wanted, self.order[at] - self.first[mine], UNTURNED)
+        return spans(self.first[group], self.count[group]), turn, self.count[group]

@@ -358,26 +358,28 @@ class Gains:
             gained[done], cost[done] = 0, 0
         return total, ideal
 
-    def judged(self, at: Array, place: Array, weight: Array, gain: float) -> Gains:
-        """Return the gains of some queries, once one of the documents of each has this gain, 0 or the highest.
+    def judged(self, at: Array, turn: Array, begin: Array, end: Array, way: int) -> Gains:
+        """Return the gains of some queries, once documents of each are judged: no gain, the highest, no gain ...
 
         Parameters
         ----------
         at : the queries, which may repeat.
-        place, weight : which of their weights the document has, from 0, and what it is; -1 and 0 for one without.
+        turn : of the document of each weight of these, its place in some order, shape (queries, weights).
+        begin, end : the places from the first up to the last, without the end, that are judged. What has no weight is
+            at the others.
+        way : 0, or 1 to begin with the highest gain.
         """
-        column = np.arange(self.sums.shape[1])
-        later = (column > place[:, None]) & (place >= 0)[:, None]
-        source = np.minimum(column + later, len(column) - 1)
+        done, n, top = (begin[:, None] <= turn) & (turn < end[:, None]), end - begin, self.levels[-1]
+        gone = np.where(done, np.diff(self.sums[at], axis=1), 0)
         return replace(
             self,
-            start=self.start[at] + gain * weight,
-            sums=self.sums[at[:, None], source] - later * weight[:, None],
-            added=self.added[at[:, None], source] - later,
-            above=self.above[at] - (weight > 0),
-            outside=self.outside[at] - (place < 0),
+            start=self.start[at] + top * (gone * ((turn - begin[:, None] + way) % 2)).sum(axis=1),
+            sums=self.sums[at] - _after(0, np.cumsum(gone, axis=1)),
+            added=self.added[at] - _after(0, np.cumsum(done, axis=1)),
+            above=self.above[at] - (gone > 0).sum(axis=1),
+            outside=np.maximum(self.outside[at] + done.sum(axis=1) - n, 0),
             width=self.width[at],
-            reach=self.reach[at] + (gain > 0),
+            reach=self.reach[at] + ((n + way) // 2 * (top > 0))[:, None],
             ends=self.ends[at],
         )
 
