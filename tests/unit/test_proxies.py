@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
-from helpers import as_kind, as_polars, error, frame
+from helpers import KINDS, as_kind, as_polars, error, frame
 from inside import powered
 
 # What ppi-python 0.2.3 was given, and what it printed.
@@ -76,15 +76,31 @@ def test_evaluate_gives_the_numbers_of_ppi_python() -> None:
 
 
 def test_t_allows_for_the_fit_of_lambda() -> None:
-    """Each contribution of people is divided by 1 minus its share in the line, of HC3, worked out beside it."""
+    """What each query of people adds is by the lambda of the others, which are fitted one by one beside it."""
     found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95)
     (value, low, high), tuned = found["value", "ci_low", "ci_high"].row(0), found["lambda"].item()
     people, same, others = (np.array(side, float) for side in (HUMAN, SAME, OTHERS))
-    rest, apart = people - tuned * same, same - same.mean()
-    share = 1 / 8 + apart**2 / (apart**2).sum()
-    variance = (((rest - rest.mean()) / (1 - share)) ** 2).sum() / 64 + tuned**2 * others.var() / 12
+    least = (1 + 8 / 12) * np.var([*same, *others], ddof=1)
+    lambdas = [np.cov(np.delete(people, i), np.delete(same, i), ddof=0)[0, 1] / least for i in range(8)]
+    rest = people - people.mean() - np.clip(lambdas, 0, 1) * (same - same.mean())
+    variance = (rest**2).sum() / 64 * 8 / (7 - tuned) + tuned**2 * others.var() / 12
     wide = stats.t.ppf(0.975, 7) * math.sqrt(variance)
     assert (low, high) == pytest.approx((max(value - wide, 0), value + wide))
+
+
+def test_one_query_that_the_machine_tells_apart_does_not_widen_an_interval() -> None:
+    """Where one query of people has all that the machine tells apart, the interval is no wider than theirs by much."""
+    people, machine = (np.arange(20) % 5 != 0).astype(float), np.ones(200)
+    machine[[0, *range(30, 60)]] = 0
+    found = of_values(people, machine).evaluate("precision@1", ci=0.95)
+    low, high = stats.t.interval(0.95, 19, people.mean(), stats.sem(people))
+    wide = found["ci_high"].item() - found["ci_low"].item()
+    assert 0 < found["lambda"].item() < 0.5
+    assert wide < 1.1 * (high - low)
+    chances = np.full(20, 0.1)
+    plain = powered(np.append(people, [np.nan] * 180), np.append(people * 0, machine[20:]), chance=chances.repeat(10))
+    assert plain.tuned == 0
+    assert plain.ends(0.95, "t") == pytest.approx((low, high))
 
 
 def test_where_people_judged_all_the_mean_is_theirs() -> None:
@@ -313,6 +329,31 @@ def test_columns_of_queries_stand_on_both_sides() -> None:
     other = machine.with_columns(device=pl.col("query") % 2)
     said = error(lambda: lists.judge(sides[0], proxy=other).evaluate("ndcg"), BadValueError)
     assert "give both one type" in said
+
+
+@pytest.mark.parametrize("how", [*KINDS, "lists of people", "lists of the machine", "lists of both", "duckdb"])
+def test_segments_of_judgments_are_named_by_the_machine(how: str) -> None:
+    """Segments that the judgments say have their own names, whatever people judged, and in which order."""
+    log, people, machine = simulated()
+    named = pl.Series(["q", "p", None, "d"])
+    people, machine, both = (one.with_columns(device=named[one["query"] % 4]) for one in (people, machine, log))
+    people = people.filter(pl.col("device").ne_missing("d"))
+    wanted = outcome(both.irm(system="system", by="device").judge(people, proxy=machine))
+    kind = how if how in KINDS else "polars"
+    run = duckdb.from_arrow(log.drop("device").to_arrow()) if how == "duckdb" else as_kind(log.drop("device"), kind)
+
+    def given(side: str, table: pl.DataFrame) -> Any:
+        lists = table.group_by("query", "device", maintain_order=True).agg("doc", "grade")
+        return as_kind(lists if how in (f"lists of {side}", "lists of both") else table, kind)
+
+    for some in (people, people.reverse()):
+        irm: Any = IRM(run, system="system", by="device").judge(
+            given("people", some), proxy=given("the machine", machine)
+        )
+        found = irm.evaluate("ndcg@5", "map", ci=0.9, margins=True), irm.compare("ndcg@5", "rr")
+        for one, other in zip(found, wanted[:2], strict=True):
+            one = one.pl() if how == "duckdb" else as_polars(one)
+            assert_frame_equal(one, other, check_dtypes=False, check_row_order=False, abs_tol=1e-12)
 
 
 def test_a_sample_that_is_not_random_is_seen() -> None:
