@@ -331,6 +331,25 @@ def test_columns_of_queries_stand_on_both_sides() -> None:
     assert "give both one type" in said
 
 
+@pytest.mark.parametrize("role", ["weight", "cluster", "by"])
+def test_both_sides_say_the_same_of_a_query(role: str) -> None:
+    """A weight, cluster or segment of a query that people and the machine say otherwise is an error with its column."""
+    log, people, machine = simulated()
+    lists = log.irm(system="system", **{role: "of"})
+    sides = [one.with_columns(of=pl.col("query") // 2 + 1) for one in (people, machine)]
+    if role != "by":
+        assert lists.judge(sides[0], proxy=sides[1]).evaluate("ndcg@5")["n"].to_list() == [20, 20]
+    other = sides[1].with_columns(of=(pl.col("query") + 1) // 2 + 1)
+    said = error(lambda: lists.judge(sides[0], proxy=other).evaluate("ndcg@5"), BadValueError)
+    if role == "by":
+        assert said.startswith(
+            "proxy: the machine judged nothing of 10 of the queries that people judged in the same 'of'"
+        )
+        assert "give both frames one 'of' for each query" in said
+    else:
+        assert said.startswith("of: people's judgments and proxy differ in the value of a query")
+
+
 @pytest.mark.parametrize("how", [*KINDS, "lists of people", "lists of the machine", "lists of both", "duckdb"])
 def test_segments_of_judgments_are_named_by_the_machine(how: str) -> None:
     """Segments that the judgments say have their own names, whatever people judged, and in which order."""
