@@ -222,6 +222,26 @@ def test_labels_that_were_chosen_are_no_sample() -> None:
     assert run.irm.judge(people).evaluate("dcg@1")["n"].item() == 8  # where there is no mean of a sample
 
 
+@pytest.mark.parametrize("held", [["yes"] * 8, [1] * 8, [[True]] * 8, [{"by": 1}] * 8, [None] * 8])
+def test_a_column_of_another_type_is_no_flag(held: list[Any]) -> None:
+    """Only true and false say that judgments were chosen."""
+    people = table(grade=np.array(HUMAN, float), chosen=pl.Series(held))
+    found = table(score=np.ones(20)).irm.judge(people, proxy=table(grade=SAME + OTHERS)).evaluate("dcg@1")
+    assert found["n"].item() == 8
+
+
+@pytest.mark.parametrize("role", ["query", "doc", "grade", "by"])
+def test_a_column_with_a_role_is_no_flag(role: str) -> None:
+    """A column that is called chosen may be that of queries, documents, grades or segments."""
+    column = {"by": "device"}.get(role, role)
+    side = [table(score=np.ones(20)), table(grade=np.array(HUMAN) > 0), table(grade=np.array(HUMAN + [1, 0] * 6) > 0)]
+    both = [one.with_columns(device=pl.col("query") % 2 == 0).rename({column: "chosen"}, strict=False) for one in side]
+    irm = both[0].irm(**({} if role == "grade" else {role: "chosen"}))
+    asked = {} if role in ("by", "query", "doc") else {role: "chosen"}
+    found = irm.judge(both[1], proxy=both[2].irm(query=None if role == "query" else "query", **asked), **asked)
+    assert found.evaluate("precision@1")["n"].sum() == 8
+
+
 def test_the_machine_may_have_its_own_scale() -> None:
     """A frame has the scale and rel of the log; one with its roles has its own, and its own names of columns."""
     log, people, machine = simulated()
