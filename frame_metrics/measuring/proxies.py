@@ -81,7 +81,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     Raises
     ------
     BadValueError
-        Only people judged some queries.
+        Only people judged some queries, or each was drawn with a chance of 1 and most were not.
     NotComputableError
         A metric is undefined for some, and left out of the mean.
     """
@@ -92,6 +92,12 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
         raise BadValueError(
             f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
             f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
+        )
+    drawn, every = int(both.judged.sum()), int(both.measured.evaluated.sum())
+    if both.chance is not None and 2 * drawn < every and (both.chance[both.judged] == 1).all():
+        raise BadValueError(
+            f"{source.judged.sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "  # type: ignore[union-attr]
+            f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
         )
     lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (both.undefined & np.isnan(both.human))
     for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):

@@ -65,14 +65,16 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
     def compute(source: Source) -> Answer:
         log = source.log()
         each, value = _each(log)
-        _check_references(each, references)
+        floats = each["annotator"].dtype.is_float()  # of whole numbers, as pandas reads them beside a gap
+        against = [str(float(one)) if floats and one.isdecimal() else one for one in references]
+        _check_references(each, against)
         parts = _by_segment(each, log, source, keys)
         some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
         first = log.rows(np.array(some)) if some else np.array([NONE])
         classes = [*np.unique(each[value])] if options.per_class and some else [None]
         tables = []
         for at, part in enumerate(parts):
-            whole = _compared(part, value, log, references)
+            whole = _compared(part, value, log, against)
             for one in classes:
                 table = _table(whole if one is None else whole.of_class(one), options)
                 tables.append(table.with_columns(pl.lit(one, pl.Float64).alias("class"), segment=pl.lit(at)))

@@ -123,6 +123,14 @@ def test_a_segment_that_differs_within_a_document_is_an_error() -> None:
     assert by(*"xxx", *"xxx", *"yyy").agreement(by="part")["n"].to_list()[0] == 3
 
 
+def test_a_reference_is_named_by_its_number() -> None:
+    """A whole number names an annotator whose number pandas reads as a float."""
+    irm = judged({"1": [1, 0, 1], "2": [1, 0, 0]})
+    qrels = irm._judgments[0].with_columns(pl.col("who").cast(pl.Float64))  # type: ignore[index]
+    found = irm.frame.irm().judge(qrels, annotator="who").agreement(1)
+    assert found.select("annotator", "other").rows() == [("2.0", "1.0")]
+
+
 def test_intervals_draw_queries() -> None:
     """Of documents that are alike within their query the interval is that of the queries; one query has none."""
     one, other = [0, 1] * 20, [0, 1] * 10 + [1, 0] * 10

@@ -205,6 +205,11 @@ def test_chances_weigh_what_people_judged() -> None:
         people = table(grade=np.array(HUMAN, float), chance=[odd, *[0.5] * 7])
         bad = run.irm.judge(people, proxy=table(grade=SAME + OTHERS), sampling="chance")
         assert "chance (of the judgments): 1 of 8 rows" in error(lambda bad=bad: bad.evaluate("dcg@1"), BadValueError)
+    certain = run.irm.judge(people.with_columns(chance=1.0), proxy=table(grade=SAME + OTHERS), sampling="chance")
+    said = error(lambda: certain.evaluate("dcg@1"), BadValueError)
+    assert said.startswith(
+        "chance: all that people judged were drawn with a chance of 1, and of 20 rankings they judged 8"
+    )
 
 
 def test_labels_that_were_chosen_are_no_sample() -> None:
