@@ -514,14 +514,14 @@ class IRM(Generic[Frame]):
         that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
         reference). With ``per_class`` a column class stands before n, and all is about the judgments that are of the
         class, and those that are not: bias is the difference of their shares. With ``ci`` also NAME_low and NAME_high
-        of each. What is undefined is null: all where no document
-        has both judgments, and what is corrected for chance where chance leaves nothing to differ about.
+        of each. Two who judged no document in common have no row. What is undefined is null: in the last row all where
+        no document has two judgments, and what is corrected for chance where chance leaves nothing to differ about.
 
         Raises
         ------
         FrameMetricsError
             No column says who judged; nobody is called as a reference, or everybody; a column of ``by`` is none of
-            the judgments.
+            the judgments, or its value differs between all judgments of a document.
 
         Examples
         --------

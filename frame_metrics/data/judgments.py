@@ -135,7 +135,8 @@ def _judged_rows(
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
-    if columns.chosen and (chosen := frame[columns.chosen].cast(pl.Boolean, strict=False).sum()):
+    flags = frame[columns.chosen] if columns.chosen else pl.Series()
+    if flags.dtype == pl.Boolean and (chosen := flags.sum()):
         raise BadValueError(
             f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
             "such are no random sample, nor is what is left without them: judge all documents of a random sample of "

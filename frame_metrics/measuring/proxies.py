@@ -12,7 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments, as_text, groups_of
 from frame_metrics.data.judgments import wider
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, told_of
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, Pool, Ranking, Scores
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import measured_of
@@ -84,15 +84,23 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     Raises
     ------
     BadValueError
-        Only people judged some queries.
+        Only people judged some queries, or each was drawn with a chance of 1 and most were not.
     NotComputableError
         A metric is undefined for some, and left out of the mean.
     """
     both = side_by_side(source, asked, totals=totals)
     if both.lost[0]:
+        by = listed([name for name in source.plan.columns.by if name in source.plan.columns.from_judgments])
+        here, same = (f" in the same {by}", f"give both frames one {by} for each query, ") if by else ("", "")
         raise BadValueError(
-            f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged, as "
-            f"{both.lost[1]}; let it judge all that people judged, or leave them out"
+            f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
+            f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
+        )
+    drawn, every = int(both.judged.sum()), int(both.measured.evaluated.sum())
+    if both.chance is not None and 2 * drawn < every and (both.chance[both.judged] == 1).all():
+        raise BadValueError(
+            f"{source.judged.sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "  # type: ignore[union-attr]
+            f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"
         )
     lacking = (np.isnan(both.proxy) & both.measured.evaluated) | (both.undefined & np.isnan(both.human))
     for (name, _), n in zip(asked, lacking.sum(axis=1), strict=True):
@@ -118,6 +126,7 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     found = theirs.join(rows, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
     at = found.cast(pl.Int64).fill_null(-1).to_numpy()
     of_none = (at < 0) | ~there.evaluated
+    _check_said(human, there, at, ~of_none & np.append(human.evaluated, False)[at])
     lost = human.evaluated.copy()
     lost[at[~of_none]] = False
 
@@ -139,6 +148,29 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
         None if chance is None else on_theirs(chance[None], np.nan)[0],
         (len(np.unique(human.log.grid.query[lost])), as_text(ours.drop("placed").filter(lost)) or None),
     )
+
+
+def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> None:
+    """Raise where both sides say another weight of a query, or other queries of one cluster.
+
+    Parameters
+    ----------
+    at : the ranking of people for each of the machine's.
+    some : whether both sides evaluate it.
+    """
+    for role in ("weight", "cluster"):
+        ours, theirs = getattr(human, role), getattr(there, role)
+        if ours is None or not some.any():
+            continue
+        pairs = np.unique(np.stack([ours[at[some]], theirs[some]]), axis=1)
+        differ = (pairs[0] != pairs[1]).any()
+        if role == "cluster":  # each side numbers them for itself
+            differ = any(len(np.unique(side)) < pairs.shape[1] for side in pairs)
+        if differ:
+            column = getattr(human.log.columns, role)
+            raise BadValueError(
+                f"{column}: people's judgments and proxy differ in the value of a query; give each query one"
+            )
 
 
 def _keys(log: Log) -> pl.DataFrame:

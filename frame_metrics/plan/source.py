@@ -32,7 +32,7 @@ class Source:
 
     plan: Plan
     table: pl.DataFrame  # the needed columns of the frame, a row for each result; empty where they stand in pieces
-    beside: Beside  # the judgments beside it
+    beside: Beside  # the judgments beside it, as they were given
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
     proxy: Source | None = None  # the same results beside the judgments of a machine, where these are proxies
@@ -52,11 +52,17 @@ class Source:
         doc = self.plan.columns.doc
         return self.table[doc].dtype if doc else None
 
+    @property
+    def keyed(self) -> Source:
+        """The source that the keys of an answer are rows of: with proxies that of the machine, which judged all."""
+        return self.proxy or self
+
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
         if self.judged is None:
             return None
-        table = self.beside.read(self.plan.to_read if self.unfolded is None else self.unfolded.to_read)
+        at = self.unfolded
+        table = self.beside.read(self.plan.to_read) if at is None else at.beside.read(at.to_read)
         if len(table.columns) < len(self.judged.needed):
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
         return table, self.judged
@@ -110,7 +116,7 @@ def answer_of(
             if other is not None:
                 read, judged = other.read_judgments(), other.judged
                 source = replace(source, proxy=replace(source, plan=other.reading(), beside=read, judged=judged))
-            return compute(source).of_rows(source.table, beside)
+            return compute(source).of_rows(source.table, source.keyed.beside)
         table, columns = _counted(plan, rows, documents=documents)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
@@ -141,17 +147,20 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     unfolded = unfold(rows, plan.columns, beside, plan.judged, plan.to_read)
     if not piece:
         unfolded.check_flags()
-    return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded, proxy)
+    return Source(plan, unfolded.table, beside, unfolded.judged, unfolded, proxy)
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
     """Compute from rows that were read, and name the rows of the frame in answers and errors."""
     source = source_of(plan, rows, beside, piece=piece)
+    keyed = source.keyed
     if source.unfolded is None:
-        return compute(source).of_rows(rows, beside)
-    with source.unfolded.origin.errors():
         answer = compute(source)
-    return source.unfolded.folded(answer).of_rows(rows, beside)
+    else:
+        with source.unfolded.origin.errors():
+            answer = compute(source)
+    answer = answer if keyed.unfolded is None else keyed.unfolded.folded(answer)
+    return answer.of_rows(rows, keyed.beside)
 
 
 def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:

@@ -351,13 +351,13 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("sampling") is not None:
         of_query["sampling"] = _of_judgments("sampling", given["sampling"], available)
-    elif given.get("proxy") is not None and "chosen" in available:
-        of_query["chosen"] = "chosen"
     said = [role for role in OF_JUDGMENTS if given.get(role) is not None]
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
     found = replace(found, unsaid=tuple(role for role in OF_JUDGMENTS if role in free))
+    if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
+        found = replace(found, chosen="chosen")
     if not named:
         return found
     check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])

@@ -14,7 +14,6 @@ from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.significance import CLOSE
 
 FEWEST = 5  # queries, or clusters, that people judged: of fewer, nothing is said of the others
-MOST = 0.9  # the largest share of a line through a few points that one of them is taken to draw
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,10 @@ def powered(
     tuned : lambda; None for the one above.
 
     Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, PPI++: Efficient prediction-powered inference, arXiv 2311.01453,
-    2023; J. Hajek, comment on a paper by D. Basu, in Foundations of statistical inference, 1971; the errors for t are
-    HC3 of J. G. MacKinnon, H. White, Some heteroskedasticity-consistent covariance matrix estimators with improved
-    finite sample properties, Journal of Econometrics 29(3), 1985.
+    2023; J. Hajek, comment on a paper by D. Basu, in Foundations of statistical inference, 1971. The errors for t are
+    made of what each unit would give by the lambda of the others, as the jackknife of J. G. MacKinnon, H. White, Some
+    heteroskedasticity-consistent covariance matrix estimators with improved finite sample properties, Journal of
+    Econometrics 29(3), 1985, with units - 1 - lambda degrees of freedom in the variance.
     """
     mine, each = ~np.isnan(human), np.ones(len(human)) if weight is None else weight
     some = each > 0  # what weighs nothing is in no mean
@@ -90,17 +90,22 @@ def powered(
         return Powered(np.nan, np.nan, machine if some.any() else np.nan, n, left, (np.nan, np.nan), 0)
     values = np.where(mine, human, 0)
     apart, apart_proxy = values - own @ values, proxy - own @ proxy
+    each_of = [own, own * apart, own * apart_proxy, own * apart * apart_proxy, rest * (proxy - rest @ proxy)]
+    shares, human_sums, proxy_sums, products, drawn = within(of, int(of.max()) + 1, each_of)
+    others = np.maximum(1 - shares, CLOSE)
+    without = (products.sum() - products - human_sums * proxy_sums / others) / others  # covariance of the other units
     if tuned is None:
-        tuned = _tuned(own @ (apart * apart_proxy), proxy - machine, every, own, rest, pooled=chance is None)
-    residual, spread = own * (apart - tuned * apart_proxy), own @ apart_proxy**2
-    line = own * (1 + (apart_proxy**2 / spread if tuned and spread > 0 else 0))  # the share of each in the line
-    sums, drawn, leverage = within(of, int(of.max()) + 1, [residual, tuned * rest * (proxy - rest @ proxy), line])
-    wider = 1 / (1 - np.minimum(leverage, MOST)) if tuned else np.sqrt(units / (units - 1))
-    errors = [float(np.sqrt(((sums * scale + drawn) ** 2).sum())) for scale in (wider, 1.0)]
+        covariance = np.append(without, products.sum())
+        left_out = _tuned(covariance, proxy - machine, every, own, rest, pooled=chance is None)
+    else:
+        left_out = np.full(len(shares) + 1, tuned)
+    tuned, wider = float(left_out[-1]), np.sqrt(units / (units - 1 - left_out[-1]))
+    sums = ((human_sums - left_out[:-1] * proxy_sums) * wider, human_sums - tuned * proxy_sums)
+    errors = [float(np.sqrt(((side + tuned * drawn) ** 2).sum())) for side in sums]
     least = CLOSE * np.abs(values).max()  # what is nearer to 0 is left by adding floats
     for_t, for_normal = (0.0 if error < least else error for error in errors)
     value = float(own @ (values - tuned * proxy) + tuned * (rest @ proxy))
-    return Powered(value, float(tuned), machine, n, left, (for_t, for_normal), units - 1)
+    return Powered(value, tuned, machine, n, left, (for_t, for_normal), units - 1)
 
 
 def _shares(weight: Array) -> Array:
@@ -108,10 +113,10 @@ def _shares(weight: Array) -> Array:
     return np.asarray(weight / (weight.sum() or 1))
 
 
-def _tuned(covariance: float, apart: Array, every: Array, own: Array, rest: Array, *, pooled: bool) -> float:
-    """The lambda with the least variance, within 0 and 1; 0 where the machine says the same of all, or of no others."""
+def _tuned(covariance: Array, apart: Array, every: Array, own: Array, rest: Array, *, pooled: bool) -> Array:
+    """The lambda with the least variance for each covariance, from 0 to 1; 0 where the machine tells nothing apart."""
     n, variance = np.count_nonzero(every), float(every @ apart**2)
     if not rest.any() or variance <= (CLOSE * np.abs(apart).max()) ** 2 or np.ptp(apart) == 0:
-        return 0.0
+        return np.zeros(len(covariance))
     alone = 1 + (rest @ rest) / (own @ own) if pooled else 1.0
-    return float(np.clip(covariance / (alone * variance * n / (n - 1)), 0, 1))
+    return np.asarray(np.clip(covariance / (alone * variance * n / (n - 1)), 0, 1))

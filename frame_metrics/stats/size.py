@@ -37,7 +37,8 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
         pull = units / np.sqrt(units - 1) / size * np.array([[1], [-1]])[:arms]
         parts = np.concatenate([pull, -pull * total / size])
         twice = np.where(one == other, 1, 2)[:, None]
-        return np.maximum((parts[one] * parts[other] * products * twice).sum(axis=0), 0)
+        found = np.maximum((parts[one] * parts[other] * products * twice).sum(axis=0), 0)
+    return np.where(np.isfinite(found[0]), found, np.nan)  # though a unit that is drawn twice counts as two
 
 
 def needed(spread: Array, arms: int, detect: float, power: float, level: float) -> Array:

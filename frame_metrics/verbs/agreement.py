@@ -65,14 +65,16 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
     def compute(source: Source) -> Answer:
         log = source.log()
         each, value = _each(log)
-        _check_references(each, references)
-        parts = _by_segment(each, source, keys)
+        floats = each["annotator"].dtype.is_float()  # of whole numbers, as pandas reads them beside a gap
+        against = [str(float(one)) if floats and one.isdecimal() else one for one in references]
+        _check_references(each, against)
+        parts = _by_segment(each, log, source, keys)
         some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
         first = log.rows(np.array(some)) if some else np.array([NONE])
         classes = [*np.unique(each[value])] if options.per_class and some else [None]
         tables = []
         for at, part in enumerate(parts):
-            whole = _compared(part, value, log, references)
+            whole = _compared(part, value, log, against)
             for one in classes:
                 table = _table(whole if one is None else whole.of_class(one), options)
                 tables.append(table.with_columns(pl.lit(one, pl.Float64).alias("class"), segment=pl.lit(at)))
@@ -99,14 +101,23 @@ def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
     return plan.but(judged=replace(plan.judged, extra=tuple((key, key) for key in keys))) if keys else plan  # type: ignore[type-var]
 
 
-def _by_segment(each: pl.DataFrame, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
+def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
     """The judgments of each segment, sorted by its values, nulls last."""
     read = source.qrels()
     if not keys or read is None or not len(each):
         return [each]
     names = [f"by:{i}" for i in range(len(keys))]
     held = read[0].select(pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))[each["row"]]
-    return each.hstack(held).sort(names, nulls_last=True, maintain_order=True).partition_by(names, maintain_order=True)
+    each, single = each.hstack(held), log.judged.single  # type: ignore[union-attr]
+    counted = (
+        each.group_by(*single, *names).agg(pl.len().alias("n")).group_by(single).agg(pl.sum("n"), most=pl.max("n"))
+    )
+    if lost := len(counted.filter(pl.col("n") > 1, pl.col("most") < 2)):
+        raise BadValueError(
+            f"by={listed(keys)}: each judgment of {lost} of {len(counted)} documents has another value, so that no two "
+            "are compared; give the judgments of a document one value, or leave by= out"
+        )
+    return each.sort(names, nulls_last=True, maintain_order=True).partition_by(names, maintain_order=True)
 
 
 def _table(compared: Compared, options: AgreementOptions) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from pycm import ConfusionMatrix
 
-from frame_metrics import IRM
+from frame_metrics import IRM, BadValueError
 from helpers import KINDS, as_kind, as_polars, error
 
 # Four observers of twelve units: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
@@ -101,6 +101,34 @@ def test_a_pair_is_compared_by_its_own_values() -> None:
     for irm in (alone, more):
         assert irm.agreement().row(0) == alone.agreement().row(0)
         assert irm.agreement("b")["ac1"].to_list()[:1] == alone.agreement()["ac1"].to_list()[:1]
+
+
+def test_two_without_a_common_document_have_no_row() -> None:
+    """Nobody is compared with who judged other documents; the last row is there with nulls."""
+    found = judged({"a": [1, 0, None, None], "b": [None, None, 1, 0]}).agreement()
+    assert found.select("annotator", "n", "equal", "alpha").rows() == [(None, 0, None, None)]
+
+
+def test_a_segment_that_differs_within_a_document_is_an_error() -> None:
+    """Documents of which no two judgments stand in one segment are counted; what is compared in some is left alone."""
+    irm = judged({"a": [1, 0, 1], "b": [1, 0, 0], "c": [None, 1, None]})
+    qrels = irm._judgments[0]  # type: ignore[index]
+
+    def by(*values: str | None) -> IRM[Any]:
+        return irm.frame.irm().judge(qrels.with_columns(part=pl.Series(values)), annotator="who")
+
+    columns = [*"xxx", *"xyy", None, *"xy"]
+    said = error(lambda: by(*columns).agreement(by="part"), BadValueError)
+    assert said.startswith("by='part': each judgment of 1 of 3 documents has another value")
+    assert by(*"xxx", *"xxx", *"yyy").agreement(by="part")["n"].to_list()[0] == 3
+
+
+def test_a_reference_is_named_by_its_number() -> None:
+    """A whole number names an annotator whose number pandas reads as a float."""
+    irm = judged({"1": [1, 0, 1], "2": [1, 0, 0]})
+    qrels = irm._judgments[0].with_columns(pl.col("who").cast(pl.Float64))  # type: ignore[index]
+    found = irm.frame.irm().judge(qrels, annotator="who").agreement(1)
+    assert found.select("annotator", "other").rows() == [("2.0", "1.0")]
 
 
 def test_intervals_draw_queries() -> None:

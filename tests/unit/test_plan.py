@@ -122,6 +122,13 @@ def test_several_differences_and_chances_have_a_row_each() -> None:
     assert irm.plan(detect=0.2, power=1e-9, paired=False)["needed"].to_list() == [2] * 3
 
 
+@pytest.mark.parametrize("sides", [([0.4], [0.1, 0.5, 0.9]), ([0.1, 0.5, 0.9], [0.4])])
+def test_an_arm_of_one_unit_says_nothing(sides: tuple[list[float], list[float]]) -> None:
+    """Neither the number nor its interval is there, though resamples draw the unit twice."""
+    found = arms(*sides).plan(detect=0.1, paired=False)
+    assert found.select("needed", "needed_low", "needed_high").row(0) == (None, None, None)
+
+
 def test_arms_of_one_user_are_no_pilot() -> None:
     """Null, as of pairs of one query."""
     found = arms([0.3], [0.1, 0.2]).plan(detect=0.1, paired=False)

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
-from helpers import as_kind, as_polars, error, frame
+from helpers import KINDS, as_kind, as_polars, error, frame
 from inside import powered
 
 # What ppi-python 0.2.3 was given, and what it printed.
@@ -76,15 +76,31 @@ def test_evaluate_gives_the_numbers_of_ppi_python() -> None:
 
 
 def test_t_allows_for_the_fit_of_lambda() -> None:
-    """Each contribution of people is divided by 1 minus its share in the line, of HC3, worked out beside it."""
+    """What each query of people adds is by the lambda of the others, which are fitted one by one beside it."""
     found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95)
     (value, low, high), tuned = found["value", "ci_low", "ci_high"].row(0), found["lambda"].item()
     people, same, others = (np.array(side, float) for side in (HUMAN, SAME, OTHERS))
-    rest, apart = people - tuned * same, same - same.mean()
-    share = 1 / 8 + apart**2 / (apart**2).sum()
-    variance = (((rest - rest.mean()) / (1 - share)) ** 2).sum() / 64 + tuned**2 * others.var() / 12
+    least = (1 + 8 / 12) * np.var([*same, *others], ddof=1)
+    lambdas = [np.cov(np.delete(people, i), np.delete(same, i), ddof=0)[0, 1] / least for i in range(8)]
+    rest = people - people.mean() - np.clip(lambdas, 0, 1) * (same - same.mean())
+    variance = (rest**2).sum() / 64 * 8 / (7 - tuned) + tuned**2 * others.var() / 12
     wide = stats.t.ppf(0.975, 7) * math.sqrt(variance)
     assert (low, high) == pytest.approx((max(value - wide, 0), value + wide))
+
+
+def test_one_query_that_the_machine_tells_apart_does_not_widen_an_interval() -> None:
+    """Where one query of people has all that the machine tells apart, the interval is no wider than theirs by much."""
+    people, machine = (np.arange(20) % 5 != 0).astype(float), np.ones(200)
+    machine[[0, *range(30, 60)]] = 0
+    found = of_values(people, machine).evaluate("precision@1", ci=0.95)
+    low, high = stats.t.interval(0.95, 19, people.mean(), stats.sem(people))
+    wide = found["ci_high"].item() - found["ci_low"].item()
+    assert 0 < found["lambda"].item() < 0.5
+    assert wide < 1.1 * (high - low)
+    chances = np.full(20, 0.1)
+    plain = powered(np.append(people, [np.nan] * 180), np.append(people * 0, machine[20:]), chance=chances.repeat(10))
+    assert plain.tuned == 0
+    assert plain.ends(0.95, "t") == pytest.approx((low, high))
 
 
 def test_where_people_judged_all_the_mean_is_theirs() -> None:
@@ -258,6 +274,11 @@ def test_chances_weigh_what_people_judged() -> None:
         people = table(grade=np.array(HUMAN, float), chance=[odd, *[0.5] * 7])
         bad = run.irm.judge(people, proxy=table(grade=SAME + OTHERS), sampling="chance")
         assert "chance (of the judgments): 1 of 8 rows" in error(lambda bad=bad: bad.evaluate("dcg@1"), BadValueError)
+    certain = run.irm.judge(people.with_columns(chance=1.0), proxy=table(grade=SAME + OTHERS), sampling="chance")
+    said = error(lambda: certain.evaluate("dcg@1"), BadValueError)
+    assert said.startswith(
+        "chance: all that people judged were drawn with a chance of 1, and of 20 rankings they judged 8"
+    )
 
 
 def test_labels_that_were_chosen_are_no_sample() -> None:
@@ -275,6 +296,26 @@ def test_labels_that_were_chosen_are_no_sample() -> None:
     none = people.with_columns(chosen=False)
     assert run.irm.judge(none, proxy=machine).evaluate("dcg@1")["n"].item() == 8
     assert run.irm.judge(people).evaluate("dcg@1")["n"].item() == 8  # where there is no mean of a sample
+
+
+@pytest.mark.parametrize("held", [["yes"] * 8, [1] * 8, [[True]] * 8, [{"by": 1}] * 8, [None] * 8])
+def test_a_column_of_another_type_is_no_flag(held: list[Any]) -> None:
+    """Only true and false say that judgments were chosen."""
+    people = table(grade=np.array(HUMAN, float), chosen=pl.Series(held))
+    found = table(score=np.ones(20)).irm.judge(people, proxy=table(grade=SAME + OTHERS)).evaluate("dcg@1")
+    assert found["n"].item() == 8
+
+
+@pytest.mark.parametrize("role", ["query", "doc", "grade", "by"])
+def test_a_column_with_a_role_is_no_flag(role: str) -> None:
+    """A column that is called chosen may be that of queries, documents, grades or segments."""
+    column = {"by": "device"}.get(role, role)
+    side = [table(score=np.ones(20)), table(grade=np.array(HUMAN) > 0), table(grade=np.array(HUMAN + [1, 0] * 6) > 0)]
+    both = [one.with_columns(device=pl.col("query") % 2 == 0).rename({column: "chosen"}, strict=False) for one in side]
+    irm = both[0].irm(**({} if role == "grade" else {role: "chosen"}))
+    asked = {} if role in ("by", "query", "doc") else {role: "chosen"}
+    found = irm.judge(both[1], proxy=both[2].irm(query=None if role == "query" else "query", **asked), **asked)
+    assert found.evaluate("precision@1")["n"].sum() == 8
 
 
 def test_the_machine_may_have_its_own_scale() -> None:
@@ -384,6 +425,50 @@ def test_columns_of_queries_stand_on_both_sides() -> None:
     other = machine.with_columns(device=pl.col("query") % 2)
     said = error(lambda: lists.judge(sides[0], proxy=other).evaluate("ndcg"), BadValueError)
     assert "give both one type" in said
+
+
+@pytest.mark.parametrize("role", ["weight", "cluster", "by"])
+def test_both_sides_say_the_same_of_a_query(role: str) -> None:
+    """A weight, cluster or segment of a query that people and the machine say otherwise is an error with its column."""
+    log, people, machine = simulated()
+    lists = log.irm(system="system", **{role: "of"})
+    sides = [one.with_columns(of=pl.col("query") // 2 + 1) for one in (people, machine)]
+    if role != "by":
+        assert lists.judge(sides[0], proxy=sides[1]).evaluate("ndcg@5")["n"].to_list() == [20, 20]
+    other = sides[1].with_columns(of=(pl.col("query") + 1) // 2 + 1)
+    said = error(lambda: lists.judge(sides[0], proxy=other).evaluate("ndcg@5"), BadValueError)
+    if role == "by":
+        assert said.startswith(
+            "proxy: the machine judged nothing of 10 of the queries that people judged in the same 'of'"
+        )
+        assert "give both frames one 'of' for each query" in said
+    else:
+        assert said.startswith("of: people's judgments and proxy differ in the value of a query")
+
+
+@pytest.mark.parametrize("how", [*KINDS, "lists of people", "lists of the machine", "lists of both", "duckdb"])
+def test_segments_of_judgments_are_named_by_the_machine(how: str) -> None:
+    """Segments that the judgments say have their own names, whatever people judged, and in which order."""
+    log, people, machine = simulated()
+    named = pl.Series(["q", "p", None, "d"])
+    people, machine, both = (one.with_columns(device=named[one["query"] % 4]) for one in (people, machine, log))
+    people = people.filter(pl.col("device").ne_missing("d"))
+    wanted = outcome(both.irm(system="system", by="device").judge(people, proxy=machine))
+    kind = how if how in KINDS else "polars"
+    run = duckdb.from_arrow(log.drop("device").to_arrow()) if how == "duckdb" else as_kind(log.drop("device"), kind)
+
+    def given(side: str, table: pl.DataFrame) -> Any:
+        lists = table.group_by("query", "device", maintain_order=True).agg("doc", "grade")
+        return as_kind(lists if how in (f"lists of {side}", "lists of both") else table, kind)
+
+    for some in (people, people.reverse()):
+        irm: Any = IRM(run, system="system", by="device").judge(
+            given("people", some), proxy=given("the machine", machine)
+        )
+        found = irm.evaluate("ndcg@5", "map", ci=0.9, margins=True), irm.compare("ndcg@5", "rr")
+        for one, other in zip(found, wanted[:2], strict=True):
+            one = one.pl() if how == "duckdb" else as_polars(one)
+            assert_frame_equal(one, other, check_dtypes=False, check_row_order=False, abs_tol=1e-12)
 
 
 def test_a_sample_that_is_not_random_is_seen() -> None:
