@@ -172,9 +172,7 @@ def _moving(
 
 def _rounded(table: pl.DataFrame) -> pl.DataFrame:
     """The table with what its documents move as it is ordered by: equal ones are equal, though sums are rounded."""
-    return table.with_columns(
-        moved=pl.col("moves").round_sig_figs(10), turn=pl.col("turn") if "turn" in table.columns else pl.lit(0)
-    )
+    return table.with_columns(moved=pl.col("moves").round_sig_figs(10))
 
 
 def _shares(log: Log, base: int | None) -> Array:
@@ -198,10 +196,8 @@ class _Places:
         of = table["of"].to_numpy()
         self.count = np.bincount(of, minlength=len(names) + 1)
         self.first = np.cumsum(self.count) - self.count
-        self.scale = len(log.table)
-        number = of * self.scale + table["document"].to_numpy()
-        self.order = np.argsort(number)
-        self.number = number[self.order]
+        self.scale, number = len(log.table), of * len(log.table) + table["document"].to_numpy()
+        self.order, self.number = np.argsort(number), np.sort(number)
 
     def of(self, one: Shared) -> tuple[Array, Array, Array]:
         """Return the rows of all documents of each ranking, the place in them of each weight's, how many they are."""
