@@ -75,6 +75,14 @@ def alike(one: Any, other: Any) -> bool:
     return one == other or (one.is_integer() and other.is_integer()) or (one in TEXTS and other in TEXTS)
 
 
+def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
+    """The chance of each rank, null past the last one that has one; this is faster than a join."""
+    each = np.full(top + 2, np.nan)
+    each[table[RANK].cast(pl.Int64).to_numpy()] = table[CHANCE].to_numpy()
+    rank = rank.fill_null(top + 1) if rank.null_count() else rank
+    return pl.Series(each[np.minimum(rank.to_numpy(), top + 1).astype(np.intp)], nan_to_null=True)
+
+
 def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
     """The chance of each row, null where nothing was shown."""
     if isinstance(said, str):
@@ -83,11 +91,8 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     table = said.rename(dict(zip(columns.by, columns.key_names[1], strict=True)), strict=False)
     keys = [name for name in table.columns if name != CHANCE]
     top = int(table[RANK].cast(pl.Int64).max() or 0)
-    if keys == [RANK] and top <= len(log):  # looked up, which is faster than joined
-        each, rank = np.full(top + 2, np.nan), log[RANK]
-        each[table[RANK].cast(pl.Int64).to_numpy()] = table[CHANCE].to_numpy()
-        rank = rank.fill_null(top + 1) if rank.null_count() else rank
-        found = pl.Series(each[np.minimum(rank.to_numpy(), top + 1).astype(np.intp)], nan_to_null=True)  # past the last
+    if keys == [RANK] and top <= len(log):
+        found = _looked_up(table, log[RANK], top)
     else:
         kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
         kinds[RANK] = pl.Float64

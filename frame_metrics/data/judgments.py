@@ -135,13 +135,7 @@ def _judged_rows(
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
-    flags = frame[columns.chosen] if columns.chosen else pl.Series()
-    if flags.dtype == pl.Boolean and (chosen := flags.sum()):
-        raise BadValueError(
-            f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
-            "such are no random sample, nor is what is left without them: judge all documents of a random sample of "
-            f"queries and drop {columns.chosen!r}, or name the chance of each query, as judge(..., sampling='chance')"
-        )
+    _refuse_chosen(frame, columns)
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
@@ -163,13 +157,7 @@ def _judged_rows(
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     every = any(not table[name].null_count() for name in judging(table))
-    for role in OF_JUDGMENTS:
-        if column := getattr(columns, role):
-            remedy = f"give every judgment {ONE_EACH[role]}"
-            refuse_nan(frame[column], column, remedy)
-            lacking = frame[column].is_null() & table.select(judges).to_series()
-            refuse(column, lacking, f"have a judgment and no {role}", remedy)
-            table = table.with_columns(frame[column].alias(role))
+    table = _with_roles(table, frame, columns, table.select(judges).to_series())
     table = table if every else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -179,6 +167,28 @@ def _judged_rows(
             raise BadValueError(
                 f"{column} (of the judgments): rows of one query differ (of {listed(odd)}); give each query one value"
             )
+    return table
+
+
+def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
+    """Raise for judgments of people whose documents were chosen by what they can move."""
+    flags = frame[columns.chosen] if columns.chosen else pl.Series()
+    if flags.dtype == pl.Boolean and (chosen := flags.sum()):
+        raise BadValueError(
+            f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
+            "such are no random sample, nor is what is left without them: judge all documents of a random sample of "
+            f"queries and drop {columns.chosen!r}, or name the chance of each query, as judge(..., sampling='chance')"
+        )
+
+
+def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series) -> pl.DataFrame:
+    """The rows with what only judgments have, which every row that judges needs."""
+    for role in OF_JUDGMENTS:
+        if column := getattr(columns, role):
+            remedy = f"give every judgment {ONE_EACH[role]}"
+            refuse_nan(frame[column], column, remedy)
+            refuse(column, frame[column].is_null() & judges, f"have a judgment and no {role}", remedy)
+            table = table.with_columns(frame[column].alias(role))
     return table
 
 

@@ -83,6 +83,11 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
         if _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
+    _check_groups(asked, log)
+
+
+def _check_groups(asked: Asked, log: Log) -> None:
+    """Raise for a metric of a group to which no document belongs."""
     for name, metric in asked:
         if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
             raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
@@ -144,14 +149,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     """Compute metrics for every ranking, block by block, also of a piece of a log."""
     grid, columns = log.grid, log.columns
     evaluated = np.zeros(len(grid.pair), bool)
-    pools = [i for i, (_, metric) in enumerate(asked) if "micro" in (*averages, metric.average) and metric.pooled_sums]
-    counts = {i: np.empty((asked[i][1].pooled_sums, len(grid.pair))) for i in pools}
-    weighed = range(len(asked)) if log.conventions.propensity is not None else ()
-    weights = {i: np.empty((2, len(grid.pair))) for i in weighed}
     deep = depth_of(asked)
     listed: dict[int, Results] = {}
-    weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
-    rows = {i: np.empty(len(grid.pair)) for i in weighs}
     by_variant = _by_variant(log, asked)
     reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
     if "tn" in reads:
@@ -160,8 +159,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    values = np.full((len(asked), len(grid.pair)), np.nan)
-    measured = Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights)
+    measured = _unfilled(log, asked, averages, evaluated)
 
     def work(block: Block) -> None:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
@@ -178,6 +176,16 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     log.each_block(work, _load(log), alike=deep is not None)
     shown = None if deep is None else together([listed[at] for at in sorted(listed)])
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
+
+
+def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
+    """Return room for the values of metrics, and for what their averages need beside."""
+    n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
+    counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
+    rows = {i: np.empty(n) for i, _, how in of if "rows" in how}
+    weights = {i: np.empty((2, n)) for i, *_ in of} if log.conventions.propensity is not None else {}
+    values = np.full((len(asked), n), np.nan)
+    return Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights)
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:

@@ -123,16 +123,21 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     evaluated: list[Array] = []
     effective: list[Array] = []
     unpaired: list[Array] = []
-    for segments in groups.each:
-        count = len(segments)
-        member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
+
+    def table_of(segments: Segments, member: Array | None, count: int) -> list[Array]:
+        """Values of metrics, how many they rest on, and how many are undefined; and their intervals."""
         table = [*averages_within(sums, member, count)] if sums else [np.zeros((0, count))] * 3
         if options.ci is not None:
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
-        if measured.shown is not None:
-            found = measured.shown.within(measured, lists, segments.place[log.grid.cell], count)
-            table = [np.concatenate(both)[place] for both in zip(table, found, strict=True)]
-        tables.append(table)
+        if measured.shown is None:
+            return table
+        found = measured.shown.within(measured, lists, segments.place[log.grid.cell], count)
+        return [np.concatenate(both)[place] for both in zip(table, found, strict=True)]
+
+    for segments in groups.each:
+        count = len(segments)
+        member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
+        tables.append(table_of(segments, member, count))
         effective += [effective_sizes(measured, of, sums, member, count)] if measured.weights else []
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
         if measured.unpaired is not None:

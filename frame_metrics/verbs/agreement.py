@@ -72,12 +72,8 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
         some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
         first = log.rows(np.array(some)) if some else np.array([NONE])
         classes = [*np.unique(each[value])] if options.per_class and some else [None]
-        tables = []
-        for at, part in enumerate(parts):
-            whole = _compared(part, value, log, against)
-            for one in classes:
-                table = _table(whole if one is None else whole.of_class(one), options)
-                tables.append(table.with_columns(pl.lit(one, pl.Float64).alias("class"), segment=pl.lit(at)))
+        compared = [_compared(part, value, log, against) for part in parts]
+        tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
         return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
 
@@ -120,12 +116,14 @@ def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str
     return each.sort(names, nulls_last=True, maintain_order=True).partition_by(names, maintain_order=True)
 
 
-def _table(compared: Compared, options: AgreementOptions) -> pl.DataFrame:
+def _table(compared: Compared, of: float | None, segment: int, options: AgreementOptions) -> pl.DataFrame:
     """The rows of a segment, or of one class in it, numbered."""
+    compared = compared if of is None else compared.of_class(of)
     found = compared.measures(np.ones(compared.queries))
     columns = found | ({} if options.ci is None else _ends(compared, found, options))
     numbers = {name: pl.Series(values, nan_to_null=True) for name, values in columns.items()}
-    return pl.DataFrame(compared.named() | numbers).with_row_index("row")
+    table = pl.DataFrame(compared.named() | numbers).with_row_index("row")
+    return table.with_columns(pl.lit(of, pl.Float64).alias("class"), segment=pl.lit(segment))
 
 
 def _ends(compared: Compared, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:

@@ -152,6 +152,11 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
                 f"match= chooses the classes of each {'system' if options.paired else 'arm'}'s clusters anew; "
                 "say match=None, and name a column of classes"
             )
+    _check_asked(kind, asked, options)
+
+
+def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
+    """Raise for metrics that are not of single queries, where these are compared."""
     for name, metric in asked:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
         if metric.input is Lists and (kind != "queries" or others):
