@@ -97,7 +97,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
             f"{both.lost[1]}; {same}let it judge all that people judged, or leave them out"
         )
     drawn, every = int(both.judged.sum()), int(both.measured.evaluated.sum())
-    if both.chance is not None and 2 * drawn < every and (both.chance[both.judged] == 1).all():
+    if both.chance is not None and 0 < 2 * drawn < every and (both.chance[both.judged] == 1).all():
         raise BadValueError(
             f"{source.judged.sampling}: all that people judged were drawn with a chance of 1, and of {every} rankings "  # type: ignore[union-attr]
             f"they judged {drawn}; give each query the chance with which it was drawn, or leave sampling= out"

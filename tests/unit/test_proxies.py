@@ -276,6 +276,8 @@ def test_chances_weigh_what_people_judged() -> None:
         assert "chance (of the judgments): 1 of 8 rows" in error(lambda bad=bad: bad.evaluate("dcg@1"), BadValueError)
     certain = run.irm.judge(people.with_columns(chance=1.0), proxy=table(grade=SAME + OTHERS), sampling="chance")
     said = error(lambda: certain.evaluate("dcg@1"), BadValueError)
+    nobody = run.irm.judge(people.with_columns(chance=1.0).clear(), proxy=table(grade=SAME + OTHERS), sampling="chance")
+    assert nobody.evaluate("dcg@1")["value"].to_list() == [None]
     assert said.startswith(
         "chance: all that people judged were drawn with a chance of 1, and of 20 rankings they judged 8"
     )
