@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import Groups, groups_of, segments_of
+from frame_metrics.data.groups import Groups, Segments, groups_of, segments_of
 from frame_metrics.errors import BadValueError, check_bool, check_choice, check_level, check_whole
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
