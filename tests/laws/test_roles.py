@@ -387,7 +387,7 @@ def test_every_verb_is_called() -> None:
     assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 
-SLOW = ("summary", "per_class")  # whose calls take long
+SLOW = ("summary", "per_class", "similarity with")  # whose calls take long
 EVERY = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(SLOW)) for name in CALLS]
 
 

@@ -514,7 +514,9 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["all", "in part"])
-@pytest.mark.parametrize("engine", ["duckdb", "dask", "lists"])
+@pytest.mark.parametrize(
+    "engine", ["lists", *(pytest.param(one, marks=pytest.mark.slow) for one in ("duckdb", "dask"))]
+)
 def test_engines_and_lists_give_the_same(engine: str, part: str) -> None:
     """What is worked on in pieces, or unfolded from lists, gives the same numbers."""
     log, people, machine = simulated()

@@ -180,6 +180,7 @@ def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
     assert "the frame has no rows" in error(saved.irm(value="value").summary)
 
 
+@pytest.mark.slow
 def test_the_report_has_the_same_sentences_on_top() -> None:
     """The page, Markdown and JSON begin with them."""
     irm = runs(a=0.0, b=1.0).irm(system="run")
