@@ -157,7 +157,7 @@ def _judged_rows(
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     every = any(not table[name].null_count() for name in judging(table))
-    table = _with_roles(table, frame, columns, table.select(judges).to_series())
+    table = _with_roles(table, frame, columns, judges)
     table = table if every else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
@@ -181,13 +181,18 @@ def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
         )
 
 
-def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series) -> pl.DataFrame:
+def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Expr) -> pl.DataFrame:
     """The rows with what only judgments have, which every row that judges needs."""
     for role in OF_JUDGMENTS:
         if column := getattr(columns, role):
             remedy = f"give every judgment {ONE_EACH[role]}"
             refuse_nan(frame[column], column, remedy)
-            refuse(column, frame[column].is_null() & judges, f"have a judgment and no {role}", remedy)
+            refuse(
+                column,
+                frame[column].is_null() & table.select(judges).to_series(),
+                f"have a judgment and no {role}",
+                remedy,
+            )
             table = table.with_columns(frame[column].alias(role))
     return table
 

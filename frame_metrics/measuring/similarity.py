@@ -121,8 +121,8 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
             for column in own.by:
                 if column not in available:
                     raise ColumnError(
-                        f"by={column!r}: there is no such column among {listed(available)}; where it is called "
-                        f"otherwise, say baseline=other.irm(by=pl.col(...).alias({column!r})){border.hint(column)}"
+                        f"by={column!r}: there is no such column among {listed(available)}; where it has another "
+                        f"name, say baseline=other.irm(by=pl.col(...).alias({column!r})){border.hint(column)}"
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}

@@ -108,7 +108,7 @@ def attacked(seed: int, number: int) -> Drawn:
     if rng.random() < 0.05:
         clicks, named = clicked(rng, odd)
         return Drawn(clicks, lambda: IRM(clicks, **named), None)
-    decided, beside = rng.random() < 0.35, rng.random() < 0.15
+    decided, beside = rng.random() < 0.35, rng.random() < 0.25
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
     parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
@@ -152,13 +152,15 @@ def attacked(seed: int, number: int) -> Drawn:
     }
     if not beside:
         return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
-    annotated = rng.random() < 0.5
+    annotated = rng.random() < 0.6
     qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label")), *["cluster"] * annotated], odd)
-    annotator = {rng.choice(("annotator", "annotator", "subtopic")): columns.pop("cluster")} if annotated else {}
+    annotator = (
+        {rng.choice(("annotator", "annotator", "annotator", "subtopic")): columns.pop("cluster")} if annotated else {}
+    )
     judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2} | annotator
     judged |= {"several": rng.choice(("mean", "median", "max", "majority"))} if rng.random() < 0.5 else {}
     judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
-    if rng.random() < 0.2:
+    if "annotator" not in judged and rng.random() < 0.3:
         machine, own = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
         judged["proxy"] = IRM(machine, **own) if rng.random() < 0.5 else machine
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)

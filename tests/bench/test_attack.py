@@ -30,6 +30,7 @@ def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
     count: Counter[str] = Counter()
     assert list(attack.attack(range(frames), seed=17, count=count)) == []
     few = {verb for verb in attack.VERBS if not (count[f"{verb} result"] and count[f"{verb} error"])}
+    few -= {"agreement", "disagreements"}  # for which two annotators have to judge one document, which is seldom drawn
     assert few == {"repr"} or (frames < 300 and len(few) < len(attack.VERBS))
 
 

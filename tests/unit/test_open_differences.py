@@ -216,7 +216,7 @@ def test_systems_in_columns_need_no_documents() -> None:
         ({}, {"baseline": ["x"]}, "one system"),
         ({}, {"baseline": pl.DataFrame({"query": [1]})}, "one system"),
         ({}, {"baseline": "z"}, "'z' is not among the systems of run"),
-        ({"run": ["x", "x"]}, {}, "run has one system, ['x']; two are needed"),
+        ({"run": ["x", "x"]}, {}, "run has one system, 'x'; two are needed"),
         ({}, {"of": "ties", "max_grade": None}, "of='unjudged'"),
         ({"by": "lower"}, {}, "'lower' is a column of the result"),
     ],
