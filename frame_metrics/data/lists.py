@@ -15,7 +15,7 @@ from frame_metrics.inputs.rows import spans
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class RankedDocuments:
     """The documents that each ranking retrieved, in rank order; the last ranking, number -1, has none."""
 
     starts: Array  # where each ranking's documents begin below, shape (rankings + 1,)
@@ -58,7 +58,7 @@ class Lists:
         return np.array([query, place, first, first + size[row - (place - first)] - 1]), key
 
 
-def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> Lists:
+def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> RankedDocuments:
     """Return the rankings of a log, and behind them those of others; equal scores stand as their rule says.
 
     ``docs``: the documents of their rows, in one type.
@@ -71,7 +71,7 @@ def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> Lists:
         tied.append(_fill(listed[:, begin:end], lengths[-1], log, doc[begin:end]))
     starts = [log.grid.rankings.starts + begin for log, begin in zip(logs, ends[:-1], strict=True)]
     first = listed[1] if any(tied) else None
-    return Lists(np.concatenate([*starts, [0]]), np.concatenate([*lengths, [0]]), listed[0], first)
+    return RankedDocuments(np.concatenate([*starts, [0]]), np.concatenate([*lengths, [0]]), listed[0], first)
 
 
 def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.data.blocks import each_block
-from frame_metrics.data.lists import Lists, lists_of
+from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
@@ -90,7 +90,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     return Measured(log, [*asked] * len(values), stacked, {}, {}, compared, weight, cluster, unpaired=unpaired)
 
 
-def _values(lists: Lists, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
+def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
     """The measures of some rankings, each with the one whose number is given, shape (measures, rankings)."""
     values, wanted = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
     measures = [metric.of_two or metric for _, metric in asked]

@@ -15,9 +15,8 @@ from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
 
-Distance = Callable[
-    [Array], Array
-]  # which rows, or how many of each kind, are of an arm, shape (draws, rows), to how far apart the means are
+# which rows, or how many of each kind, are of an arm, shape (draws, rows), to how far apart the means are
+Distance = Callable[[Array], Array]
 NEAR = 1e-9  # statistics that are nearer to each other than this share of them are equal: errors are roots of sums
 LEFT = 1e-14  # share of the variances of both arms that adding floats leaves where their difference does not vary
 
