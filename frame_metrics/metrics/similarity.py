@@ -133,8 +133,8 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
         ir_measures.
     """
     seen, best = run.gains(), run.ideal()
-    level = np.unique(np.concatenate([seen.value, best.value]), return_inverse=True)[1]
-    level = (level.max(initial=0) - level) + np.concatenate([seen.query, best.query]) * (level.max(initial=0) + 1)
+    gain = np.unique(np.concatenate([seen.value, best.value]), return_inverse=True)[1]
+    level = (gain.max(initial=0) - gain) + np.concatenate([seen.query, best.query]) * (gain.max(initial=0) + 1)
     mine, ideal = np.split(level, [len(seen.value)])
     order = np.argsort(mine, kind="stable")
     above = np.arange(len(mine)) - np.searchsorted(mine[order], mine[order])  # those of its grade

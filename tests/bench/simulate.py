@@ -832,9 +832,9 @@ def differing(values: Any, n: int, rng: Any) -> Any:
     return values[at_place(mixed, values)] @ [1.0, -1.0]
 
 
-def size_of(differences: Any, tests: int = 1) -> Any:
+def size_of(differences: Any, tests: int = 1, resamples: int = RESAMPLES) -> Any:
     """Return how many queries are needed, first by what was seen, then by resamples."""
-    spread = spreads(differences[None], np.ones((1, len(differences))), RESAMPLES, 0)
+    spread = spreads(differences[None], np.ones((1, len(differences))), resamples, 0)
     return needed(spread, 1, DETECT, POWER, 1 - LEVEL / tests)
 
 
@@ -852,7 +852,7 @@ def plans(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
         many = differing(values, 200_000, np.random.default_rng([15]))
         many -= many.mean()
         for tests in PLANNED:
-            n = int(size_of(many, tests)[0])
+            n = int(size_of(many, tests, 1)[0])
             seen = 0
             for trial in range(trials):
                 drawn = np.random.default_rng([16, tests, trial]).choice(many, n) + DETECT
@@ -865,7 +865,7 @@ def plans(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
 def by_pilots(measure: str, values: Any, many: Any, trials: int) -> Iterator[Line]:
     """Count the power that numbers of a pilot of few queries reach; where it is known by the spread of many."""
     reached, held, cautious = np.zeros(len(REACHED), np.int64), 0, 0
-    z, known = norm.ppf(1 - LEVEL / 2), size_of(many)[0]
+    z, known = norm.ppf(1 - LEVEL / 2), size_of(many, resamples=1)[0]
     for trial in range(trials):
         pilot = differing(values, PILOT, np.random.default_rng([17, trial]))
         found = size_of(pilot)
@@ -983,7 +983,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which lines; by default all")
     parser.add_argument("--quick", action="store_true", help="a few trials, to see that everything runs")
     options = parser.parse_args()
-    trials, queries = (20, 500) if options.quick else (options.trials, QUERIES)
+    trials, queries = (8, 500) if options.quick else (options.trials, QUERIES)
     tools = ", ".join(f"{name} {version(name)}" for name in ("frame_metrics", "numpy", "polars", "scipy"))
     print(f"Python {platform.python_version()}, {tools}", "", sep="\n")
     print(f"| {' | '.join(HEAD)} |", f"| {' | '.join(['---'] * len(HEAD))} |", sep="\n")
