@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import fill as fill_lines
 from typing import Any
@@ -15,10 +15,13 @@ from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
     ROLES,
+    SWITCH,
     VERB,
+    Kind,
     Option,
     bounds,
     number,
+    one_of,
     role_options,
     shares,
     verb_options,
@@ -111,18 +114,19 @@ COMMANDS: dict[str, Command] = {
     ),
 }
 
+FILE, NAME, LIMITS = Kind("FILE", texts=True), Kind("NAME", texts=True), Kind("METRIC=VALUE", shares, many=True)
+INPUTS = Kind("FILE", reading.checked_names, many=True, texts=True)
+TEXTS = Kind(read=list, many=True, texts=True)
 _INPUT = (
     Option(
         "input",
         "a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a run or qrels of TREC, text also packed by gzip; "
         "a folder, whose folders may be called as day=monday; a pattern, in quotes; - for standard input",
         FILES,
-        reading.checked_names,
-        many=True,
-        metavar="FILE",
+        INPUTS,
         short="-i",
     ),
-    Option("from", "the format of the input, where its name does not say it", FILES, choices=reading.READ),
+    Option("from", "the format of the input, where its name does not say it", FILES, one_of(reading.READ)),
 )
 _OUTPUT = (
     Option(
@@ -130,74 +134,66 @@ _OUTPUT = (
         "the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html; one that "
         "is there is replaced once the new one is whole",
         FILES,
-        metavar="FILE",
+        FILE,
         short="-o",
     ),
     Option(
         "to",
         "the format to write: a table where standard output is a terminal, else CSV, which any program reads",
         FILES,
-        choices=tuple(writing.WRITTEN),
+        one_of([*writing.WRITTEN]),
     ),
     Option(
         "formulas",
         "of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep' leaves "
         "them; by default text, and with convert keep",
         FILES,
-        choices=("text", "keep"),
+        one_of(["text", "keep"]),
     ),
 )
 _SHOWN = (
-    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, list, many=True),
-    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, list, many=True),
-    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, number, metavar="N"),
-    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, switch=True, settable=True),
+    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, TEXTS),
+    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, TEXTS),
+    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, Kind("N", number)),
+    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, SWITCH, settable=True),
 )
-_PAGE = Option(
-    "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
-)
+_PAGE = Option("output", "the file to write, .html, .md or .json; else it is printed", FILES, FILE, short="-o")
 _METRIC = Option(
-    "metric", "a metric, beside those named behind the input", VERB, list, many=True, metavar="METRIC", short="-m"
+    "metric", "a metric, beside those named behind the input", VERB, replace(TEXTS, metavar="METRIC"), short="-m"
 )
 _OWN = (
     Option(
         "fail_under",
         "fail where a value is less than this, or undefined, in any system or segment; may be repeated",
         GATES,
-        shares,
-        many=True,
-        metavar="METRIC=VALUE",
+        LIMITS,
     ),
     Option(
         "fail_over",
         "fail where a value is greater than this, or undefined, as of metrics of which less is better",
         GATES,
-        shares,
-        many=True,
-        metavar="METRIC=VALUE",
+        LIMITS,
     ),
     Option(
         "fail_if_worse_than",
         "fail where a metric is worse than saved numbers, which per-query wrote, and p_adjusted is at most --alpha",
         GATES,
-        metavar="FILE",
+        FILE,
     ),
-    Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, number, metavar="LEVEL"),
+    Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, Kind("LEVEL", number)),
     Option(
         "fail_on",
         "fail where there is a finding of this severity (error, warning, info) or a graver one; or more of a check, or "
         "of any of a severity, than a number (duplicates=0) or a share (queries without judgments=2%); may be repeated",
         GATES,
-        bounds,
-        many=True,
-        metavar="[CHECK=]BOUND",
+        Kind("[CHECK=]BOUND", bounds, many=True),
     ),
-    Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, metavar="FILE"),
-    Option("saved", "saved numbers to compare with, which per-query wrote", VERB, metavar="FILE"),
-    Option("saved_system", "the system whose saved numbers are taken, where they are of several", VERB, metavar="NAME"),
-    Option("baseline", "the system that others are compared with, or several", VERB, list, many=True, metavar="NAME"),
-    Option("split", "the share of units that an arm should have", VERB, shares, many=True, metavar="ARM=SHARE"),
-    Option("run_name", "the name of a run of TREC, where no column called run has it", FILES, metavar="NAME"),
+    Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, FILE),
+    Option("saved", "saved numbers to compare with, which per-query wrote", VERB, FILE),
+    Option("saved_system", "the system whose saved numbers are taken, where they are of several", VERB, NAME),
+    Option("baseline", "the system that others are compared with, or several", VERB, replace(TEXTS, metavar="NAME")),
+    Option("split", "the share of units that an arm should have", VERB, Kind("ARM=SHARE", shares, many=True)),
+    Option("run_name", "the name of a run of TREC, where no column called run has it", FILES, NAME),
 )
 
 
@@ -206,12 +202,12 @@ def _judging() -> list[Option]:
     told = (
         "the judgments; --grade and --label are then theirs; a name that does not say the format is that of TREC qrels"
     )
-    columns = {"qrels_query": "queries", "qrels_doc": "documents"}
+    column, columns = replace(FILE, metavar="COLUMN"), {"qrels_query": "queries", "qrels_doc": "documents"}
     return [
-        Option("qrels", told, JUDGMENTS, reading.checked_names, many=True, metavar="FILE"),
-        Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, choices=reading.READ),
-        *(Option(name, f"their column of {what}", JUDGMENTS, metavar="COLUMN") for name, what in columns.items()),
-        Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, switch=True),
+        Option("qrels", told, JUDGMENTS, INPUTS),
+        Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, one_of(reading.READ)),
+        *(Option(name, f"their column of {what}", JUDGMENTS, column) for name, what in columns.items()),
+        Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, SWITCH),
         *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "subtopic", "several")),
     ]
 

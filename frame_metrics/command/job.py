@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -21,7 +20,7 @@ from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
-from frame_metrics.command.options import Option, alone, verb_options
+from frame_metrics.command.options import JUDGMENTS, Option, alone, literal, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
@@ -116,40 +115,43 @@ class Job:
 
     def _check(self) -> None:
         """Raise for what makes no sense together, before anything is read."""
-        said = self.said
-        if not self._arguments[0]:
+        said, (inputs, named) = self.said, self._arguments
+        if not inputs:
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
-        if [*self._arguments[0], *said.get("qrels", ()), *self._saved_files].count("-") > 1:
+        if named and "metric" not in options_of(self.name):
+            told = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
+            raise BadValueError(f"{told}; name files with --input")
+        if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         for name in ("output", "junit"):
-            folder = os.path.dirname(said.get(name) or "")
-            if folder and not os.path.isdir(folder):
-                raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
-            self._check_written(f"--{name}", said.get(name))
+            self._check_written(f"--{name}", said.get(name) or "")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
         if "output" in said and self.name not in ("convert", "report"):
             writing.format_to(said["output"], said.get("to"))
-        self._check_judging()
+        for option in options_of(self.name).values():
+            if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
+                raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
         self._check_gates()
-
-    def _check_written(self, flag: str, name: str | None) -> None:
-        """Raise for a file to write that is read as well."""
-        read = [*self._arguments[0], *self.said.get("qrels", ()), *self._saved_files]
-        for one in read if name and os.path.exists(name) else ():
-            if any(os.path.samefile(name or "", file) for file in [*glob.glob(one), one] if os.path.isfile(file)):
-                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
+        if self.name == "curve" and not self.metrics:
+            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
     @property
-    def _saved_files(self) -> list[str]:
-        return [self.said[name] for name in SAVED if self.said.get(name)]
+    def _read(self) -> list[tuple[str, str | None]]:
+        """The files that are read, and the formats that are said of them."""
+        said = self.said
+        names = {"from": self._arguments[0], "qrels_from": said.get("qrels", [])}
+        saved = [(said[name], None) for name in SAVED if said.get(name)]
+        return [(name, said.get(option)) for option, files in names.items() for name in files] + saved
 
-    def _check_judging(self) -> None:
-        """Raise for what is said of judgments that are not there."""
-        for name in ("annotator", "subtopic", "several", "qrels_query", "qrels_doc", "qrels_from", "all_relevant"):
-            if self.said.get(name) and "qrels" not in self.said:
-                flag = options_of(self.name)[name].flag
-                raise BadValueError(f"{flag} is about judgments in a file of their own; name it with --qrels")
+    def _check_written(self, flag: str, name: str) -> None:
+        """Raise for a file to write in a folder that is not there, or that is read as well."""
+        folder = os.path.dirname(name)
+        if folder and not os.path.isdir(folder):
+            raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
+        for one, kind in self._read if os.path.exists(name) else ():
+            if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
+                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
 
     def _check_gates(self) -> None:
         """Raise for gates that say nothing, or that cannot be read off the result."""
@@ -249,25 +251,33 @@ class Job:
     def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
         """Compare systems with others, or with saved numbers: each with its own where these are of several."""
         saved = self._saved
-        if saved is None:
-            return self.irm.compare(*metrics, baseline=self._systems(), **options).collect()
-        with saved.named():
-            if len(saved.systems) > 1 and has_column(self._roles, saved.column):
+        if saved is not None and len(saved.systems) > 1 and has_column(self._roles, saved.column):
+            with saved.named():
                 return each_with_itself(self.irm, metrics, saved, options)
-            return self.irm.compare(*metrics, baseline=saved.of_one(), **options).collect()
+        with self._baseline() as baseline:
+            return self.irm.compare(*metrics, **options, **baseline).collect()
 
     # verbs
 
     def _of_verb(self) -> dict[str, Any]:
         """The options of the verb that were said."""
         verb = COMMANDS[self.name].verb
-        own = {option.name for option in verb_options(verb)} if verb else set()
-        return {name: value for name, value in self.said.items() if name in own}
+        own = {"split"} | {option.name for option in verb_options(verb)} if verb else {"split"}
+        systems = {"baseline": self._systems()} if self.said.get("baseline") else {}
+        return {name: value for name, value in self.said.items() if name in own} | systems
+
+    def _systems(self) -> Any:
+        """The systems that others are compared with, as their column holds them: numbers where it has some."""
+        kind = self._log.collect_schema().get(str(self._roles.get("system")), pl.String)
+        return alone([literal(str(one)) if kind.is_numeric() else one for one in self.said["baseline"]])
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """The result of the verb, and what its gates say of it."""
-        verbs = {"evaluate": self._evaluate, "per-query": self._per_query, "compare": self._compare}
-        return (verbs | {"audit": self._audit, "curve": self._curve, "similarity": self._similarity})[self.name]()
+        gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
+        if self.name in gated:
+            return gated[self.name]()
+        verb = getattr(self.irm, self.name.replace("-", "_"))
+        return verb(*self.metrics, **self._of_verb()).collect(), []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
@@ -278,22 +288,9 @@ class Job:
             outcomes += self._worse(self._compared(metrics), metrics)
         return result, outcomes
 
-    def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        return self.irm.per_query(*self.metrics, **self._of_verb()).collect(), []
-
-    def _systems(self) -> Any:
-        """The systems that others are compared with, as their column holds them: whole numbers where it has some."""
-        names, kind = self.said.get("baseline"), self._log.collect_schema().get(str(self._roles.get("system")))
-        if names is None or kind is None or not kind.is_integer():
-            return None if names is None else alone(names)
-        return alone([int(one) if str(one).isdigit() else one for one in names])
-
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
         return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
-
-    def _similarity(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        return self.irm.similarity(*self.metrics, baseline=self._systems(), **self._of_verb()).collect(), []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
         """The outcomes of a comparison, of which the log's queries without a saved number are counted."""
@@ -302,40 +299,48 @@ class Job:
         return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        saved, fail_on = self._saved, self.said.get("fail_on")
-        with saved.named() if saved else nullcontext():
-            rows = saved.of_one() if saved else None
-            result = self.irm.audit(baseline=rows, split=self.said.get("split")).collect()
+        fail_on = self.said.get("fail_on")
+        with self._baseline() as baseline:
+            result = self.irm.audit(**self._of_verb(), **baseline).collect()
         told = [with_flags(message, options_of(self.name)) for message in result["message"]]
         result = result.with_columns(message=pl.Series(told, dtype=pl.String))
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
-    def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        if not self.metrics:
-            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
-        return self.irm.curve(self.metrics, **self._of_verb()).collect(), []
+    @contextmanager
+    def _baseline(self) -> Iterator[dict[str, Any]]:
+        """The saved numbers of one system as the baseline of a verb, where some are named; errors name their file."""
+        if self._saved is None:
+            yield {}
+            return
+        with self._saved.named():
+            yield {"baseline": self._saved.of_one()}
 
     def _report(self) -> int:
         """Write a report to a file, or print it."""
-        write = getattr(self.irm, "report", None)
-        if write is None:
-            raise FrameMetricsError("this version of frame_metrics cannot write reports")
-        path, saved = self.said.get("output"), self._saved
-        with saved.named() if saved else nullcontext():
-            baseline = saved.of_one() if saved else self._systems()
-            options = {"baseline": baseline, "split": self.said.get("split"), **self._of_verb()}
-            text = write(path, metrics=self.metrics or None, **options)
-        if path is None:
-            with quiet_pipe():
-                writing.put(text.encode())
+        from frame_metrics.report.write import FORMATS  # which takes a while, and other commands do without
+
+        path, options = self.said.get("output"), self._of_verb()
+        kind = options.pop("format", None) or FORMATS.get(os.path.splitext(path or "")[1].lower())
+        with self._baseline() as baseline:
+            options |= baseline | {"metrics": self.metrics or None, "format": kind}
+            text = self.irm.report(None if kind else path, **options)  # which raises for a path that says no format
+        self._check_unchanged()
+        data = text.encode("utf-8", "backslashreplace")
+        if path is not None:
+            writing.put_in(path, data)
+            return OK
+        with quiet_pipe():
+            writing.put(data)
         return OK
 
     def _convert(self) -> int:
         """Write the frame that was read, without holding it in memory where the format allows it."""
         kind, formulas = self.said.get("to"), self.said.get("formulas", "keep")
         if "output" not in self.said:
+            frame = self._log.collect()
+            self._check_unchanged()
             with quiet_pipe():
-                writing.show(self._log.collect(), kind, writing.Look(formulas))
+                writing.show(frame, kind, writing.Look(formulas))
             return OK
         roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -37,17 +37,33 @@ _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 befor
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What may stand behind a flag, and how it is read."""
+
+    metavar: str | None = "VALUE"
+    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
+    many: bool = False
+    texts: bool = False  # whether a settings file may say it as text only
+    choices: tuple[str, ...] | None = None
+    switch: bool = False  # without a value
+
+
+SWITCH, TEXT = Kind(None, switch=True), Kind(texts=True)
+
+
+def one_of(choices: Sequence[str]) -> Kind:
+    """Return the kind of what is one of some words."""
+    return Kind(None, choices=tuple(choices))
+
+
+@dataclass(frozen=True)
 class Option:
     """One option: a flag, and a key of a settings file."""
 
     name: str
     help: str
     group: str
-    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
-    many: bool = False
-    switch: bool = False  # without a value
-    choices: tuple[str, ...] | None = None
-    metavar: str | None = None
+    kind: Kind = TEXT
     short: str | None = None
     settable: bool = False  # whether --no- takes it back
 
@@ -56,30 +72,32 @@ class Option:
         """Return the option as it is written on the command line."""
         return "--" + self.name.replace("_", "-")
 
+    @property
+    def no(self) -> str:
+        """Return the flag that takes it back."""
+        return f"--no-{self.flag[2:]}"
+
     def add(self, group: Any) -> None:
         """Add the flag to a group of a parser; nothing is noted of a flag that is not given."""
-        flags = [self.flag, *([self.short] if self.short else [])]
-        given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS, "help": self.help.replace("%", "%%")}
-        if self.switch:
+        flags, kind = [self.flag, *([self.short] if self.short else [])], self.kind
+        given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
+        told = self.help.replace("%", "%%")
+        if kind.switch:
             action: Any = argparse.BooleanOptionalAction if self.settable else "store_true"
-            group.add_argument(*flags, action=action, **given)
+            group.add_argument(*flags, action=action, help=told, **given)
             return
-        metavar = self.metavar or ("VALUE" if self.choices is None else None)
-        group.add_argument(
-            *flags, action="append" if self.many else "store", choices=self.choices, metavar=metavar, **given
-        )
+        action = "append" if kind.many else "store"
+        group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=told, **given)
         if self.settable:
-            no = {"dest": self.name, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
-            group.add_argument("--no-" + self.flag[2:], action="store_const", const=None, **no)
+            group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
     def value(self, given: Any) -> Any:
         """Return what a flag, or a key of a settings file, says; a settings file has types of its own."""
-        if given is None or self.switch:
-            return given
+        kind = self.kind
         texts = given if isinstance(given, list) else [given]
-        if not all(isinstance(one, str) for one in texts) or not (texts or self.many):
+        if kind.switch or not all(isinstance(one, str) for one in texts) or not (texts or kind.many):
             return given
-        return self.read(texts) if self.many else self.read(texts[-1])
+        return kind.read(texts if kind.many else texts[0])
 
 
 def literal(text: str) -> Any:
@@ -156,16 +174,16 @@ def _literals(texts: Sequence[str]) -> list[Any]:
 
 
 # How the values of a role are read, by its annotation; what is not here is a number or a text.
-_READERS: dict[Any, tuple[Callable[[Any], Any], bool, str]] = {
-    Column: (str, False, "COLUMN"),
-    Columns: (alone, True, "COLUMN"),
-    PerSystem: (alone, True, "COLUMN"),
-    Scores: (_scores, True, "COLUMN"),
-    Extra: (pairs, True, "NAME=COLUMN"),
-    Classes: (_literals, True, "VALUE"),
-    Positive: (lambda texts: alone(_literals(texts)), True, "VALUE"),
-    Memory: (str, False, "SIZE"),
-    Folder: (str, False, "FOLDER"),
+_KINDS: dict[Any, Kind] = {
+    Column: Kind("COLUMN"),
+    Columns: Kind("COLUMN", alone, many=True),
+    PerSystem: Kind("COLUMN", alone, many=True),
+    Scores: Kind("COLUMN", _scores, many=True),
+    Extra: Kind("NAME=COLUMN", pairs, many=True),
+    Classes: Kind("VALUE", _literals, many=True),
+    Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
+    Memory: Kind("SIZE"),
+    Folder: Kind("FOLDER", texts=True),
 }
 
 
@@ -173,38 +191,43 @@ def role_options() -> list[Option]:
     """Return an option for each role and convention."""
     told = described(IRM)
     hints = get_type_hints(Roles, include_extras=True).items()
-    return [replace(_of_role(name, hint, told.get(name, "")), settable=True) for name, hint in hints]
+    return [Option(name, told.get(name, ""), _group_of(name), _of_role(hint), settable=True) for name, hint in hints]
 
 
-def _of_role(name: str, hint: Any, told: str) -> Option:
-    group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
+def _group_of(role: str) -> str:
+    return ROLES if role in COLUMNS else VERB if role in RESOURCES else CONVENTIONS
+
+
+def _of_role(hint: Any) -> Kind:
+    """The kind of a role, by its annotation."""
     kind = get_args(hint)[0] if get_args(hint) else hint
     if get_origin(kind) is Literal:
-        return Option(name, told, group, choices=get_args(kind))
-    if hint in _READERS:
-        read, many, metavar = _READERS[hint]
-        return Option(name, told, group, read, many, metavar=metavar)
+        return one_of(get_args(kind))
     if get_origin(kind) is Mapping:
-        return Option(name, told, group, _scale, many=True, metavar="WORD=GRADE")
-    return Option(name, told, group, literal)
+        return Kind("WORD=GRADE", _scale, many=True)
+    return _KINDS.get(hint, Kind(read=literal))
 
 
 def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
     told = described(verb)
     given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]
-    return [_of_parameter(p, told.get(p.name, ""), group) for p in given if p.kind is not Parameter.VAR_POSITIONAL]
+    return [
+        Option(p.name, told.get(p.name, ""), group, _of_parameter(p), settable=p.default is True or p.name in COLUMNS)
+        for p in given
+        if p.kind is not Parameter.VAR_POSITIONAL
+    ]
 
 
-def _of_parameter(parameter: Parameter, told: str, group: str) -> Option:
-    """Return the option that a parameter's annotation, a text, describes."""
+def _of_parameter(parameter: Parameter) -> Kind:
+    """The kind that a parameter's annotation, a text, describes."""
     said = str(parameter.annotation)
     if said == "bool":
-        return Option(parameter.name, told, group, switch=True, settable=parameter.default is True)
+        return SWITCH
     read = literal if re.search(r"\b(int|float)\b", said) else str
     if "Sequence[" in said:
-        return Option(parameter.name, told, group, lambda texts: alone([read(text) for text in texts]), many=True)
-    return Option(parameter.name, told, group, read)
+        return Kind(read=lambda texts: alone([read(text) for text in texts]), many=True, texts=read is str)
+    return Kind(read=read, texts=read is str)
 
 
 def described(documented: Any) -> dict[str, str]:

@@ -17,7 +17,7 @@ import polars.selectors as cs
 from frame_metrics.border.files import replacing
 from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
-from frame_metrics.command.reading import ENDINGS, format_of
+from frame_metrics.command.reading import ENDINGS, MARKS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_choice, closest, listed
 
@@ -83,12 +83,18 @@ def format_to(name: str, said: str | None) -> str:
     """Return the format of a file that is written, by its ending where none is said."""
     if said is not None:
         check_choice("to", said, tuple(WRITTEN))
-        return said
-    plain, endings = name.lower().removesuffix(".gz"), [one for several in WRITTEN.values() for one in several]
-    known = next((kind for kind, its in WRITTEN.items() if plain.endswith(its)), None)
-    if known is None:
+    kind = said or format_of(name, WRITTEN)
+    if kind is None:
+        endings = [one for several in WRITTEN.values() for one in several]
         raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
-    return known
+    if kind in MARKS and is_packed(name):
+        raise FrameMetricsError(f"-o {name}: {kind} is not packed by gzip; leave out .gz")
+    return kind
+
+
+def is_packed(name: str) -> bool:
+    """Return True for the name of a file that gzip packs."""
+    return name.lower().endswith(".gz")
 
 
 def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
@@ -136,10 +142,15 @@ def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
 
 
 def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:
-    """Write a frame to a file, which takes its place once it is whole."""
+    """Write a frame to a file."""
     data = as_bytes(frame, kind, look)
+    put_in(name, gzip.compress(data, mtime=0) if is_packed(name) else data)
+
+
+def put_in(name: str, data: bytes) -> None:
+    """Write bytes to a file, which takes its place once it is whole."""
     with replacing(name) as file:
-        file.write(gzip.compress(data, mtime=0) if name.lower().endswith(".gz") else data)
+        file.write(data)
 
 
 def show(frame: pl.DataFrame, kind: str | None, look: Look) -> None:
@@ -191,7 +202,7 @@ def convert(
     kind = format_to(name, kind)
     if kind in ("csv", "tsv"):
         _check_flat(plan.collect_schema(), kind)
-    plain = formulas == "keep" and not name.lower().endswith(".gz")
+    plain = formulas == "keep" and not is_packed(name)
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
     if plain:
         sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}

@@ -366,10 +366,12 @@ def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline is a number where the column of systems has numbers."""
-    two = [named().with_columns(run=pl.lit(run)) for run in (1, 2)]
+    two = [named().with_columns(run=pl.lit(run)) for run in (1, -2)]
     write(pl.concat(two), "two.parquet")
-    got = read(out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--baseline", "2"))
-    assert got.select("run", "baseline", "difference").rows() == [(1, 2, 0.0)]
+    asked = ["compare", "two.parquet", "rr", "--system", "run"]
+    got = read(out(capsys, *asked, "--baseline", "-2"))
+    assert got.select("run", "baseline", "difference").rows() == [(1, -2, 0.0)]
+    assert "'\N{SUPERSCRIPT TWO}' is not among the systems of run: 1, -2" in error(capsys, *asked, "--baseline=\u00b2")
 
 
 def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,6 +403,7 @@ def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture
     assert "--ci VALUE level of an interval, as 0.95" in text
     assert "frame-metrics evaluate log.parquet ndcg@10 map" in text
     assert "without --label, relevant means" in text
+    assert "--sort=-value begins with the greatest" in text
 
 
 def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -517,6 +520,9 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
         ("[evalute]\nby = 'device'", "settings.toml: there is no command 'evalute'; did you mean 'evaluate'?"),
         ("ties = 'none'", "settings.toml: --ties none is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
         ("margins = 1", "margins = 1 is not true or false"),
+        ("grade = ['score', 'grade']", "settings.toml: grade = ['score', 'grade'] is not one value"),
+        ("sort = [1]", "settings.toml: sort = [1] is not a text, or a list of texts"),
+        ("columns = 5", "settings.toml: columns = 5 is not a text, or a list of texts"),
         ("query = ", "settings.toml: Invalid value"),
         ("fail_under = { rr = 'x' }", "{'rr': 'x'} is not a metric and its limit"),
         ("by = 3.5", "--by 3.5 is not the name of a column, or a list of names"),
@@ -611,6 +617,20 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
         (["evaluate", "bm25.run", "rr"], "judgments in a file of their own are named with --qrels"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
+        (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
+        (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),
+        (["evaluate", "corrupt.csv.gz", "rr"], "corrupt.csv.gz: what gzip packed cannot be read"),
+        (["evaluate", "logs", "rr", "-o", "logs/a.parquet"], "--output logs/a.parquet: it is read as logs; write to"),
+        (["evaluate", "log.parquet", "rr", "--ci=-1"], "frame-metrics: --ci -1 is not a level between 0 and 1"),
+        (
+            ["report", "log.parquet", "rr", "--covariate", "score"],
+            "is of arms with queries of their own; say --no-paired",
+        ),
+        (
+            ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],
+            "frame-metrics: --all-relevant says that every row is relevant, and leaves no part for --grade;",
+        ),
+        (["convert", "log.parquet", "-o", "a.run", "--doc", "docid"], "'run'; say --run-name with the name of the run"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
@@ -625,6 +645,9 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
     Path("wide.csv").write_text("query,score,grade\na,1,1\n", encoding="utf-16")
     Path("bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
     Path("empty").mkdir()
+    write(named(), "logs/a.parquet")
+    packed = gzip.compress(b"query,score,grade\n")
+    Path("corrupt.csv.gz").write_bytes(packed[:10] + b"\xff" + packed[11:])  # a block of a kind that there is not
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -421,6 +421,28 @@ def test_a_file_that_is_replaced_while_it_is_read(
     assert refused(capsys, f"log.{ending}").startswith(told)
 
 
+@pytest.mark.parametrize("command", ["report", "convert"])
+def test_a_file_that_is_replaced_is_not_handed_on(
+    command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No page, and no row, is written of a file that was changed after it was read."""
+    Path("log.csv").write_text("query,score,grade\n1,2,1\n")
+    collect, done = pl.LazyFrame.collect, list[int]()
+
+    def then(self: pl.LazyFrame, *asked: Any, **options: Any) -> Any:
+        found = collect(self, *asked, **options)
+        if "1" in str(found) and not done:  # a row of the file
+            done.append(1)
+            Path("log.csv").write_text("query,score,grade\n1,2,1\n2,1,0\n")
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", then)
+    assert main([command, "log.csv", *(["rr", "--format", "md"] if command == "report" else [])]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, done) == ("", [1])
+    assert "log.csv: the file was changed after it was first looked at" in printed.err
+
+
 def test_standard_input_is_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error about what is piped in says so, and not the name of a temporary file."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"query,score,grade\n1,x,1\n")))
