@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from textwrap import fill as fill_lines
 from typing import Any
 
 from frame_metrics.accessor import IRM
-from frame_metrics.command import reading, trec_eval, writing
+from frame_metrics.command import trec_eval
 from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
     ROLES,
-    SWITCH,
     VERB,
-    Kind,
     Option,
-    bounds,
-    number,
-    one_of,
+    options_in,
     role_options,
-    shares,
     verb_options,
 )
+from frame_metrics.command.own import Asked, Compared, Gates, Input, Judged, Output, Page, Run, Shown
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
+OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that commands have
 HELP = argparse.RawDescriptionHelpFormatter
 
 
@@ -96,14 +93,13 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
-        getattr(IRM, "report", None),
+        IRM.report,
         ("baseline", "split", "saved", "saved_system"),
     ),
     "convert": Command(
         """
   frame-metrics convert bm25.run -o bm25.parquet
   frame-metrics convert log.parquet -o bm25.run --query qid --doc docid --score bm25 --run-name bm25""",
-        own=("run_name",),
         usage="[INPUT ...] -o FILE [options]",
     ),
     "trec_eval": Command(
@@ -114,103 +110,6 @@ COMMANDS: dict[str, Command] = {
     ),
 }
 
-FILE, NAME, LIMITS = Kind("FILE", texts=True), Kind("NAME", texts=True), Kind("METRIC=VALUE", shares, many=True)
-INPUTS = Kind("FILE", reading.checked_names, many=True, texts=True)
-TEXTS = Kind(read=list, many=True, texts=True)
-_INPUT = (
-    Option(
-        "input",
-        "a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a run or qrels of TREC, text also packed by gzip; "
-        "a folder, whose folders may be called as day=monday; a pattern, in quotes; - for standard input",
-        FILES,
-        INPUTS,
-        short="-i",
-    ),
-    Option("from", "the format of the input, where its name does not say it", FILES, one_of(reading.READ)),
-)
-_OUTPUT = (
-    Option(
-        "output",
-        "the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html; one that "
-        "is there is replaced once the new one is whole",
-        FILES,
-        FILE,
-        short="-o",
-    ),
-    Option(
-        "to",
-        "the format to write: a table where standard output is a terminal, else CSV, which any program reads",
-        FILES,
-        one_of([*writing.WRITTEN]),
-    ),
-    Option(
-        "formulas",
-        "of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep' leaves "
-        "them; by default text, and with convert keep",
-        FILES,
-        one_of(["text", "keep"]),
-    ),
-)
-_SHOWN = (
-    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, TEXTS),
-    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, TEXTS),
-    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, Kind("N", number)),
-    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, SWITCH, settable=True),
-)
-_PAGE = Option("output", "the file to write, .html, .md or .json; else it is printed", FILES, FILE, short="-o")
-_METRIC = Option(
-    "metric", "a metric, beside those named behind the input", VERB, replace(TEXTS, metavar="METRIC"), short="-m"
-)
-_OWN = (
-    Option(
-        "fail_under",
-        "fail where a value is less than this, or undefined, in any system or segment; may be repeated",
-        GATES,
-        LIMITS,
-    ),
-    Option(
-        "fail_over",
-        "fail where a value is greater than this, or undefined, as of metrics of which less is better",
-        GATES,
-        LIMITS,
-    ),
-    Option(
-        "fail_if_worse_than",
-        "fail where a metric is worse than saved numbers, which per-query wrote, and p_adjusted is at most --alpha",
-        GATES,
-        FILE,
-    ),
-    Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, Kind("LEVEL", number)),
-    Option(
-        "fail_on",
-        "fail where there is a finding of this severity (error, warning, info) or a graver one; or more of a check, or "
-        "of any of a severity, than a number (duplicates=0) or a share (queries without judgments=2%); may be repeated",
-        GATES,
-        Kind("[CHECK=]BOUND", bounds, many=True),
-    ),
-    Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, FILE),
-    Option("saved", "saved numbers to compare with, which per-query wrote", VERB, FILE),
-    Option("saved_system", "the system whose saved numbers are taken, where they are of several", VERB, NAME),
-    Option("baseline", "the system that others are compared with, or several", VERB, replace(TEXTS, metavar="NAME")),
-    Option("split", "the share of units that an arm should have", VERB, Kind("ARM=SHARE", shares, many=True)),
-    Option("run_name", "the name of a run of TREC, where no column called run has it", FILES, NAME),
-)
-
-
-def _judging() -> list[Option]:
-    """The options of judgments in a file of their own."""
-    told = (
-        "the judgments; --grade and --label are then theirs; a name that does not say the format is that of TREC qrels"
-    )
-    column, columns = replace(FILE, metavar="COLUMN"), {"qrels_query": "queries", "qrels_doc": "documents"}
-    return [
-        Option("qrels", told, JUDGMENTS, INPUTS),
-        Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, one_of(reading.READ)),
-        *(Option(name, f"their column of {what}", JUDGMENTS, column) for name, what in columns.items()),
-        Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, SWITCH),
-        *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "subtopic", "several")),
-    ]
-
 
 @cache
 def options_of(name: str) -> dict[str, Option]:
@@ -218,14 +117,17 @@ def options_of(name: str) -> dict[str, Option]:
     command = COMMANDS[name]
     if name == "trec_eval":
         return {}
-    own = [one for one in _OWN if one.name in command.own]
-    roles = role_options()
     if name == "convert":
-        options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
+        options = [one for group in (Input, Output, Run) for one in options_in(group, FILES)]
+        options += [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
-        verb = verb_options(command.verb) if command.verb else []
-        output = (_PAGE,) if name == "report" else (*_OUTPUT, *_SHOWN)
-        options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
+        judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
+        options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging]
+        options += verb_options(command.verb) if command.verb else []
+        for group in (Input, Page) if name == "report" else (Input, Output, Shown):
+            options += options_in(group, FILES)
+        own = [*options_in(Gates, GATES), *options_in(Compared, VERB)]
+        options += [one for one in own if one.name in command.own] + options_in(Asked, VERB) * (name != "audit")
     return {option.name: option for option in options}
 
 

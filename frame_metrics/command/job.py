@@ -17,7 +17,7 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.commands import COMMANDS, OF_JUDGE, options_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
 from frame_metrics.command.options import JUDGMENTS, Option, alone, literal, verb_options
@@ -218,8 +218,7 @@ class Job:
         if "qrels" not in self.said:
             return irm
         columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
-        of_judge = ("grade", "annotator", "subtopic", "several")
-        given: dict[str, Any] = columns | {name: self.said.get(name) for name in of_judge}
+        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
         ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -46,9 +46,12 @@ class Kind:
     texts: bool = False  # whether a settings file may say it as text only
     choices: tuple[str, ...] | None = None
     switch: bool = False  # without a value
+    settable: bool = False  # whether --no- takes it back
 
 
-SWITCH, TEXT = Kind(None, switch=True), Kind(texts=True)
+SWITCH = Kind(None, switch=True)
+ON = replace(SWITCH, settable=True)  # what is so unless it is taken back
+SHORT = {"input": ["-i"], "output": ["-o"], "metric": ["-m"]}
 
 
 def one_of(choices: Sequence[str]) -> Kind:
@@ -63,9 +66,7 @@ class Option:
     name: str
     help: str
     group: str
-    kind: Kind = TEXT
-    short: str | None = None
-    settable: bool = False  # whether --no- takes it back
+    kind: Kind
 
     @property
     def flag(self) -> str:
@@ -79,16 +80,16 @@ class Option:
 
     def add(self, group: Any) -> None:
         """Add the flag to a group of a parser; nothing is noted of a flag that is not given."""
-        flags, kind = [self.flag, *([self.short] if self.short else [])], self.kind
+        flags, kind = [self.flag, *SHORT.get(self.name, [])], self.kind
         given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
         told = self.help.replace("%", "%%")
         if kind.switch:
-            action: Any = argparse.BooleanOptionalAction if self.settable else "store_true"
+            action: Any = argparse.BooleanOptionalAction if kind.settable else "store_true"
             group.add_argument(*flags, action=action, help=told, **given)
             return
         action = "append" if kind.many else "store"
         group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=told, **given)
-        if self.settable:
+        if kind.settable:
             group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
     def value(self, given: Any) -> Any:
@@ -189,13 +190,11 @@ _KINDS: dict[Any, Kind] = {
 
 def role_options() -> list[Option]:
     """Return an option for each role and convention."""
-    told = described(IRM)
-    hints = get_type_hints(Roles, include_extras=True).items()
-    return [Option(name, told.get(name, ""), _group_of(name), _of_role(hint), settable=True) for name, hint in hints]
-
-
-def _group_of(role: str) -> str:
-    return ROLES if role in COLUMNS else VERB if role in RESOURCES else CONVENTIONS
+    told, options = described(IRM), []
+    for name, hint in get_type_hints(Roles, include_extras=True).items():
+        group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
+        options.append(Option(name, told.get(name, ""), group, replace(_of_role(hint), settable=True)))
+    return options
 
 
 def _of_role(hint: Any) -> Kind:
@@ -210,24 +209,30 @@ def _of_role(hint: Any) -> Kind:
 
 def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
-    told = described(verb)
-    given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]
-    return [
-        Option(p.name, told.get(p.name, ""), group, _of_parameter(p), settable=p.default is True or p.name in COLUMNS)
-        for p in given
-        if p.kind is not Parameter.VAR_POSITIONAL
-    ]
+    told, options = described(verb), []
+    for name, parameter in signature(verb).parameters.items():
+        if name not in ("self", *ELSEWHERE) and parameter.kind is not Parameter.VAR_POSITIONAL:
+            options.append(Option(name, told.get(name, ""), group, _of_parameter(parameter)))
+    return options
 
 
 def _of_parameter(parameter: Parameter) -> Kind:
     """The kind that a parameter's annotation, a text, describes."""
     said = str(parameter.annotation)
     if said == "bool":
-        return SWITCH
+        return ON if parameter.default is True else SWITCH
     read = literal if re.search(r"\b(int|float)\b", said) else str
+    kind = Kind(read=read, texts=read is str, settable=parameter.name in COLUMNS)
     if "Sequence[" in said:
-        return Kind(read=lambda texts: alone([read(text) for text in texts]), many=True, texts=read is str)
-    return Kind(read=read, texts=read is str)
+        return replace(kind, read=lambda texts: alone([read(text) for text in texts]), many=True)
+    return kind
+
+
+def options_in(declared: type, group: str) -> list[Option]:
+    """Return an option for each kind that a class declares, with what its docstring says."""
+    told = described(declared)
+    kinds = [(name.rstrip("_"), kind) for name, kind in vars(declared).items() if isinstance(kind, Kind)]
+    return [Option(name, told[name], group, kind) for name, kind in kinds]
 
 
 def described(documented: Any) -> dict[str, str]:

@@ -104,7 +104,7 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
 def _flag(option: Option, value: str) -> str:
     """An option and its value, as Python writes it, as a flag."""
     if value == "None" or (option.kind.switch and value == "False"):
-        return option.no if option.settable else f"no {option.flag}"
+        return option.no if option.kind.settable else f"no {option.flag}"
     if value in ("True", "False"):
         return option.flag if option.kind.switch else f"{option.flag} {value.lower()}"
     return f"{option.flag} {shlex.quote(value[1:-1]) if value[:1] == QUOTE else value}".rstrip()
