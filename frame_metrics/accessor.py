@@ -14,6 +14,7 @@ from typing import (
     Never,
     Protocol,
     TypeVar,
+    cast,
     get_args,
     get_type_hints,
     overload,
@@ -278,13 +279,13 @@ class IRM(Generic[Frame]):
     @property
     def roles(self) -> Roles:
         """The roles and conventions that were named; a copy."""
-        return self._given.copy()
+        return cast(Roles, {name: plain(value) for name, value in self._given.items()})
 
     @_shows_roles
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         refuse_bare(columns)
-        return self._with({**self.roles, **roles}, self._judgments)
+        return self._with({**self._given, **roles}, self._judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
         other = object.__new__(type(self))
@@ -301,7 +302,7 @@ class IRM(Generic[Frame]):
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
 
-        return overview(Plan(self.frame, self.roles, self._judgments), lambda: self._plan)
+        return overview(Plan(self.frame, self._given, self._judgments), lambda: self._plan)
 
     @property
     def plot(self) -> Pictures:
@@ -319,7 +320,7 @@ class IRM(Generic[Frame]):
         """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
         plan = vars(self).get("_kept")
         if plan is None or not plan.holds:
-            plan = vars(self)["_kept"] = plan_of(self.frame, self.roles, self._judgments)
+            plan = vars(self)["_kept"] = plan_of(self.frame, self._given, self._judgments)
         return plan
 
     @property
@@ -390,7 +391,7 @@ class IRM(Generic[Frame]):
         given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label}
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
-            return self._with(self.roles, None)
+            return self._with(self._given, None)
         border_of(qrels)
         if self._judgments:
             raise BadValueError(
@@ -417,7 +418,7 @@ class IRM(Generic[Frame]):
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:
             check_choice("several", several, get_args(Several))
-        other = self._with(self.roles, (qrels, given | {"several": several}))
+        other = self._with(self._given, (qrels, given | {"several": several}))
         other._plan.asking(Needs(query=True, weighs=True))
         return other
 

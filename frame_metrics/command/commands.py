@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from textwrap import fill as fill_lines
-from typing import Any
 
 from frame_metrics.accessor import IRM
 from frame_metrics.command import trec_eval
@@ -35,7 +34,6 @@ class Command:
     """One command."""
 
     examples: str
-    verb: Callable[..., Any] | None = None
     own: tuple[str, ...] = ()  # the options that are not those of its verb, of reading and of writing
     usage: str = "[INPUT ...] [METRIC ...] [options]"
 
@@ -48,28 +46,24 @@ COMMANDS: dict[str, Command] = {
   frame-metrics evaluate bm25.run ndcg@10 --qrels web.qrels --fail-under ndcg@10=0.4
   frame-metrics evaluate log.parquet ndcg@10 --fail-if-worse-than last_week.parquet
   zcat log.csv.gz | frame-metrics evaluate - ndcg@10 --from csv""",
-        IRM.evaluate,
         ("fail_under", "fail_over", "fail_if_worse_than", "saved_system", "alpha", "junit"),
     ),
     "per-query": Command(
         """
   frame-metrics per-query log.parquet ndcg@10 -o last_week.parquet
   frame-metrics per-query log.parquet rr --to jsonl | jq 'select(.value == 0) | .query'""",
-        IRM.per_query,
     ),
     "compare": Command(
         """
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
-        IRM.compare,
         ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
     ),
     "similarity": Command(
         """
   frame-metrics similarity bm25.run dense.run rbo overlap@10 --system run --baseline bm25
   frame-metrics similarity log.parquet tau_ap --system ranker --per-query --sort value""",
-        IRM.similarity,
         ("baseline",),
     ),
     "audit": Command(
@@ -78,7 +72,6 @@ COMMANDS: dict[str, Command] = {
   frame-metrics audit log.parquet --fail-on warning --junit audit.xml
   frame-metrics audit log.parquet --fail-on error --fail-on "queries without judgments=2%"
 """,
-        IRM.audit,
         ("split", "saved", "saved_system", "fail_on", "junit"),
         "[INPUT ...] [options]",
     ),
@@ -86,14 +79,12 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics curve cases.parquet roc --label ill --score risk -o roc.csv
   frame-metrics curve log.parquet ndcg@k --cutoffs 20 --system ranker""",
-        IRM.curve,
         usage="[INPUT ...] [CURVE ...] [options]",
     ),
     "report": Command(
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
-        IRM.report,
         ("baseline", "split", "saved", "saved_system"),
     ),
     "convert": Command(
@@ -111,10 +102,15 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+def verb_of(name: str) -> list[Option]:
+    """Return the plain options of the verb behind a command; none where there is no verb."""
+    verb = getattr(IRM, name.replace("-", "_"), None)
+    return verb_options(verb) if verb else []
+
+
 @cache
 def options_of(name: str) -> dict[str, Option]:
     """Return the options of a command by name; what a verb calls as a role does is the verb's."""
-    command = COMMANDS[name]
     if name == "trec_eval":
         return {}
     if name == "convert":
@@ -123,11 +119,11 @@ def options_of(name: str) -> dict[str, Option]:
     else:
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
         options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging]
-        options += verb_options(command.verb) if command.verb else []
+        options += verb_of(name)
         for group in (Input, Page) if name == "report" else (Input, Output, Shown):
             options += options_in(group, FILES)
         own = [*options_in(Gates, GATES), *options_in(Compared, VERB)]
-        options += [one for one in own if one.name in command.own] + options_in(Asked, VERB) * (name != "audit")
+        options += [one for one in own if one.name in COMMANDS[name].own] + options_in(Asked, VERB) * (name != "audit")
     return {option.name: option for option in options}
 
 

@@ -17,10 +17,10 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.commands import COMMANDS, OF_JUDGE, options_of
+from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
-from frame_metrics.command.options import JUDGMENTS, Option, alone, literal, verb_options
+from frame_metrics.command.options import JUDGMENTS, Option, alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
@@ -162,18 +162,18 @@ class Job:
         if bounds is not None:
             gates.check_bounds(bounds)
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        baselines = [said.get(name) for name in ("saved", "baseline", "fail_if_worse_than")]
-        gated = any((said.get("fail_under"), said.get("fail_over"), worse, bounds))
+        saved = worse or said.get("saved")
+        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or bounds)
         wrong = {
             "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
             "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
-                sum(map(bool, baselines)) > 1
+                len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
             ),
+            "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,
             "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
-            "--junit writes what gates say, and there is none; name one, as --fail-under": (
-                said.get("junit") and not gated
-            ),
+            "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")
+            and ungated,
         }
         for message in (message for message, holds in wrong.items() if holds):
             raise BadValueError(message)
@@ -260,8 +260,7 @@ class Job:
 
     def _of_verb(self) -> dict[str, Any]:
         """The options of the verb that were said."""
-        verb = COMMANDS[self.name].verb
-        own = {"split"} | {option.name for option in verb_options(verb)} if verb else {"split"}
+        own = {"split"} | {option.name for option in verb_of(self.name)}
         systems = {"baseline": self._systems()} if self.said.get("baseline") else {}
         return {name: value for name, value in self.said.items() if name in own} | systems
 

@@ -23,7 +23,7 @@ from frame_metrics.border.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, together, told_of
 from frame_metrics.command.plain import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice, listed
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
@@ -73,8 +73,6 @@ class Source:
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
-        if self.said is not None:
-            check_choice(self.option.lstrip("-"), self.said, READ)
         self.files.extend(file for name in self.names for file in self._of_name(name))
         return self.files[0].plan if len(self.files) == 1 else together(self.files)
 

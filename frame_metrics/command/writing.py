@@ -19,7 +19,7 @@ from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_choice, closest, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, closest, listed
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
 NARROW = 80  # letters of a line, where no terminal says how many
@@ -81,8 +81,6 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
 
 def format_to(name: str, said: str | None) -> str:
     """Return the format of a file that is written, by its ending where none is said."""
-    if said is not None:
-        check_choice("to", said, tuple(WRITTEN))
     kind = said or format_of(name, WRITTEN)
     if kind is None:
         endings = [one for several in WRITTEN.values() for one in several]

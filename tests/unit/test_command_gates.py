@@ -81,6 +81,15 @@ def test_every_segment_is_gated(capsys: Captured) -> None:
     ]
 
 
+def test_what_was_measured_is_no_segment(capsys: Captured) -> None:
+    """A gate names the system and the segment of a row, and none of its other numbers, as n_effective."""
+    clicks = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "label": [1, 0], "chance": [0.5, 0.25]})
+    clicks.write_parquet("clicks.parquet")
+    asked = ["evaluate", "clicks.parquet", "clicks_per_query", "--propensity", "chance"]
+    said = called(capsys, *asked, "--fail-under", "clicks_per_query=3")[2]
+    assert said == ["frame-metrics: gate failed: clicks_per_query is 2.0, under 3"]
+
+
 def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
     """A metric that only a gate names is computed; other spellings and cutoffs are the same metric."""
     code, printed, said = called(
@@ -291,8 +300,9 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
             "--saved saved.parquet: it has no column 'device'",
         ),
         (["compare", "one.parquet", "rr"], "or give what per_query() returned of another one, as --saved FILE"),
+        (["compare", "one.parquet", "rr", "--saved-system", "bm25"], "--saved-system is of saved numbers, and no file"),
     ],
-    ids=["several", "audit", "system", "no numbers", "no column", "no system"],
+    ids=["several", "audit", "system", "no numbers", "no column", "no system", "no saved numbers"],
 )
 def test_errors_of_saved_numbers_name_the_flag_and_the_file(arguments: list[str], told: str, capsys: Captured) -> None:
     save_rankers(capsys)
