@@ -20,7 +20,7 @@ from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
-from frame_metrics.command.options import JUDGMENTS, Option, alone, literal
+from frame_metrics.command.options import JUDGMENTS, alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
@@ -87,17 +87,11 @@ class Job:
     @cached_property
     def said(self) -> dict[str, Any]:
         """Every option that was said: by a flag, else by the settings."""
-        known = options_of(self.name)
-        flags = {name: self._flag(known[name], value) for name, value in self.given.items() if name in known}
-        said = settings(self.given.get("config"), self.name) | flags
+        options, said = options_of(self.name), settings(self.given.get("config"), self.name)
+        for name, given in self.given.items():
+            if name in options:
+                said[name] = options[name].value(given, options[name].flag)
         return {name: value for name, value in said.items() if value is not None or name in FOUND}
-
-    @staticmethod
-    def _flag(option: Option, value: Any) -> Any:
-        try:
-            return option.value(value)
-        except FrameMetricsError as error:
-            raise type(error)(f"{option.flag}: {error}") from None
 
     @cached_property
     def _arguments(self) -> tuple[list[str], list[str]]:
@@ -267,7 +261,8 @@ class Job:
     def _systems(self) -> Any:
         """The systems that others are compared with, as their column holds them: numbers where it has some."""
         kind = self._log.collect_schema().get(str(self._roles.get("system")), pl.String)
-        return alone([literal(str(one)) if kind.is_numeric() else one for one in self.said["baseline"]])
+        names = reading.each(self.said["baseline"])
+        return alone([literal(str(one)) if kind.is_numeric() else one for one in names])
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """The result of the verb, and what its gates say of it."""

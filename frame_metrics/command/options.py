@@ -12,7 +12,7 @@ from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from frame_metrics.accessor import IRM
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice
 from frame_metrics.roles.roles import (
     COLUMNS,
     RESOURCES,
@@ -92,13 +92,22 @@ class Option:
         if kind.settable:
             group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
-    def value(self, given: Any) -> Any:
-        """Return what a flag, or a key of a settings file, says; a settings file has types of its own."""
-        kind = self.kind
-        texts = given if isinstance(given, list) else [given]
-        if kind.switch or not all(isinstance(one, str) for one in texts) or not (texts or kind.many):
-            return given
-        return kind.read(texts if kind.many else texts[0])
+    def value(self, given: Any, where: str) -> Any:
+        """Return what a flag, or a key of a settings file, says; a settings file has types of its own.
+
+        Parameters
+        ----------
+        where : it was said, with which errors begin.
+        """
+        kind, texts = self.kind, given if isinstance(given, list) else [given]
+        try:
+            if kind.choices and given is not None:
+                check_choice(self.name, given, kind.choices)
+            if kind.switch or not all(isinstance(one, str) for one in texts):
+                return given
+            return kind.read(texts if kind.many else texts[0])
+        except FrameMetricsError as error:
+            raise type(error)(f"{where}: {error}") from None
 
 
 def literal(text: str) -> Any:

@@ -290,7 +290,7 @@ def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str])
 def saved(source: Source, log: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return saved numbers, whose keys are as they were before they were written."""
     frame = matching(source.frame().collect(), log, {key: key for key in keys})
-    if format_of(source.names[0]) not in ("csv", "tsv"):
+    if format_of(source.names[0]) not in OF_CELLS:
         return frame
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     return frame.with_columns(pl.col(name).map_elements(with_formulas, pl.String) for name in texts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.options import Option
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_choice, closest, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, shown
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 
@@ -90,10 +90,4 @@ def _value(option: Option, given: Any, where: str) -> Any:
         return None
     if expected := _expected(option, given):
         raise BadValueError(f"{where}: {option.name} = {shown(given)} is not {expected}")
-    given = [given] if option.name == "baseline" and is_number(given) else given
-    try:
-        if option.kind.choices is not None:
-            check_choice(option.name, given, option.kind.choices)
-        return option.value(given)
-    except FrameMetricsError as error:
-        raise type(error)(f"{where}: {error}") from None
+    return option.value(given, where)

@@ -59,24 +59,23 @@ class Measure:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of trec_eval to a parser."""
-    switches = {
-        "-q": ("--query_eval_wanted", "print every query too"),
-        "-c": (
+    switch, number = {"action": "store_true"}, {"type": int, "metavar": "NUMBER"}
+    known: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+        ("-q", "--query_eval_wanted", switch, "print every query too"),
+        (
+            "-c",
             "--complete_rel_info_wanted",
+            switch,
             "average over all queries of the judgments, 0 where the run has no results",
         ),
-        "-n": ("--nosummary", "leave out the averages"),
-        "-J": ("--Judged_docs_only", "leave unjudged documents out of the rankings"),
-    }
-    for short, (long, told) in switches.items():
-        parser.add_argument(short, long, action="store_true", dest=short[1], help=told)
-    numbers = {
-        "-l": ("--level_for_rel", "the least grade that is relevant, 1 by default"),
-        "-M": ("--Max_retrieved_per_topic", "take so many results of each query and leave out the rest"),
-        "-N": ("--Number_docs_in_coll", "the number of documents in the collection"),
-    }
-    for short, (long, told) in numbers.items():
-        parser.add_argument(short, long, type=int, dest=short[1], help=told, metavar="NUMBER")
+        ("-n", "--nosummary", switch, "leave out the averages"),
+        ("-J", "--Judged_docs_only", switch, "leave unjudged documents out of the rankings"),
+        ("-l", "--level_for_rel", number, "the least grade that is relevant, 1 by default"),
+        ("-M", "--Max_retrieved_per_topic", number, "take so many results of each query and leave out the rest"),
+        ("-N", "--Number_docs_in_coll", number, "the number of documents in the collection"),
+    )
+    for short, long, kind, told in known:
+        parser.add_argument(short, long, dest=short[1], help=told, **kind)
     for short, (long, _, _) in MISSING.items():
         value: dict[str, Any] = {"nargs": 0} if short == "-o" else {}
         parser.add_argument(short, long, action=_Missing, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **value)
