@@ -26,6 +26,7 @@ FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
 OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that commands have
+FILES_OF: dict[str, tuple[type, ...]] = {"report": (Input, Page), "convert": (Input, Output, Run)}  # of others: Shown
 HELP = argparse.RawDescriptionHelpFormatter
 
 
@@ -113,17 +114,14 @@ def options_of(name: str) -> dict[str, Option]:
     """Return the options of a command by name; what a verb calls as a role does is the verb's."""
     if name == "trec_eval":
         return {}
+    files = [one for group in FILES_OF.get(name, (Input, Output, Shown)) for one in options_in(group, FILES)]
     if name == "convert":
-        options = [one for group in (Input, Output, Run) for one in options_in(group, FILES)]
-        options += [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
+        options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
-        options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging]
-        options += verb_of(name)
-        for group in (Input, Page) if name == "report" else (Input, Output, Shown):
-            options += options_in(group, FILES)
-        own = [*options_in(Gates, GATES), *options_in(Compared, VERB)]
-        options += [one for one in own if one.name in COMMANDS[name].own] + options_in(Asked, VERB) * (name != "audit")
+        own = [*options_in(Gates, GATES), *options_in(Compared, VERB), *options_in(Asked, VERB)]
+        own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and name != "audit")]
+        options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}
 
 

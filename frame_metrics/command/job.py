@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
-from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -17,32 +15,20 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
+from frame_metrics.command.call import SAVED, Call
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
-from frame_metrics.command.options import JUDGMENTS, alone, literal
+from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
-from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
-from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.roles import Roles
-
-SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
-
-
-def _is_file(argument: str) -> bool:
-    """Return True for an argument that looks like the name of a file or folder, as no metric does."""
-    return argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+from frame_metrics.errors import FrameMetricsError
 
 
 @dataclass
-class Job:
-    """One command with what was said of it."""
+class Job(Call):
+    """A call that is run."""
 
-    name: str
-    given: dict[str, Any]  # by flags
     stack: ExitStack = field(default_factory=ExitStack)
     sources: list[reading.Source] = field(default_factory=list)  # what was read
 
@@ -50,7 +36,7 @@ class Job:
         """Run the command, and return the exit code."""
         try:
             with self.stack, self._files_told():
-                self._check()
+                self.check()
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
             if path := self.given.get("junit", self.__dict__.get("said", {}).get("junit")):
@@ -82,118 +68,13 @@ class Job:
         self._write(result, None if outcomes else DIGITS)
         return self._judged(result, outcomes)
 
-    # what was said
-
-    @cached_property
-    def said(self) -> dict[str, Any]:
-        """Every option that was said: by a flag, else by the settings."""
-        options, said = options_of(self.name), settings(self.given.get("config"), self.name)
-        for name, given in self.given.items():
-            if name in options:
-                said[name] = options[name].value(given, options[name].flag)
-        return {name: value for name, value in said.items() if value is not None or name in FOUND}
-
-    @cached_property
-    def _arguments(self) -> tuple[list[str], list[str]]:
-        """The inputs and the metrics: an input looks like a file, or is the first where no other is said."""
-        rest = self.given["arguments"]
-        leading = list(takewhile(_is_file, rest))
-        said = self.given.get("input") or ([] if leading else self.said.get("input", []))
-        leading = leading or ([] if said else rest[:1])
-        return [*said, *leading], rest[len(leading) :]
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics, or curves, that were named; those of flags go before those of the settings."""
-        return [*self._arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
-
-    def _check(self) -> None:
-        """Raise for what makes no sense together, before anything is read."""
-        said, (inputs, named) = self.said, self._arguments
-        if not inputs:
-            raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
-        if named and "metric" not in options_of(self.name):
-            told = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
-            raise BadValueError(f"{told}; name files with --input")
-        if [name for name, _ in self._read].count("-") > 1:
-            raise BadValueError("- is standard input, which holds one frame; name a file for the other")
-        for name in ("output", "junit"):
-            self._check_written(f"--{name}", said.get(name) or "")
-        if "digits" in said:
-            check_whole("digits", said["digits"], 1)
-        if "output" in said and self.name not in ("convert", "report"):
-            writing.format_to(said["output"], said.get("to"))
-        for option in options_of(self.name).values():
-            if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
-                raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
-        self._check_gates()
-        if self.name == "curve" and not self.metrics:
-            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
-
-    @property
-    def _read(self) -> list[tuple[str, str | None]]:
-        """The files that are read, and the formats that are said of them."""
-        said = self.said
-        names = {"from": self._arguments[0], "qrels_from": said.get("qrels", [])}
-        saved = [(said[name], None) for name in SAVED if said.get(name)]
-        return [(name, said.get(option)) for option, files in names.items() for name in files] + saved
-
-    def _check_written(self, flag: str, name: str) -> None:
-        """Raise for a file to write in a folder that is not there, or that is read as well."""
-        folder = os.path.dirname(name)
-        if folder and not os.path.isdir(folder):
-            raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
-        for one, kind in self._read if os.path.exists(name) else ():
-            if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
-                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
-
-    def _check_gates(self) -> None:
-        """Raise for gates that say nothing, or that cannot be read off the result."""
-        said = self.said
-        for name in ("fail_under", "fail_over"):
-            self._check_limits(name, said.get(name) or {})
-        alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
-        if bounds is not None:
-            gates.check_bounds(bounds)
-        level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        saved = worse or said.get("saved")
-        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or bounds)
-        wrong = {
-            "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
-            f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
-            "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
-                len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
-            ),
-            "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,
-            "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
-            "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")
-            and ungated,
-        }
-        for message in (message for message, holds in wrong.items() if holds):
-            raise BadValueError(message)
-
-    def _check_limits(self, name: str, gate: Any) -> None:
-        """Raise for a gate that is not of limits of metrics."""
-        if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
-            raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
-        if "value" not in self._roles:
-            gates.check_limits(f"--{name.replace('_', '-')}", gate)
-        if gate and self.said.get("layout") == "wide":
-            raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
-
     # reading
-
-    @property
-    def _roles(self) -> dict[str, Any]:
-        """The roles and conventions of the log; beside judgments, grade and label are theirs."""
-        judged = ("grade", "label") if "qrels" in self.said else ()
-        return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
 
     def _source(
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
     ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        self.sources.append(reading.Source(names, said, option, self._folder, self._roles | roles, otherwise))
+        self.sources.append(reading.Source(names, said, option, self._folder, self.roles | roles, otherwise))
         return self.sources[-1]
 
     def _folder(self) -> str:
@@ -203,18 +84,18 @@ class Job:
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        return self._source(self._arguments[0], "--from").frame()
+        return self._source(self.arguments[0], "--from").frame()
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        irm = IRM(self._log, **self._roles)
+        irm = IRM(self._log, **self.roles)
         if "qrels" not in self.said:
             return irm
         columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
         given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
-        ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
+        ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
@@ -223,7 +104,7 @@ class Job:
         """The columns of ids of the log, by those that they are called in other rows."""
         ids = {}
         for role, its in columns.items():
-            own = self._roles.get(role) or role
+            own = self.roles.get(role) or role
             if isinstance(own, str):
                 ids[its or (own if own in other.columns else role)] = own
         return ids
@@ -234,7 +115,7 @@ class Job:
         flag = next((name for name in SAVED if self.said.get(name)), None)
         if flag is None:
             return None
-        roles, name = {"query": "query"} | self._roles, self.said[flag]
+        roles, name = {"query": "query"} | self.roles, self.said[flag]
         keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
         rows = reading.saved(self._source([name], ""), self._log, keys)
         saved = Saved(f"--{flag.replace('_', '-')} {name}", rows, column_of(rows, roles, [*keys, "query"]))
@@ -244,7 +125,7 @@ class Job:
     def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
         """Compare systems with others, or with saved numbers: each with its own where these are of several."""
         saved = self._saved
-        if saved is not None and len(saved.systems) > 1 and has_column(self._roles, saved.column):
+        if saved is not None and len(saved.systems) > 1 and has_column(self.roles, saved.column):
             with saved.named():
                 return each_with_itself(self.irm, metrics, saved, options)
         with self._baseline() as baseline:
@@ -260,7 +141,7 @@ class Job:
 
     def _systems(self) -> Any:
         """The systems that others are compared with, as their column holds them: numbers where it has some."""
-        kind = self._log.collect_schema().get(str(self._roles.get("system")), pl.String)
+        kind = self._log.collect_schema().get(str(self.roles.get("system")), pl.String)
         names = reading.each(self.said["baseline"])
         return alone([literal(str(one)) if kind.is_numeric() else one for one in names])
 
@@ -274,7 +155,7 @@ class Job:
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
-        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self._roles)
+        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self.roles)
         result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
         outcomes = list(gates.limits(result, least, most))
         if self._saved is not None:
@@ -335,7 +216,7 @@ class Job:
             with quiet_pipe():
                 writing.show(frame, kind, writing.Look(formulas))
             return OK
-        roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
+        roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
         writing.convert(self._log, self.said["output"], kind, formulas, roles, run, self._check_unchanged)
         return OK

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -194,19 +195,14 @@ def _of_queries(
 ) -> list[tuple[str, str, str]]:
     """The lines of queries, in the order of their ids; the texts are those of relstring."""
     own = [one for one in measures if one.kind not in SUMMARY]
-    values = {}
+    values, lines = {}, []
     if asked := _computed(own):
         found = irm.per_query(asked).select("query", "metric", "value")
         values = {(query, metric): value for query, metric, value in found.iter_rows()}
-    return [
-        (
-            one.name,
-            query,
-            texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked]),
-        )
-        for query in queries
-        for one in own
-    ]
+    for query, one in product(queries, own):
+        text = texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked])
+        lines.append((one.name, query, text))
+    return lines
 
 
 @dataclass(frozen=True)
