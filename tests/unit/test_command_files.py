@@ -16,15 +16,8 @@ import pytest
 from frame_metrics.command import main
 from inside import LazyPolars, short_looks_at_files
 
+pytestmark = pytest.mark.usefixtures("alone")
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without settings, on no server."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def called(capsys: Captured, name: str, *more: str) -> tuple[int, str, str]:
