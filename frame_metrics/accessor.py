@@ -6,29 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from inspect import Parameter, Signature, signature
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    Never,
-    Protocol,
-    TypeVar,
-    cast,
-    get_args,
-    get_type_hints,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, get_type_hints, overload
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import (
-    BadValueError,
-    ColumnError,
-    check_choice,
-    shown,
-)
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import refuse_bare, verb
@@ -37,14 +20,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.roles import (
-    MAKE_IT,
-    Roles,
-    Several,
-    checked_roles,
-    is_foreign,
-    names_as_text,
-)
+from frame_metrics.roles.roles import MAKE_IT, Roles, Several, checked_roles, is_foreign, names_as_text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -279,7 +255,8 @@ class IRM(Generic[Frame]):
     @property
     def roles(self) -> Roles:
         """The roles and conventions that were named; a copy."""
-        return cast(Roles, {name: plain(value) for name, value in self._given.items()})
+        kept: dict[str, Any] = {name: plain(value) for name, value in self._given.items()}
+        return Roles(**kept)  # type: ignore[typeddict-item]
 
     @_shows_roles
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:

@@ -13,20 +13,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from frame_metrics.accessor import IRM
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice
-from frame_metrics.roles.roles import (
-    COLUMNS,
-    RESOURCES,
-    Classes,
-    Column,
-    Columns,
-    Extra,
-    Folder,
-    Memory,
-    PerSystem,
-    Positive,
-    Roles,
-    Scores,
-)
+from frame_metrics.roles import roles
+from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a file of their own", "options"
@@ -185,15 +173,15 @@ def _literals(texts: Sequence[str]) -> list[Any]:
 
 # How the values of a role are read, by its annotation; what is not here is a number or a text.
 _KINDS: dict[Any, Kind] = {
-    Column: Kind("COLUMN"),
-    Columns: Kind("COLUMN", alone, many=True),
-    PerSystem: Kind("COLUMN", alone, many=True),
-    Scores: Kind("COLUMN", _scores, many=True),
-    Extra: Kind("NAME=COLUMN", pairs, many=True),
-    Classes: Kind("VALUE", _literals, many=True),
-    Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
-    Memory: Kind("SIZE"),
-    Folder: Kind("FOLDER", texts=True),
+    roles.Column: Kind("COLUMN"),
+    roles.Columns: Kind("COLUMN", alone, many=True),
+    roles.PerSystem: Kind("COLUMN", alone, many=True),
+    roles.Scores: Kind("COLUMN", _scores, many=True),
+    roles.Extra: Kind("NAME=COLUMN", pairs, many=True),
+    roles.Classes: Kind("VALUE", _literals, many=True),
+    roles.Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
+    roles.Memory: Kind("SIZE"),
+    roles.Folder: Kind("FOLDER", texts=True),
 }
 
 
