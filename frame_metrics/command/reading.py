@@ -43,9 +43,10 @@ KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
 ROWS = 100_000  # of a text file, from which the types of its columns are read
-# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
+# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold; keys stay as written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
-SEEN = roles_where(lambda role: role.text == "seen")
+SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
+OTHERWISE = r"^\s*([+-]?0\d|\+)"  # whole numbers that are written so are not written as they are read, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
@@ -74,7 +75,15 @@ class Source:
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
         self.files.extend(file for name in self.names for file in self._of_name(name))
-        return self.files[0].plan if len(self.files) == 1 else together(self.files)
+        return self.files[0].plan if len(self.files) == 1 else together([*self._of_one_type()])
+
+    def _of_one_type(self) -> Iterator[File]:
+        """The files; keys that are texts in one of CSV, as 007, are texts in the others of CSV too."""
+        types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
+        texts = [key for key in self._columns(KEYS) if any(its.get(key) == pl.String for its in types)]
+        for file, its in zip(self.files, types, strict=True):
+            numbers = [key for key in texts if key in its and its[key].is_integer()]
+            yield replace(file, plan=file.plan.with_columns(pl.col(numbers).cast(pl.String)))
 
     def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":
@@ -152,12 +161,19 @@ class Source:
         options: dict[str, Any] = {"separator": separator, "glob": False}
         if text is not None:
             text.check_lengths(text.header())
-        there = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
+        raw = pl.scan_csv(path, infer_schema=False, **options)
+        there = raw.collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
         empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
-        plan = pl.scan_csv(path, schema_overrides=types, infer_schema_length=ROWS, null_values=empty or None, **options)
+        options |= {"infer_schema_length": ROWS, "null_values": empty or None}
+        plan = pl.scan_csv(path, schema_overrides=types, **options)
         kinds = plan.collect_schema()
+        whole = [column for column in self._columns(KEYS) if column in kinds and kinds[column].is_integer()]
+        if whole:
+            written = raw.select(pl.col(whole).str.contains(OTHERWISE).any()).collect().row(0, named=True)
+            types |= {column: pl.String for column, otherwise in written.items() if otherwise}
+            plan = pl.scan_csv(path, schema_overrides=types, **options)
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
         return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 

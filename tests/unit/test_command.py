@@ -159,6 +159,20 @@ def test_ids_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert read(out(capsys, "evaluate", "a.run", "rr", "--qrels", "judged.parquet"))["value"].to_list() == [0.5]
 
 
+def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """Segments stay apart as they are written, in one file or several; they are numbers where all are."""
+    both = pl.DataFrame(
+        {"query": [1, 1, 2, 2], "zip": ["01", "01", "1", "1"], "score": [2, 1] * 2, "grade": [1, 0, 0, 1]}
+    )
+    write(both, "log.csv")
+    write(both[:2], "a.csv")
+    write(both[2:], "b.csv")
+    said = "zip,metric,k,average,value,n,n_undefined\n01,rr,,macro,1.0,1,0\n1,rr,,macro,0.5,1,0\n"
+    for files in (["log.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"]):
+        assert out(capsys, "evaluate", *files, "rr", "--by", "zip") == said
+    assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "zip", "--to", "json"))[0]["zip"] == 1
+
+
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
 def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Judgments in a file of their own are joined; a name that says nothing is that of TREC's format."""
