@@ -26,7 +26,7 @@ _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 befor
 
 @dataclass(frozen=True)
 class Kind:
-    """What may stand behind a flag, and how it is read."""
+    """Values that may stand behind a flag, and how they are read."""
 
     metavar: str | None = "VALUE"
     read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many

@@ -11,7 +11,7 @@ LIMITS = Kind("METRIC=VALUE", shares, many=True)
 
 
 class Input:
-    """What is read.
+    """Options of the input.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Input:
 
 
 class Output:
-    """What is written, and how.
+    """Options of the file that is written.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Output:
 
 
 class Shown:
-    """What is printed of a result.
+    """Options of a result that is printed.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Shown:
 
 
 class Page:
-    """What is written of a report.
+    """Options of a report.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Page:
 
 
 class Run:
-    """What a run of TREC is called.
+    """Options of a run of TREC.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Judged:
 
 
 class Gates:
-    """What fails.
+    """Options of gates.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Gates:
 
 
 class Compared:
-    """What systems are compared with, and what arms should have.
+    """Options of comparisons.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Compared:
 
 
 class Asked:
-    """What is asked for.
+    """Options beside the arguments.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
 
 
 def _expected(option: Option, given: Any) -> str:
-    """What a file has to say of an option, where it says something else; systems may be numbers."""
+    """The sort of value that an option has to have in a file, where it has another; systems may be numbers."""
     kind = option.kind
     if kind.switch:
         return "" if isinstance(given, bool) else "true or false"
