@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -135,15 +135,23 @@ class Job(Call):
 
     def _of_verb(self) -> dict[str, Any]:
         """The options of the verb that were said."""
-        own = {"split"} | {option.name for option in verb_of(self.name)}
-        systems = {"baseline": self._systems()} if self.said.get("baseline") else {}
-        return {name: value for name, value in self.said.items() if name in own} | systems
+        own, baseline, split = (
+            {option.name for option in verb_of(self.name)},
+            *map(self.said.get, ("baseline", "split")),
+        )
+        given = {name: value for name, value in self.said.items() if name in own}
+        if baseline:
+            given["baseline"] = alone(self._held(reading.each(baseline)))
+        if split is not None:
+            given["split"] = (
+                dict(zip(self._held(split), split.values(), strict=True)) if isinstance(split, dict) else split
+            )
+        return given
 
-    def _systems(self) -> Any:
-        """The systems that others are compared with, as their column holds them: numbers where it has some."""
+    def _held(self, systems: Iterable[Any]) -> list[Any]:
+        """Names of systems as their column holds them: numbers where it has some, and truth values."""
         kind = self._log.collect_schema().get(str(self.roles.get("system")), pl.String)
-        names = reading.each(self.said["baseline"])
-        return alone([literal(str(one)) if kind.is_numeric() else one for one in names])
+        return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """The result of the verb, and what its gates say of it."""

@@ -340,16 +340,20 @@ def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
 
 
-def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    """A baseline is a number where the column of systems has numbers."""
-    two = [named().with_columns(run=pl.lit(run)) for run in (1, -2)]
-    write(pl.concat(two), "two.parquet")
+def test_systems_that_are_no_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    """A baseline, and an arm, is a number or a truth value where the column of systems has such."""
+    write(pl.concat([named().with_columns(run=pl.lit(run), old=pl.lit(run < 0)) for run in (1, -2)]), "two.parquet")
     asked = ["compare", "two.parquet", "rr", "--system", "run"]
     got = read(out(capsys, *asked, "--baseline", "-2"))
     assert got.select("run", "baseline", "difference").rows() == [(1, -2, 0.0)]
     Path("c.toml").write_text("baseline = -2")
     assert_frame_equal(read(out(capsys, *asked, "--config", "c.toml")), got)
     assert "'\N{SUPERSCRIPT TWO}' is not among the systems of run: 1, -2" in error(capsys, *asked, "--baseline=\u00b2")
+    truth = out(capsys, *asked[:-1], "old", "--baseline", "true", "--columns", "old,baseline,difference")
+    assert truth == "old,baseline,difference\nfalse,true,0.0\n"
+    for column, arms in (("run", ("1", "-2")), ("old", ("true", "false"))):
+        shares = [f"--split={arm}=.5" for arm in arms]
+        assert "\nunits split,fact,8," in out(capsys, "audit", "two.parquet", "--system", column, *shares)
 
 
 def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
