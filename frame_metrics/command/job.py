@@ -98,7 +98,8 @@ class Job(Call):
         ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
-        return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
+        keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
+        return irm.judge(reading.matching(qrels, self._log, keys | self._ids(qrels, columns)), **given)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
         """The columns of ids of the log, by those that they are called in other rows."""

@@ -171,6 +171,10 @@ def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     for files in (["log.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"]):
         assert out(capsys, "evaluate", *files, "rr", "--by", "zip") == said
     assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "zip", "--to", "json"))[0]["zip"] == 1
+    write(both[3:].with_columns(doc=pl.lit("x")).drop("score").with_columns(grade=1), "judged.csv")  # only numbers
+    write(both.with_columns(doc=pl.lit("x")), "log.csv")
+    judged = ["--by", "zip", "--qrels", "judged.csv", "--duplicates", "first"]
+    assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
 
 
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
