@@ -190,7 +190,7 @@ class Source:
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
         said = [self.roles.get(role, role) for role in roles]
-        return [str(column) for one in said for column in each(one)]
+        return [*dict.fromkeys(str(column) for one in said for column in each(one))]
 
 
 def _separated(text: PlainText) -> PlainText:

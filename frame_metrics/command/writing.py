@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.border.files import replacing
+from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
@@ -148,7 +148,7 @@ def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:
 
 def put_in(name: str, data: bytes) -> None:
     """Write bytes to a file, which takes its place once it is whole."""
-    with replacing(name) as file:
+    with replacing(file_name(name)) as file:
         file.write(data)
 
 

@@ -162,18 +162,18 @@ def test_ids_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
 def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     """Segments stay apart as they are written, in one file or several; they are numbers where all are."""
     both = pl.DataFrame(
-        {"query": [1, 1, 2, 2], "zip": ["01", "01", "1", "1"], "score": [2, 1] * 2, "grade": [1, 0, 0, 1]}
+        {"query": [1, 1, 2, 2], "group": ["01", "01", "1", "1"], "score": [2, 1] * 2, "grade": [1, 0, 0, 1]}
     )
     write(both, "log.csv")
     write(both[:2], "a.csv")
     write(both[2:], "b.csv")
-    said = "zip,metric,k,average,value,n,n_undefined\n01,rr,,macro,1.0,1,0\n1,rr,,macro,0.5,1,0\n"
+    said = "group,metric,k,average,value,n,n_undefined\n01,rr,,macro,1.0,1,0\n1,rr,,macro,0.5,1,0\n"
     for files in (["log.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"]):
-        assert out(capsys, "evaluate", *files, "rr", "--by", "zip") == said
-    assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "zip", "--to", "json"))[0]["zip"] == 1
+        assert out(capsys, "evaluate", *files, "rr", "--by", "group") == said
+    assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "group", "--to", "json"))[0]["group"] == 1
     write(both[3:].with_columns(doc=pl.lit("x")).drop("score").with_columns(grade=1), "judged.csv")  # only numbers
     write(both.with_columns(doc=pl.lit("x")), "log.csv")
-    judged = ["--by", "zip", "--qrels", "judged.csv", "--duplicates", "first"]
+    judged = ["--by", "group", "--qrels", "judged.csv", "--duplicates", "first"]
     assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
 
 
