@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, get_type_hints, overload
 
@@ -49,18 +48,15 @@ Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+_KINDS = get_type_hints(Roles).items()
+_ROLES = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in _KINDS]
+
+
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
     first = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    method.__signature__ = Signature([*first, *_roles()])  # type: ignore[attr-defined]
+    method.__signature__ = Signature([*first, *_ROLES])  # type: ignore[attr-defined]
     return method
-
-
-@cache
-def _roles() -> list[Parameter]:
-    """The roles as parameters."""
-    kinds = get_type_hints(Roles).items()
-    return [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
 
 
 class ArrowStream(Protocol):

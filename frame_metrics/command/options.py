@@ -233,13 +233,9 @@ def options_in(declared: type, group: str) -> list[Option]:
 
 
 def described(documented: Any) -> dict[str, str]:
-    """Return what a docstring says of each parameter."""
+    """Return what a docstring says of each parameter, in one paragraph and without its marks."""
     text = cleandoc(documented.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
-    return {name: _plain(told) for names, told in entries for name in names.split(", ")}
-
-
-def _plain(told: str) -> str:
-    """Return a description in one paragraph, without the marks of a docstring."""
-    return re.sub(r"\s+", " ", told.replace("``", "'")).strip()
+    plain = [(names, re.sub(r"\s+", " ", told.replace("``", "'")).strip()) for names, told in entries]
+    return {name: told for names, told in plain for name in names.split(", ")}

@@ -123,7 +123,7 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
     if not len(known):
         raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
     queries = sorted(known["query"].unique())
-    whole = _Whole(str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None)
+    run, n_graded = str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None
     # A level that other queries reach is no mistake, so their judgments stay, in a segment that is not printed.
     averaged = pl.lit(True) if given.c else pl.col("query").is_in(queries)
     qrels, results = qrels.with_columns(averaged.alias(AVERAGED)), _cut(results, given.M)
@@ -132,7 +132,7 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
         irm = IRM(results.drop("run"), doc="doc", by=AVERAGED, collection_size=given.N, **conventions).judge(qrels)
         texts = _relstrings(measures, results, qrels, judged_only=given.J)
         lines = [] if not given.q else _of_queries(irm, measures, queries, texts)
-        summary = [] if given.n else _of_all(irm, measures, whole)
+        summary = [] if given.n else _of_all(irm, measures, run, n_graded)
     except FrameMetricsError as error:
         told = str(error).replace(f"rel={given.l}", f"-l {given.l}")
         raise type(error)(told.replace(f"collection_size={given.N}", f"-N {given.N}")) from None
@@ -205,22 +205,22 @@ def _of_queries(
     return lines
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """Facts that trec_eval reads off its files, whatever is measured."""
+def _of_all(
+    irm: IRM[pl.DataFrame], measures: Sequence[Measure], run: str, n_graded: int | None
+) -> list[tuple[str, str, str]]:
+    """The lines of all queries together.
 
-    run: str  # the name of the last line
-    graded: int | None  # judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c
-
-
-def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], whole: _Whole) -> list[tuple[str, str, str]]:
-    """The lines of all queries together."""
+    Parameters
+    ----------
+    run : the name of the run, in its last line.
+    n_graded : judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c.
+    """
     own = [one for one in measures if one.kind != "relstring"]
     found = irm.evaluate("num_q", *_computed(own)).filter(AVERAGED).select("metric", "value")
     values: dict[str, float | None] = dict(found.iter_rows())
-    if whole.graded is not None:
-        values["num_rel"] = whole.graded
-    return [(one.name, "all", whole.run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
+    if n_graded is not None:
+        values["num_rel"] = n_graded
+    return [(one.name, "all", run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
 
 
 def _told(measure: Measure, value: float | None) -> str:
