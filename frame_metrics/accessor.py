@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from inspect import Parameter, Signature, signature
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    Never,
-    Protocol,
-    TypeVar,
-    get_args,
-    get_type_hints,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, get_type_hints, overload
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import (
-    BadValueError,
-    ColumnError,
-    check_choice,
-    shown,
-)
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import refuse_bare, verb
@@ -36,14 +19,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.roles import (
-    MAKE_IT,
-    Roles,
-    Several,
-    checked_roles,
-    is_foreign,
-    names_as_text,
-)
+from frame_metrics.roles.roles import MAKE_IT, Roles, Several, checked_roles, is_foreign, names_as_text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -72,18 +48,15 @@ Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+_KINDS = get_type_hints(Roles).items()
+_ROLES = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in _KINDS]
+
+
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
     first = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    method.__signature__ = Signature([*first, *_roles()])  # type: ignore[attr-defined]
+    method.__signature__ = Signature([*first, *_ROLES])  # type: ignore[attr-defined]
     return method
-
-
-@cache
-def _roles() -> list[Parameter]:
-    """The roles as parameters."""
-    kinds = get_type_hints(Roles).items()
-    return [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
 
 
 class ArrowStream(Protocol):
@@ -278,13 +251,14 @@ class IRM(Generic[Frame]):
     @property
     def roles(self) -> Roles:
         """The roles and conventions that were named; a copy."""
-        return self._given.copy()
+        kept: dict[str, Any] = {name: plain(value) for name, value in self._given.items()}
+        return Roles(**kept)  # type: ignore[typeddict-item]
 
     @_shows_roles
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         refuse_bare(columns)
-        return self._with({**self.roles, **roles}, self._judgments)
+        return self._with({**self._given, **roles}, self._judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
         other = object.__new__(type(self))
@@ -301,7 +275,7 @@ class IRM(Generic[Frame]):
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
 
-        return overview(Plan(self.frame, self.roles, self._judgments), lambda: self._plan)
+        return overview(Plan(self.frame, self._given, self._judgments), lambda: self._plan)
 
     @property
     def plot(self) -> Pictures:
@@ -319,7 +293,7 @@ class IRM(Generic[Frame]):
         """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
         plan = vars(self).get("_kept")
         if plan is None or not plan.holds:
-            plan = vars(self)["_kept"] = plan_of(self.frame, self.roles, self._judgments)
+            plan = vars(self)["_kept"] = plan_of(self.frame, self._given, self._judgments)
         return plan
 
     @property
@@ -390,7 +364,7 @@ class IRM(Generic[Frame]):
         given: dict[str, Any] = {"query": query, "doc": doc, "grade": grade, "label": label}
         given |= {"annotator": annotator, "subtopic": subtopic, "sampling": sampling}
         if qrels is None and self._judgments and all(one is None for one in (*given.values(), several, proxy)):
-            return self._with(self.roles, None)
+            return self._with(self._given, None)
         border_of(qrels)
         if self._judgments:
             raise BadValueError(
@@ -417,7 +391,7 @@ class IRM(Generic[Frame]):
             given["proxy"] = proxy_of(_with_roles(proxy))
         if several is not None:
             check_choice("several", several, get_args(Several))
-        other = self._with(self.roles, (qrels, given | {"several": several}))
+        other = self._with(self._given, (qrels, given | {"several": several}))
         other._plan.asking(Needs(query=True, weighs=True))
         return other
 

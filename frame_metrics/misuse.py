@@ -7,15 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from frame_metrics.errors import (
-    BadValueError,
-    ColumnError,
-    FrameMetricsError,
-    UnknownNameError,
-    closest,
-    listed,
-    shown,
-)
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import PER_SYSTEM
 from frame_metrics.roles.roles import Roles, option_called, role_called

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -64,18 +64,14 @@ class AfterImport(MetaPathFinder):
 
 
 def _register_in(module: ModuleType) -> None:
-    """Give the frames of a module that was imported their accessor."""
+    """Give the frames of a module that was imported their accessor; by its library's own hook, if there is one."""
     for name, hook in HOOKS[module.__name__].items():
-        _register_on(getattr(module, name), attrgetter(hook)(module) if hook else None)
+        frame = getattr(module, name)
+        if hook and not hasattr(frame, NAME):
+            attrgetter(hook)(module)(NAME)(Accessor)
+        setattr(frame, NAME, Accessor())
     if module.__name__ == "pandas":
         setattr(module.api.typing.DataFrameGroupBy, NAME, OfGroups())
-
-
-def _register_on(frame: Any, official: Callable[[str], Callable[[Any], Any]] | None) -> None:
-    """Give a class of frames its accessor; by its library's own hook, if there is one, unless it has it already."""
-    if official and not hasattr(frame, NAME):
-        official(NAME)(Accessor)
-    setattr(frame, NAME, Accessor())
 
 
 def register() -> None:

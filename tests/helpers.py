@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -255,3 +256,10 @@ def irm(log: pl.DataFrame, kind: str, *, elsewhere: bool = True, **more: Any) ->
     extra = beside.unique("query", keep="first", maintain_order=True).with_columns(doc=pl.lit("elsewhere"))
     both = pl.concat([beside, extra]) if elsewhere else beside
     return log.drop("grade").drop_nulls("score").irm(**roles).judge(both)
+
+
+class Terminal(io.TextIOWrapper):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from textwrap import fill as fill_lines
-from typing import Any
 
 from frame_metrics.accessor import IRM
-from frame_metrics.command import reading, trec_eval, writing
+from frame_metrics.command import trec_eval
 from frame_metrics.command.options import (
     CONVENTIONS,
     JUDGMENTS,
     ROLES,
     VERB,
     Option,
-    bounds,
-    number,
+    options_in,
     role_options,
-    shares,
     verb_options,
 )
+from frame_metrics.command.own import Asked, Compared, Gates, Input, Judged, Output, Page, Run, Shown
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
+OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that commands have
+FILES_OF: dict[str, tuple[type, ...]] = {"report": (Input, Page), "convert": (Input, Output, Run)}  # of others: Shown
 HELP = argparse.RawDescriptionHelpFormatter
 
 
@@ -35,7 +35,6 @@ class Command:
     """One command."""
 
     examples: str
-    verb: Callable[..., Any] | None = None
     own: tuple[str, ...] = ()  # the options that are not those of its verb, of reading and of writing
     usage: str = "[INPUT ...] [METRIC ...] [options]"
 
@@ -48,28 +47,24 @@ COMMANDS: dict[str, Command] = {
   frame-metrics evaluate bm25.run ndcg@10 --qrels web.qrels --fail-under ndcg@10=0.4
   frame-metrics evaluate log.parquet ndcg@10 --fail-if-worse-than last_week.parquet
   zcat log.csv.gz | frame-metrics evaluate - ndcg@10 --from csv""",
-        IRM.evaluate,
         ("fail_under", "fail_over", "fail_if_worse_than", "saved_system", "alpha", "junit"),
     ),
     "per-query": Command(
         """
   frame-metrics per-query log.parquet ndcg@10 -o last_week.parquet
   frame-metrics per-query log.parquet rr --to jsonl | jq 'select(.value == 0) | .query'""",
-        IRM.per_query,
     ),
     "compare": Command(
         """
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
-        IRM.compare,
         ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
     ),
     "similarity": Command(
         """
   frame-metrics similarity bm25.run dense.run rbo overlap@10 --system run --baseline bm25
   frame-metrics similarity log.parquet tau_ap --system ranker --per-query --sort value""",
-        IRM.similarity,
         ("baseline",),
     ),
     "audit": Command(
@@ -78,7 +73,6 @@ COMMANDS: dict[str, Command] = {
   frame-metrics audit log.parquet --fail-on warning --junit audit.xml
   frame-metrics audit log.parquet --fail-on error --fail-on "queries without judgments=2%"
 """,
-        IRM.audit,
         ("split", "saved", "saved_system", "fail_on", "junit"),
         "[INPUT ...] [options]",
     ),
@@ -86,21 +80,18 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics curve cases.parquet roc --label ill --score risk -o roc.csv
   frame-metrics curve log.parquet ndcg@k --cutoffs 20 --system ranker""",
-        IRM.curve,
         usage="[INPUT ...] [CURVE ...] [options]",
     ),
     "report": Command(
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
-        getattr(IRM, "report", None),
         ("baseline", "split", "saved", "saved_system"),
     ),
     "convert": Command(
         """
   frame-metrics convert bm25.run -o bm25.parquet
   frame-metrics convert log.parquet -o bm25.run --query qid --doc docid --score bm25 --run-name bm25""",
-        own=("run_name",),
         usage="[INPUT ...] -o FILE [options]",
     ),
     "trec_eval": Command(
@@ -111,125 +102,26 @@ COMMANDS: dict[str, Command] = {
     ),
 }
 
-_INPUT = (
-    Option(
-        "input",
-        "a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a run or qrels of TREC, text also packed by gzip; "
-        "a folder, whose folders may be called as day=monday; a pattern, in quotes; - for standard input",
-        FILES,
-        reading.checked_names,
-        many=True,
-        metavar="FILE",
-        short="-i",
-    ),
-    Option("from", "the format of the input, where its name does not say it", FILES, choices=reading.READ),
-)
-_OUTPUT = (
-    Option(
-        "output",
-        "the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html; one that "
-        "is there is replaced once the new one is whole",
-        FILES,
-        metavar="FILE",
-        short="-o",
-    ),
-    Option(
-        "to",
-        "the format to write: a table where standard output is a terminal, else CSV, which any program reads",
-        FILES,
-        choices=tuple(writing.WRITTEN),
-    ),
-    Option(
-        "formulas",
-        "of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep' leaves "
-        "them; by default text, and with convert keep",
-        FILES,
-        choices=("text", "keep"),
-    ),
-)
-_SHOWN = (
-    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, list, many=True),
-    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, list, many=True),
-    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, number, metavar="N"),
-    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, switch=True, settable=True),
-)
-_PAGE = Option(
-    "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
-)
-_METRIC = Option(
-    "metric", "a metric, beside those named behind the input", VERB, list, many=True, metavar="METRIC", short="-m"
-)
-_OWN = (
-    Option(
-        "fail_under",
-        "fail where a value is less than this, or undefined, in any system or segment; may be repeated",
-        GATES,
-        shares,
-        many=True,
-        metavar="METRIC=VALUE",
-    ),
-    Option(
-        "fail_over",
-        "fail where a value is greater than this, or undefined, as of metrics of which less is better",
-        GATES,
-        shares,
-        many=True,
-        metavar="METRIC=VALUE",
-    ),
-    Option(
-        "fail_if_worse_than",
-        "fail where a metric is worse than saved numbers, which per-query wrote, and p_adjusted is at most --alpha",
-        GATES,
-        metavar="FILE",
-    ),
-    Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, number, metavar="LEVEL"),
-    Option(
-        "fail_on",
-        "fail where there is a finding of this severity (error, warning, info) or a graver one; or more of a check, or "
-        "of any of a severity, than a number (duplicates=0) or a share (queries without judgments=2%); may be repeated",
-        GATES,
-        bounds,
-        many=True,
-        metavar="[CHECK=]BOUND",
-    ),
-    Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, metavar="FILE"),
-    Option("saved", "saved numbers to compare with, which per-query wrote", VERB, metavar="FILE"),
-    Option("saved_system", "the system whose saved numbers are taken, where they are of several", VERB, metavar="NAME"),
-    Option("baseline", "the system that others are compared with, or several", VERB, list, many=True, metavar="NAME"),
-    Option("split", "the share of units that an arm should have", VERB, shares, many=True, metavar="ARM=SHARE"),
-    Option("run_name", "the name of a run of TREC, where no column called run has it", FILES, metavar="NAME"),
-)
 
-
-def _judging() -> list[Option]:
-    """The options of judgments in a file of their own."""
-    told = (
-        "the judgments; --grade and --label are then theirs; a name that does not say the format is that of TREC qrels"
-    )
-    columns = {"qrels_query": "queries", "qrels_doc": "documents"}
-    return [
-        Option("qrels", told, JUDGMENTS, reading.checked_names, many=True, metavar="FILE"),
-        Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, choices=reading.READ),
-        *(Option(name, f"their column of {what}", JUDGMENTS, metavar="COLUMN") for name, what in columns.items()),
-        Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, switch=True),
-        *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "subtopic", "several")),
-    ]
+def verb_of(name: str) -> list[Option]:
+    """Return the plain options of the verb behind a command; none where there is no verb."""
+    verb = getattr(IRM, name.replace("-", "_"), None)
+    return verb_options(verb) if verb else []
 
 
 @cache
 def options_of(name: str) -> dict[str, Option]:
     """Return the options of a command by name; what a verb calls as a role does is the verb's."""
-    command = COMMANDS[name]
     if name == "trec_eval":
         return {}
-    own = [one for one in _OWN if one.name in command.own]
-    roles = role_options()
+    files = [one for group in FILES_OF.get(name, (Input, Output, Shown)) for one in options_in(group, FILES)]
     if name == "convert":
-        options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
+        options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
-        verb = verb_options(command.verb) if command.verb else []
-        output = (_PAGE,) if name == "report" else (*_OUTPUT, *_SHOWN)
-        options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
+        judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
+        own = [*options_in(Gates, GATES), *options_in(Compared, VERB), *options_in(Asked, VERB)]
+        own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and name != "audit")]
+        options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}
 
 

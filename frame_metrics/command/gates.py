@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +14,6 @@ from frame_metrics.border.shown import printable
 from frame_metrics.command.writing import of_value
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
-
-# Columns of results that are no keys.
-_MEASURED = {"metric", "k", "average", "value", "n", "n_undefined", "ci_low", "ci_high"}
-
 
 BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts
@@ -62,27 +59,26 @@ def check_limits(flag: str, gate: Mapping[str, float]) -> None:
 
 def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, float]) -> Iterator[Outcome]:
     """Hold values against their limits, in every row of the metric: of each system, segment and average."""
-    for word, gate, sides in (("under", least, (1, 0)), ("over", most, (0, 1))):
+    for word, gate in (("under", least), ("over", most)):
         for name, limit in gate.items():
             meant = {metric for _, metric in read_elsewhere([name])}
             rows = [row for row in result.iter_rows(named=True) if metric_of(row["metric"]) in meant]
             if not rows:
                 told = f"{name} was not evaluated: the result has no row of it"
                 yield Outcome(f"{name} {word} {of_value(limit)}", told, True)
-            for row in rows:
-                yield _limit(row, limit, word, value_first=bool(sides[0]))
+            yield from (_limit(row, limit, word) for row in rows)
 
 
-def _limit(row: Mapping[str, Any], limit: float, word: str, *, value_first: bool) -> Outcome:
+def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     """Hold one value against its limit; an undefined one fails."""
-    value, where = row["value"], _where(row, _MEASURED)
-    bound = f"{'least' if value_first else 'most'} {of_value(limit)}"
-    name = f"{row['metric']} at {bound}{where}"
+    value, where = row["value"], _where(row)
+    bound = f"at {'least' if word == 'under' else 'most'} {of_value(limit)}"
+    name = f"{row['metric']} {bound}{where}"
     if value is None:
-        return Outcome(name, f"{row['metric']} is undefined{where}, and has to be at {bound}", True)
-    failed = value < limit if value_first else value > limit
-    told = f"{row['metric']} is {of_value(value)}{where}, "
-    return Outcome(name, told + (f"{word} {of_value(limit)}" if failed else f"at {bound}"), failed)
+        return Outcome(name, f"{row['metric']} is undefined{where}, and has to be {bound}", True)
+    failed = value < limit if word == "under" else value > limit
+    told = f"{word} {of_value(limit)}" if failed else bound
+    return Outcome(name, f"{row['metric']} is {of_value(value)}{where}, {told}", failed)
 
 
 def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
@@ -95,29 +91,29 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)
     for row in result.iter_rows(named=True):
-        keys = {key: row[key] for key in result.columns[: result.columns.index("metric")] if key != "baseline"}
-        where, difference, p = _where(keys, ()), row["difference"], row["p_adjusted"]
-        name = f"{row['metric']} not worse than {row['baseline']}{where}"
-        numbers = f"{of_value(row['value'])} against {of_value(row['baseline_value'])}"
+        metric, where, difference, p = row["metric"], _where(row), row["difference"], row["p_adjusted"]
+        name = f"{metric} not worse than {row['baseline']}{where}"
         if difference is None or p is None:
-            yield Outcome(name, f"{row['metric']} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
+            yield Outcome(name, f"{metric} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
             continue
-        most = _n_queries(row, keys, evaluated)
+        most = _n_queries(row, evaluated)
         lacking = most - row["n"]
         unsaved = f"{lacking} of {most} queries have no saved number" if lacking > 0 else None
         if 2 * row["n"] < most:
-            yield Outcome(name, f"{row['metric']} cannot be compared{where}: {unsaved}, and at most half may", True)
+            yield Outcome(name, f"{metric} cannot be compared{where}: {unsaved}, and at most half may", True)
             continue
-        failed = difference * metric_of(row["metric"]).sign < 0 and p <= alpha
-        told = f"{row['metric']} is {numbers}{where}: a difference of {of_value(difference)}, p = {of_value(p)}"
-        told += f", {'worse' if failed else 'not worse'} at level {of_value(alpha)}"
-        noted = f"{row['metric']} was compared without some{where}: {unsaved}" if unsaved else None
+        failed = difference * metric_of(metric).sign < 0 and p <= alpha
+        told = (
+            f"{metric} is {of_value(row['value'])} against {of_value(row['baseline_value'])}{where}: a difference of "
+        )
+        told += f"{of_value(difference)}, p = {of_value(p)}, {'' if failed else 'not '}worse at level {of_value(alpha)}"
+        noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else None
         yield Outcome(name, f"{told}; {unsaved}" if unsaved else told, failed, noted)
 
 
-def _n_queries(row: Mapping[str, Any], keys: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
+def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
     """The queries of the log that a row of a comparison could be about."""
-    own = {name: value for name, value in {**keys, "metric": row["metric"]}.items() if name in evaluated.columns}
+    own = {name: value for name, value in (_keys(row) | {"metric": row["metric"]}).items() if name in evaluated.columns}
     found = (one["n"] for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
     return next(found, row["n"])
 
@@ -152,10 +148,14 @@ def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
         yield Outcome(name, f"{name}: 0", False)
 
 
-def _where(row: Mapping[str, Any], measured: Any) -> str:
-    """The system and segment of a row, in brackets."""
-    keys = {name: value for name, value in row.items() if name not in measured}
-    keys |= {"average": row["average"]} if row.get("average") not in (None, "macro") else {}
+def _keys(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The system and segment of a row, which stand before the metric."""
+    return {name: row[name] for name in takewhile(lambda name: name != "metric", row) if name != "baseline"}
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    """The system and segment of a row, and its average where it is no plain mean, in brackets."""
+    keys = _keys(row) | ({"average": row["average"]} if row.get("average") not in (None, "macro") else {})
     said = [
         f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
     ]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
-from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -18,32 +15,20 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.call import SAVED, Call
+from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
-from frame_metrics.command.options import Option, alone, verb_options
+from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
-from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
-from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.roles import Roles
-
-SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
-
-
-def _is_file(argument: str) -> bool:
-    """Return True for an argument that looks like the name of a file or folder, as no metric does."""
-    return argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+from frame_metrics.errors import FrameMetricsError
 
 
 @dataclass
-class Job:
-    """One command with what was said of it."""
+class Job(Call):
+    """A call that is run."""
 
-    name: str
-    given: dict[str, Any]  # by flags
     stack: ExitStack = field(default_factory=ExitStack)
     sources: list[reading.Source] = field(default_factory=list)  # what was read
 
@@ -51,7 +36,7 @@ class Job:
         """Run the command, and return the exit code."""
         try:
             with self.stack, self._files_told():
-                self._check()
+                self.check()
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
             if path := self.given.get("junit", self.__dict__.get("said", {}).get("junit")):
@@ -83,121 +68,13 @@ class Job:
         self._write(result, None if outcomes else DIGITS)
         return self._judged(result, outcomes)
 
-    # what was said
-
-    @cached_property
-    def said(self) -> dict[str, Any]:
-        """Every option that was said: by a flag, else by the settings."""
-        known = options_of(self.name)
-        flags = {name: self._flag(known[name], value) for name, value in self.given.items() if name in known}
-        said = settings(self.given.get("config"), self.name) | flags
-        return {name: value for name, value in said.items() if value is not None or name in FOUND}
-
-    @staticmethod
-    def _flag(option: Option, value: Any) -> Any:
-        try:
-            return option.value(value)
-        except FrameMetricsError as error:
-            raise type(error)(f"{option.flag}: {error}") from None
-
-    @cached_property
-    def _arguments(self) -> tuple[list[str], list[str]]:
-        """The inputs and the metrics: an input looks like a file, or is the first where no other is said."""
-        rest = self.given["arguments"]
-        leading = list(takewhile(_is_file, rest))
-        said = self.given.get("input") or ([] if leading else self.said.get("input", []))
-        leading = leading or ([] if said else rest[:1])
-        return [*said, *leading], rest[len(leading) :]
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics, or curves, that were named; those of flags go before those of the settings."""
-        return [*self._arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
-
-    def _check(self) -> None:
-        """Raise for what makes no sense together, before anything is read."""
-        said = self.said
-        if not self._arguments[0]:
-            raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
-        if [*self._arguments[0], *said.get("qrels", ()), *self._saved_files].count("-") > 1:
-            raise BadValueError("- is standard input, which holds one frame; name a file for the other")
-        for name in ("output", "junit"):
-            folder = os.path.dirname(said.get(name) or "")
-            if folder and not os.path.isdir(folder):
-                raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
-            self._check_written(f"--{name}", said.get(name))
-        if "digits" in said:
-            check_whole("digits", said["digits"], 1)
-        if "output" in said and self.name not in ("convert", "report"):
-            writing.format_to(said["output"], said.get("to"))
-        self._check_judging()
-        self._check_gates()
-
-    def _check_written(self, flag: str, name: str | None) -> None:
-        """Raise for a file to write that is read as well."""
-        read = [*self._arguments[0], *self.said.get("qrels", ()), *self._saved_files]
-        for one in read if name and os.path.exists(name) else ():
-            if any(os.path.samefile(name or "", file) for file in [*glob.glob(one), one] if os.path.isfile(file)):
-                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
-
-    @property
-    def _saved_files(self) -> list[str]:
-        return [self.said[name] for name in SAVED if self.said.get(name)]
-
-    def _check_judging(self) -> None:
-        """Raise for what is said of judgments that are not there."""
-        for name in ("annotator", "subtopic", "several", "qrels_query", "qrels_doc", "qrels_from", "all_relevant"):
-            if self.said.get(name) and "qrels" not in self.said:
-                flag = options_of(self.name)[name].flag
-                raise BadValueError(f"{flag} is about judgments in a file of their own; name it with --qrels")
-
-    def _check_gates(self) -> None:
-        """Raise for gates that say nothing, or that cannot be read off the result."""
-        said = self.said
-        for name in ("fail_under", "fail_over"):
-            self._check_limits(name, said.get(name) or {})
-        alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
-        if bounds is not None:
-            gates.check_bounds(bounds)
-        level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        baselines = [said.get(name) for name in ("saved", "baseline", "fail_if_worse_than")]
-        gated = any((said.get("fail_under"), said.get("fail_over"), worse, bounds))
-        wrong = {
-            "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
-            f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
-            "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
-                sum(map(bool, baselines)) > 1
-            ),
-            "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
-            "--junit writes what gates say, and there is none; name one, as --fail-under": (
-                said.get("junit") and not gated
-            ),
-        }
-        for message in (message for message, holds in wrong.items() if holds):
-            raise BadValueError(message)
-
-    def _check_limits(self, name: str, gate: Any) -> None:
-        """Raise for a gate that is not of limits of metrics."""
-        if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
-            raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
-        if "value" not in self._roles:
-            gates.check_limits(f"--{name.replace('_', '-')}", gate)
-        if gate and self.said.get("layout") == "wide":
-            raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
-
     # reading
-
-    @property
-    def _roles(self) -> dict[str, Any]:
-        """The roles and conventions of the log; beside judgments, grade and label are theirs."""
-        judged = ("grade", "label") if "qrels" in self.said else ()
-        return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
 
     def _source(
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
     ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        self.sources.append(reading.Source(names, said, option, self._folder, self._roles | roles, otherwise))
+        self.sources.append(reading.Source(names, said, option, self._folder, self.roles | roles, otherwise))
         return self.sources[-1]
 
     def _folder(self) -> str:
@@ -207,28 +84,28 @@ class Job:
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        return self._source(self._arguments[0], "--from").frame()
+        return self._source(self.arguments[0], "--from").frame()
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        irm = IRM(self._log, **self._roles)
+        irm = IRM(self._log, **self.roles)
         if "qrels" not in self.said:
             return irm
         columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
-        of_judge = ("grade", "annotator", "subtopic", "several")
-        given: dict[str, Any] = columns | {name: self.said.get(name) for name in of_judge}
+        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
-        ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
+        ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
-        return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
+        keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
+        return irm.judge(reading.matching(qrels, self._log, keys | self._ids(qrels, columns)), **given)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
         """The columns of ids of the log, by those that they are called in other rows."""
         ids = {}
         for role, its in columns.items():
-            own = self._roles.get(role) or role
+            own = self.roles.get(role) or role
             if isinstance(own, str):
                 ids[its or (own if own in other.columns else role)] = own
         return ids
@@ -239,7 +116,7 @@ class Job:
         flag = next((name for name in SAVED if self.said.get(name)), None)
         if flag is None:
             return None
-        roles, name = {"query": "query"} | self._roles, self.said[flag]
+        roles, name = {"query": "query"} | self.roles, self.said[flag]
         keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
         rows = reading.saved(self._source([name], ""), self._log, keys)
         saved = Saved(f"--{flag.replace('_', '-')} {name}", rows, column_of(rows, roles, [*keys, "query"]))
@@ -249,51 +126,54 @@ class Job:
     def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
         """Compare systems with others, or with saved numbers: each with its own where these are of several."""
         saved = self._saved
-        if saved is None:
-            return self.irm.compare(*metrics, baseline=self._systems(), **options).collect()
-        with saved.named():
-            if len(saved.systems) > 1 and has_column(self._roles, saved.column):
+        if saved is not None and len(saved.systems) > 1 and has_column(self.roles, saved.column):
+            with saved.named():
                 return each_with_itself(self.irm, metrics, saved, options)
-            return self.irm.compare(*metrics, baseline=saved.of_one(), **options).collect()
+        with self._baseline() as baseline:
+            return self.irm.compare(*metrics, **options, **baseline).collect()
 
     # verbs
 
     def _of_verb(self) -> dict[str, Any]:
         """The options of the verb that were said."""
-        verb = COMMANDS[self.name].verb
-        own = {option.name for option in verb_options(verb)} if verb else set()
-        return {name: value for name, value in self.said.items() if name in own}
+        own, baseline, split = (
+            {option.name for option in verb_of(self.name)},
+            *map(self.said.get, ("baseline", "split")),
+        )
+        given = {name: value for name, value in self.said.items() if name in own}
+        if baseline:
+            given["baseline"] = alone(self._held(reading.each(baseline)))
+        if split is not None:
+            given["split"] = (
+                dict(zip(self._held(split), split.values(), strict=True)) if isinstance(split, dict) else split
+            )
+        return given
+
+    def _held(self, systems: Iterable[Any]) -> list[Any]:
+        """Names of systems as their column holds them: numbers where it has some, and truth values."""
+        kind = self._log.collect_schema().get(str(self.roles.get("system")), pl.String)
+        return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         """The result of the verb, and what its gates say of it."""
-        verbs = {"evaluate": self._evaluate, "per-query": self._per_query, "compare": self._compare}
-        return (verbs | {"audit": self._audit, "curve": self._curve, "similarity": self._similarity})[self.name]()
+        gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
+        if self.name in gated:
+            return gated[self.name]()
+        verb = getattr(self.irm, self.name.replace("-", "_"))
+        return verb(*self.metrics, **self._of_verb()).collect(), []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
-        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self._roles)
+        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self.roles)
         result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
         outcomes = list(gates.limits(result, least, most))
         if self._saved is not None:
             outcomes += self._worse(self._compared(metrics), metrics)
         return result, outcomes
 
-    def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        return self.irm.per_query(*self.metrics, **self._of_verb()).collect(), []
-
-    def _systems(self) -> Any:
-        """The systems that others are compared with, as their column holds them: whole numbers where it has some."""
-        names, kind = self.said.get("baseline"), self._log.collect_schema().get(str(self._roles.get("system")))
-        if names is None or kind is None or not kind.is_integer():
-            return None if names is None else alone(names)
-        return alone([int(one) if str(one).isdigit() else one for one in names])
-
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
         return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
-
-    def _similarity(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        return self.irm.similarity(*self.metrics, baseline=self._systems(), **self._of_verb()).collect(), []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
         """The outcomes of a comparison, of which the log's queries without a saved number are counted."""
@@ -302,42 +182,50 @@ class Job:
         return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        saved, fail_on = self._saved, self.said.get("fail_on")
-        with saved.named() if saved else nullcontext():
-            rows = saved.of_one() if saved else None
-            result = self.irm.audit(baseline=rows, split=self.said.get("split")).collect()
+        fail_on = self.said.get("fail_on")
+        with self._baseline() as baseline:
+            result = self.irm.audit(**self._of_verb(), **baseline).collect()
         told = [with_flags(message, options_of(self.name)) for message in result["message"]]
         result = result.with_columns(message=pl.Series(told, dtype=pl.String))
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
-    def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        if not self.metrics:
-            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
-        return self.irm.curve(self.metrics, **self._of_verb()).collect(), []
+    @contextmanager
+    def _baseline(self) -> Iterator[dict[str, Any]]:
+        """The saved numbers of one system as the baseline of a verb, where some are named; errors name their file."""
+        if self._saved is None:
+            yield {}
+            return
+        with self._saved.named():
+            yield {"baseline": self._saved.of_one()}
 
     def _report(self) -> int:
         """Write a report to a file, or print it."""
-        write = getattr(self.irm, "report", None)
-        if write is None:
-            raise FrameMetricsError("this version of frame_metrics cannot write reports")
-        path, saved = self.said.get("output"), self._saved
-        with saved.named() if saved else nullcontext():
-            baseline = saved.of_one() if saved else self._systems()
-            options = {"baseline": baseline, "split": self.said.get("split"), **self._of_verb()}
-            text = write(path, metrics=self.metrics or None, **options)
-        if path is None:
-            with quiet_pipe():
-                writing.put(text.encode())
+        from frame_metrics.report.write import FORMATS  # which takes a while, and other commands do without
+
+        path, options = self.said.get("output"), self._of_verb()
+        kind = options.pop("format", None) or FORMATS.get(os.path.splitext(path or "")[1].lower())
+        with self._baseline() as baseline:
+            options |= baseline | {"metrics": self.metrics or None, "format": kind}
+            text = self.irm.report(None if kind else path, **options)  # which raises for a path that says no format
+        self._check_unchanged()
+        data = text.encode("utf-8", "backslashreplace")
+        if path is not None:
+            writing.put_in(path, data)
+            return OK
+        with quiet_pipe():
+            writing.put(data)
         return OK
 
     def _convert(self) -> int:
         """Write the frame that was read, without holding it in memory where the format allows it."""
         kind, formulas = self.said.get("to"), self.said.get("formulas", "keep")
         if "output" not in self.said:
+            frame = self._log.collect()
+            self._check_unchanged()
             with quiet_pipe():
-                writing.show(self._log.collect(), kind, writing.Look(formulas))
+                writing.show(frame, kind, writing.Look(formulas))
             return OK
-        roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
+        roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
         writing.convert(self._log, self.said["output"], kind, formulas, roles, run, self._check_unchanged)
         return OK

@@ -12,21 +12,9 @@ from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from frame_metrics.accessor import IRM
-from frame_metrics.errors import BadValueError
-from frame_metrics.roles.roles import (
-    COLUMNS,
-    RESOURCES,
-    Classes,
-    Column,
-    Columns,
-    Extra,
-    Folder,
-    Memory,
-    PerSystem,
-    Positive,
-    Roles,
-    Scores,
-)
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice
+from frame_metrics.roles import roles
+from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a file of their own", "options"
@@ -37,49 +25,77 @@ _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 befor
 
 
 @dataclass(frozen=True)
+class Kind:
+    """Values that may stand behind a flag, and how they are read."""
+
+    metavar: str | None = "VALUE"
+    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
+    many: bool = False
+    texts: bool = False  # whether a settings file may say it as text only
+    choices: tuple[str, ...] | None = None
+    switch: bool = False  # without a value
+    settable: bool = False  # whether --no- takes it back
+
+
+SWITCH = Kind(None, switch=True)
+ON = replace(SWITCH, settable=True)  # what is so unless it is taken back
+SHORT = {"input": ["-i"], "output": ["-o"], "metric": ["-m"]}
+
+
+def one_of(choices: Sequence[str]) -> Kind:
+    """Return the kind of what is one of some words."""
+    return Kind(None, choices=tuple(choices))
+
+
+@dataclass(frozen=True)
 class Option:
     """One option: a flag, and a key of a settings file."""
 
     name: str
     help: str
     group: str
-    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
-    many: bool = False
-    switch: bool = False  # without a value
-    choices: tuple[str, ...] | None = None
-    metavar: str | None = None
-    short: str | None = None
-    settable: bool = False  # whether --no- takes it back
+    kind: Kind
 
     @property
     def flag(self) -> str:
         """Return the option as it is written on the command line."""
         return "--" + self.name.replace("_", "-")
 
+    @property
+    def no(self) -> str:
+        """Return the flag that takes it back."""
+        return f"--no-{self.flag[2:]}"
+
     def add(self, group: Any) -> None:
         """Add the flag to a group of a parser; nothing is noted of a flag that is not given."""
-        flags = [self.flag, *([self.short] if self.short else [])]
-        given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS, "help": self.help.replace("%", "%%")}
-        if self.switch:
-            action: Any = argparse.BooleanOptionalAction if self.settable else "store_true"
-            group.add_argument(*flags, action=action, **given)
+        flags, kind = [self.flag, *SHORT.get(self.name, [])], self.kind
+        given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
+        told = self.help.replace("%", "%%")
+        if kind.switch:
+            action: Any = argparse.BooleanOptionalAction if kind.settable else "store_true"
+            group.add_argument(*flags, action=action, help=told, **given)
             return
-        metavar = self.metavar or ("VALUE" if self.choices is None else None)
-        group.add_argument(
-            *flags, action="append" if self.many else "store", choices=self.choices, metavar=metavar, **given
-        )
-        if self.settable:
-            no = {"dest": self.name, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
-            group.add_argument("--no-" + self.flag[2:], action="store_const", const=None, **no)
+        action = "append" if kind.many else "store"
+        group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=told, **given)
+        if kind.settable:
+            group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
-    def value(self, given: Any) -> Any:
-        """Return what a flag, or a key of a settings file, says; a settings file has types of its own."""
-        if given is None or self.switch:
-            return given
-        texts = given if isinstance(given, list) else [given]
-        if not all(isinstance(one, str) for one in texts) or not (texts or self.many):
-            return given
-        return self.read(texts) if self.many else self.read(texts[-1])
+    def value(self, given: Any, where: str) -> Any:
+        """Return what a flag, or a key of a settings file, says; a settings file has types of its own.
+
+        Parameters
+        ----------
+        where : it was said, with which errors begin.
+        """
+        kind, texts = self.kind, given if isinstance(given, list) else [given]
+        try:
+            if kind.choices and given is not None:
+                check_choice(self.name, given, kind.choices)
+            if kind.switch or not all(isinstance(one, str) for one in texts):
+                return given
+            return kind.read(texts if kind.many else texts[0])
+        except FrameMetricsError as error:
+            raise type(error)(f"{where}: {error}") from None
 
 
 def literal(text: str) -> Any:
@@ -156,65 +172,70 @@ def _literals(texts: Sequence[str]) -> list[Any]:
 
 
 # How the values of a role are read, by its annotation; what is not here is a number or a text.
-_READERS: dict[Any, tuple[Callable[[Any], Any], bool, str]] = {
-    Column: (str, False, "COLUMN"),
-    Columns: (alone, True, "COLUMN"),
-    PerSystem: (alone, True, "COLUMN"),
-    Scores: (_scores, True, "COLUMN"),
-    Extra: (pairs, True, "NAME=COLUMN"),
-    Classes: (_literals, True, "VALUE"),
-    Positive: (lambda texts: alone(_literals(texts)), True, "VALUE"),
-    Memory: (str, False, "SIZE"),
-    Folder: (str, False, "FOLDER"),
+_KINDS: dict[Any, Kind] = {
+    roles.Column: Kind("COLUMN"),
+    roles.Columns: Kind("COLUMN", alone, many=True),
+    roles.PerSystem: Kind("COLUMN", alone, many=True),
+    roles.Scores: Kind("COLUMN", _scores, many=True),
+    roles.Extra: Kind("NAME=COLUMN", pairs, many=True),
+    roles.Classes: Kind("VALUE", _literals, many=True),
+    roles.Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
+    roles.Memory: Kind("SIZE"),
+    roles.Folder: Kind("FOLDER", texts=True),
 }
 
 
 def role_options() -> list[Option]:
     """Return an option for each role and convention."""
-    told = described(IRM)
-    hints = get_type_hints(Roles, include_extras=True).items()
-    return [replace(_of_role(name, hint, told.get(name, "")), settable=True) for name, hint in hints]
+    told, options = described(IRM), []
+    for name, hint in get_type_hints(Roles, include_extras=True).items():
+        group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
+        options.append(Option(name, told.get(name, ""), group, replace(_of_role(hint), settable=True)))
+    return options
 
 
-def _of_role(name: str, hint: Any, told: str) -> Option:
-    group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
+def _of_role(hint: Any) -> Kind:
+    """The kind of a role, by its annotation."""
     kind = get_args(hint)[0] if get_args(hint) else hint
     if get_origin(kind) is Literal:
-        return Option(name, told, group, choices=get_args(kind))
-    if hint in _READERS:
-        read, many, metavar = _READERS[hint]
-        return Option(name, told, group, read, many, metavar=metavar)
+        return one_of(get_args(kind))
     if get_origin(kind) is Mapping:
-        return Option(name, told, group, _scale, many=True, metavar="WORD=GRADE")
-    return Option(name, told, group, literal)
+        return Kind("WORD=GRADE", _scale, many=True)
+    return _KINDS.get(hint, Kind(read=literal))
 
 
 def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
-    told = described(verb)
-    given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]
-    return [_of_parameter(p, told.get(p.name, ""), group) for p in given if p.kind is not Parameter.VAR_POSITIONAL]
+    told, options = described(verb), []
+    for name, parameter in signature(verb).parameters.items():
+        if name not in ("self", *ELSEWHERE) and parameter.kind is not Parameter.VAR_POSITIONAL:
+            options.append(Option(name, told.get(name, ""), group, _of_parameter(parameter)))
+    return options
 
 
-def _of_parameter(parameter: Parameter, told: str, group: str) -> Option:
-    """Return the option that a parameter's annotation, a text, describes."""
+def _of_parameter(parameter: Parameter) -> Kind:
+    """The kind that a parameter's annotation, a text, describes."""
     said = str(parameter.annotation)
     if said == "bool":
-        return Option(parameter.name, told, group, switch=True, settable=parameter.default is True)
+        return ON if parameter.default is True else SWITCH
     read = literal if re.search(r"\b(int|float)\b", said) else str
+    kind = Kind(read=read, texts=read is str, settable=parameter.name in COLUMNS)
     if "Sequence[" in said:
-        return Option(parameter.name, told, group, lambda texts: alone([read(text) for text in texts]), many=True)
-    return Option(parameter.name, told, group, read)
+        return replace(kind, read=lambda texts: alone([read(text) for text in texts]), many=True)
+    return kind
+
+
+def options_in(declared: type, group: str) -> list[Option]:
+    """Return an option for each kind that a class declares, with what its docstring says."""
+    told = described(declared)
+    kinds = [(name.rstrip("_"), kind) for name, kind in vars(declared).items() if isinstance(kind, Kind)]
+    return [Option(name, told[name], group, kind) for name, kind in kinds]
 
 
 def described(documented: Any) -> dict[str, str]:
-    """Return what a docstring says of each parameter."""
+    """Return what a docstring says of each parameter, in one paragraph and without its marks."""
     text = cleandoc(documented.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
-    return {name: _plain(told) for names, told in entries for name in names.split(", ")}
-
-
-def _plain(told: str) -> str:
-    """Return a description in one paragraph, without the marks of a docstring."""
-    return re.sub(r"\s+", " ", told.replace("``", "'")).strip()
+    plain = [(names, re.sub(r"\s+", " ", told.replace("``", "'")).strip()) for names, told in entries]
+    return {name: told for names, told in plain for name in names.split(", ")}

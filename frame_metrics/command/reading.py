@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from frame_metrics.border.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, together, told_of
 from frame_metrics.command.plain import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice, listed
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
@@ -41,21 +42,22 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
-OF_TREC: dict[str, Callable[[str], pl.DataFrame]] = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
-# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
+# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold; keys stay as written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
-SEEN = roles_where(lambda role: role.text == "seen")
+SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
+OTHERWISE = r"^\s*([+-]?0\d|\+)"  # whole numbers that are written so are not written as they are read, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
+HERE = "file://"  # before the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-def format_of(name: str) -> str | None:
+def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> str | None:
     """Return the format that the ending of a name says, if it says one."""
     plain = name.lower().removesuffix(".gz")
-    return next((one for one, endings in ENDINGS.items() if plain.endswith(endings)), None)
+    return next((one for one, its in endings.items() if plain.endswith(its)), None)
 
 
 @dataclass(frozen=True)
@@ -72,42 +74,31 @@ class Source:
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
-        if self.said is not None:
-            check_choice(self.option.lstrip("-"), self.said, READ)
         self.files.extend(file for name in self.names for file in self._of_name(name))
-        return self.files[0].plan if len(self.files) == 1 else together(self.files)
+        return self.files[0].plan if len(self.files) == 1 else together([*self._of_one_type()])
+
+    def _of_one_type(self) -> Iterator[File]:
+        """The files; keys that are texts in one of CSV, as 007, are texts in the others of CSV too."""
+        types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
+        texts = [key for key in self._columns(KEYS) if any(its.get(key) == pl.String for its in types)]
+        for file, its in zip(self.files, types, strict=True):
+            numbers = [key for key in texts if key in its and its[key].is_integer()]
+            yield replace(file, plan=file.plan.with_columns(pl.col(numbers).cast(pl.String)))
 
     def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":
             yield self._scan("standard input", piped(self.folder()), self._format("what is piped in", None), {})
             return
-        name = name.removeprefix("file://")
-        if "://" in name:
-            yield self._scan(name, name, self._format(name, format_of(name)), {})
-            return
-        files = self._files(name)
+        name = name.removeprefix(HERE)
+        files = [name] if "://" in name else files_of(name, self.said)
+        if not files:
+            what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
+            raise FrameMetricsError(f"{name}: there {what}")
         formats = sorted({self._format(one, format_of(one)) for one in files})
         if len(formats) > 1:
             raise FrameMetricsError(f"{name}: the files are of several formats, {listed(formats)}; name one kind")
         for one in files:
             yield self._scan(one, one, formats[0], _partition(name, one))
-
-    def _files(self, name: str) -> list[str]:
-        """The files that a name says: itself, or those in a folder, or of a pattern."""
-        if os.path.isfile(name) or (os.path.exists(name) and not os.path.isdir(name)):
-            return [name]
-        pattern = os.path.join(glob.escape(name), "**", "*") if os.path.isdir(name) else name
-        found = sorted(one for one in glob.glob(pattern, recursive=True) if os.path.isfile(one))
-        if os.path.isdir(name):
-            found = [
-                one
-                for one in found
-                if not os.path.basename(one).startswith(("_", ".")) and (self.said or format_of(one))
-            ]
-        if not found:
-            what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
-            raise FrameMetricsError(f"{name}: there {what}")
-        return found
 
     def _format(self, name: str, known: str | None) -> str:
         said = self.said or known or self.otherwise
@@ -120,81 +111,78 @@ class Source:
 
     def _plain(self, name: str, kind: str) -> str:
         """A file without its compression, and of JSON without a mark of the byte order, with which none is read."""
-        path = self._unpacked(name)
-        if kind in OF_CELLS or "://" in name:
-            return path
-        with open(path, "rb") as file:
-            if file.read(len(BOM_UTF8)) != BOM_UTF8:
-                return path
-            plain = os.path.join(self.folder(), "unmarked")
-            with open(plain, "wb") as copy:
-                shutil.copyfileobj(file, copy)
-        return plain
-
-    def _unpacked(self, name: str) -> str:
-        """A file without its compression by gzip."""
-        if "://" in name:
-            return name
         with open(name, "rb") as file:
-            if file.read(2) != PACKED:
-                return name
-        plain = os.path.join(self.folder(), "unpacked")
+            packed = file.read(len(PACKED)) == PACKED
         try:
-            with gzip.open(name) as packed, open(plain, "wb") as file:
-                shutil.copyfileobj(packed, file)
-        except (EOFError, OSError) as error:
+            with (gzip.open if packed else open)(name, "rb") as file:
+                marked = kind not in OF_CELLS and file.read(len(BOM_UTF8)) == BOM_UTF8
+                if not packed and not marked:
+                    return name
+                file.seek(len(BOM_UTF8) if marked else 0)
+                plain = os.path.join(self.folder(), "plain")
+                with open(plain, "wb") as copy:
+                    shutil.copyfileobj(file, copy)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
         return plain
 
     def _scan(self, name: str, path: str, kind: str, partition: Mapping[str, str | None]) -> File:
-        here, text, unchanged = os.path.isfile(path), None, Unchanged([path])
-        if here:
+        text, unchanged = None, Unchanged([path])
+        if os.path.isfile(path):
             _check_content(name, path, kind, self.option)
-        if here and kind in OF_TEXT:
-            text = PlainText(name, self._plain(path, kind), kind, OF_CELLS.get(kind, ","))
+            if kind in OF_TEXT:
+                text = PlainText(name, self._plain(path, kind), kind, OF_CELLS.get(kind, ","))
         with told_of(name, kind, text):
-            if kind in OF_CELLS:
-                text = text and _separated(text)
-                plan = self._cells(path, text, text.separator if text else OF_CELLS[kind])
+            if kind in OF_TEXT:
+                text = _separated(text) if text and kind in OF_CELLS else text
+                plan = self._text(path, kind, text)
             else:
-                plan = self._objects(path, kind, text) if kind in OF_TEXT else self._typed(path, kind)
+                plan = self._typed(path, kind)
         plan = plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
         return File(name, kind, plan, text, unchanged)
 
-    def _cells(self, path: str, text: PlainText | None, separator: str) -> pl.LazyFrame:
-        """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
-        options: dict[str, Any] = {"separator": separator, "glob": False}
-        if text is not None:
-            path = text.path
-            text.check_lengths(text.header())
-        there = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
-        types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
-        types = {column: kind for column, kind in types.items() if column in there}
-        empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
-        plan = pl.scan_csv(path, schema_overrides=types, infer_schema_length=ROWS, null_values=empty or None, **options)
-        kinds = plan.collect_schema()
-        texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
-        plan = plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
-        return checked(plan, text.check_floats) if text else plan
-
-    def _objects(self, path: str, kind: str, text: PlainText | None) -> pl.LazyFrame:
-        """A file of JSON, or of lines of it."""
+    def _text(self, path: str, kind: str, text: PlainText | None) -> pl.LazyFrame:
+        """A file of text; ``text``: what polars does not show of it, of a file that is here."""
         path = text.path if text else path
-        if kind == "jsonl":
+        if kind in OF_CELLS:
+            plan = self._cells(path, text.separator if text else OF_CELLS[kind], text)
+        elif kind == "jsonl":
             plan = pl.scan_ndjson(path, infer_schema_length=ROWS)
         else:
             plan = pl.read_json(path, infer_schema_length=ROWS).lazy()
+        if text is None:
+            return plan
+        if kind not in OF_CELLS:
+            text.check_kinds(plan.collect_schema(), {*self._columns((*Roles.__annotations__, *FOUND))})
+        return checked(plan, text.check_floats)
+
+    def _cells(self, path: str, separator: str, text: PlainText | None) -> pl.LazyFrame:
+        """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
+        options: dict[str, Any] = {"separator": separator, "glob": False}
         if text is not None:
-            kinds, played = plan.collect_schema(), {*self._columns((*Roles.__annotations__, *FOUND))}
-            text.check_kinds(kinds, played)
-        return checked(plan, text.check_floats) if text else plan
+            text.check_lengths(text.header())
+        raw = pl.scan_csv(path, infer_schema=False, **options)
+        there = raw.collect_schema().names()
+        types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
+        types = {column: kind for column, kind in types.items() if column in there}
+        empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
+        options |= {"infer_schema_length": ROWS, "null_values": empty or None}
+        plan = pl.scan_csv(path, schema_overrides=types, **options)
+        kinds = plan.collect_schema()
+        whole = [column for column in self._columns(KEYS) if column in kinds and kinds[column].is_integer()]
+        if whole:
+            written = raw.select(pl.col(whole).str.contains(OTHERWISE).any()).collect().row(0, named=True)
+            types |= {column: pl.String for column, otherwise in written.items() if otherwise}
+            plan = pl.scan_csv(path, schema_overrides=types, **options)
+        texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
+        return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 
     def _typed(self, path: str, kind: str) -> pl.LazyFrame:
         """A file whose format says the types of its columns, or that is of TREC; of qrels the second field if named."""
-        if kind == "qrels" and self.roles.get("subtopic"):
-            return read_qrels(path, subtopic=True).lazy()
-        if kind in OF_TREC:
-            return OF_TREC[kind](path).lazy()
+        if kind == "run":
+            return read_run(path).lazy()
+        if kind == "qrels":
+            return read_qrels(path, subtopic=bool(self.roles.get("subtopic"))).lazy()
         if kind == "parquet":
             return pl.scan_parquet(path, glob=False, hive_partitioning=False)
         return _arrow(path)
@@ -202,7 +190,7 @@ class Source:
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
         said = [self.roles.get(role, role) for role in roles]
-        return [str(column) for one in said for column in each(one)]
+        return [*dict.fromkeys(str(column) for one in said for column in each(one))]
 
 
 def _separated(text: PlainText) -> PlainText:
@@ -217,6 +205,27 @@ def _separated(text: PlainText) -> PlainText:
 def _empty(plan: pl.LazyFrame) -> bool:
     """Return True for a column without a value: in its first rows, and then in all."""
     return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS), plan))
+
+
+def files_of(name: str, said: str | None) -> list[str]:
+    """Return the files that a name says: itself, those of a pattern, or in a folder those in a format that is known.
+
+    Parameters
+    ----------
+    said : a format, in which all files of a folder are then read.
+    """
+    name = name.removeprefix(HERE)
+    folder = os.path.isdir(name)
+    if os.path.exists(name) and not folder:
+        return [name]
+    found = glob.glob(os.path.join(glob.escape(name), "**", "*") if folder else name, recursive=True)
+    files = sorted(filter(os.path.isfile, found))
+    return [one for one in files if not folder or _is_of_frame(one, said)]
+
+
+def _is_of_frame(file: str, said: str | None) -> bool:
+    """Return False for a file that only stands in a folder of files, as a mark that all were written."""
+    return not os.path.basename(file).startswith(("_", ".")) and bool(said or format_of(file))
 
 
 def piped(folder: str) -> str:
@@ -255,10 +264,10 @@ def _check_content(name: str, path: str, kind: str, option: str) -> None:
 
 
 def _arrow(name: str) -> pl.LazyFrame:
-    """A file of Arrow, or a stream of it."""
-    if "://" not in name:
+    """A file of Arrow, or a stream of it, which is none that is read elsewhere than here."""
+    if os.path.isfile(name):
         with open(name, "rb") as file:
-            if file.read(6) != b"ARROW1":
+            if file.read(6) != MARKS["arrow"]:
                 try:
                     return pl.read_ipc_stream(name).lazy()
                 except pl.exceptions.PolarsError:
@@ -297,7 +306,7 @@ def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str])
 def saved(source: Source, log: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return saved numbers, whose keys are as they were before they were written."""
     frame = matching(source.frame().collect(), log, {key: key for key in keys})
-    if format_of(source.names[0]) not in ("csv", "tsv"):
+    if format_of(source.names[0]) not in OF_CELLS:
         return frame
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     return frame.with_columns(pl.col(name).map_elements(with_formulas, pl.String) for name in texts)

@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:
 
 def _failed(arguments: Sequence[str], error: Exception) -> int:
     """Say an error wherever it is looked for."""
-    message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else ())
+    message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
     say(message)
     if on_github():
         outside.annotate(PROGRAM, message)
@@ -114,8 +114,8 @@ def _command(arguments: list[str]) -> int:
     parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=shortened)
     fill(parser, name, common)
     if asked:
-        names = [one for one in options_of(name) if one.replace("_", "-") not in COMMANDS]
-        return printed(with_flags(quoted(parser.format_help(), names), names))
+        options = {one: its for one, its in options_of(name).items() if its.flag[2:] not in COMMANDS}
+        return printed(with_flags(quoted(parser.format_help(), options), options))
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()

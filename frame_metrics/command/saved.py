@@ -101,17 +101,15 @@ def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, o
 
 def _check_same(own: list[str], saved: Saved) -> None:
     """Raise unless the log and the saved numbers have the same systems."""
-    sides = (("the log", own, saved.systems), ("it", saved.systems, own))
-    lacking = [f"{where} has no {listed(missing)}" for where, here, there in sides if (missing := _beyond(there, here))]
+    lacking = []
+    for where, here, there in (("the log", own, saved.systems), ("it", saved.systems, own)):
+        if missing := [one for one in there if one not in here]:
+            lacking.append(f"{where} has no {listed(missing)}")
     if lacking:
         raise FrameMetricsError(
             f"{saved.where}: each system is compared with its own numbers there, and {', and '.join(lacking)}; leave "
             f"out what one side has alone, or name one system with --saved-system"
         )
-
-
-def _beyond(some: list[str], others: list[str]) -> list[str]:
-    return [one for one in some if one not in others]
 
 
 def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:

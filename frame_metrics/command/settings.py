@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from frame_metrics.command.commands import COMMANDS, options_of
-from frame_metrics.command.options import JUDGMENTS, Option
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_choice, closest, shown
+from frame_metrics.command.options import Option
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, shown
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 
@@ -73,31 +73,21 @@ def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
             raise UnknownNameError(f"{where}: there is no option {key!r}{closest(_plain(key), sorted(known))}")
 
 
-def _named(option: Option) -> bool:
-    """Return True for an option of names; those of columns in the log are checked where the log is."""
-    return option.metavar in ("FILE", "NAME", "METRIC", "FOLDER") or (option.group == JUDGMENTS and not option.switch)
-
-
-def _check_names(option: Option, given: Any, where: str) -> None:
-    """Raise for what is no name, or of options of several no list of names; systems may be numbers."""
-    names = given if isinstance(given, list) and option.many else [given]
-    named = [isinstance(one, str) or (option.name == "baseline" and is_number(one)) for one in names]
-    if _named(option) and not all(named):
-        what = "a text, or a list of texts" if option.many else "a text"
-        raise BadValueError(f"{where}: {option.name} = {shown(given)} is not {what}")
+def _expected(option: Option, given: Any) -> str:
+    """The sort of value that an option has to have in a file, where it has another; systems may be numbers."""
+    kind = option.kind
+    if kind.switch:
+        return "" if isinstance(given, bool) else "true or false"
+    each = given if isinstance(given, list) and kind.many else [given]
+    if kind.texts and not all(isinstance(one, str) or (option.name == "baseline" and is_number(one)) for one in each):
+        return "a text, or a list of texts" if kind.many else "a text"
+    return "one value" if isinstance(given, list) and not kind.many else ""
 
 
 def _value(option: Option, given: Any, where: str) -> Any:
     """The value of an option as a file says it; false sets a role aside that would be found by name."""
     if given is False and option.name in FOUND:
         return None
-    if option.switch and not isinstance(given, bool):
-        raise BadValueError(f"{where}: {option.name} = {shown(given)} is not true or false")
-    _check_names(option, given, where)
-    given = [given] if option.name == "baseline" and is_number(given) else given
-    try:
-        if option.choices is not None:
-            check_choice(option.name, given, option.choices)
-        return option.value(given)
-    except FrameMetricsError as error:
-        raise type(error)(f"{where}: {error}") from None
+    if expected := _expected(option, given):
+        raise BadValueError(f"{where}: {option.name} = {shown(given)} is not {expected}")
+    return option.value(given, where)

@@ -6,14 +6,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from frame_metrics.border.shown import printable
 from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.roles.roles import Roles
 
 QUOTE = "'"  # around texts, in errors
+OTHERWISE = {"baseline=saved": "--saved FILE", "label=True": "--all-relevant"}  # what is said in other words here
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -58,15 +59,10 @@ def in_command(text: str, *, of_property: bool = False) -> str:
     return "".join(codes.get(letter, letter) for letter in in_lines(text))
 
 
-def in_words(error: Exception, names: Iterable[str] = ()) -> str:
-    """Return what is wrong, with options as flags; of another library's error the line that says it.
-
-    Parameters
-    ----------
-    names : the options that are flags here.
-    """
+def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> str:
+    """Return what is wrong, with the options that are flags here as flags; of another library's error the line."""
     if isinstance(error, FrameMetricsError):
-        return _for_files(with_flags(str(error), names), names)
+        return _for_files(with_flags(str(error), options or {}), options or {})
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename}: there is no such file"
     if isinstance(error, OSError) and error.strerror:
@@ -74,33 +70,41 @@ def in_words(error: Exception, names: Iterable[str] = ()) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _for_files(message: str, names: Iterable[str]) -> str:
+def _for_files(message: str, options: Mapping[str, Option]) -> str:
     """A message with the ways out that files have, and code as arguments."""
-    if "qrels" in names and "is named with --label or --grade" in message:
+    if "qrels" in options and "is named with --label or --grade" in message:
         message += "; judgments in a file of their own are named with --qrels"
+    message = message.replace("; pass run= with the name", "; say --run-name with the name")
     return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
 
 
-def quoted(text: str, names: Iterable[str]) -> str:
+def quoted(text: str, options: Mapping[str, Option]) -> str:
     """Return a text in which names of options, which stand in quotes, are flags of the same length."""
-    return re.sub(rf"'({'|'.join(names)})'", lambda found: "--" + found[1].replace("_", "-"), text)
+    return re.sub(rf"'({'|'.join(options)})'", lambda found: options[found[1]].flag, text)
 
 
-def with_flags(message: str, names: Iterable[str]) -> str:
+def with_flags(message: str, options: Mapping[str, Option]) -> str:
     """A message that says ``query=`` as the flag of that name; what stands in brackets is code, and stays."""
-    name = "|".join(sorted(names, key=len, reverse=True))
-    if not name:
+    if not options:
         return message
 
-    def flag(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0]
-        written = found[1].replace("_", "-")
-        if found[0] == "baseline=saved":
-            return "--saved FILE"
-        if found[2] == "None":
-            return f"--no-{written}" if found[1] in Roles.__annotations__ else f"no --{written}"
-        given = re.split(r",\s*", found[3]) if found[3] else [found[2] or ""]
-        return " ".join(f"--{written} {shlex.quote(one[1:-1]) if one[:1] == QUOTE else one}".rstrip() for one in given)
+    def written(found: re.Match[str]) -> str:
+        name, value, several, other = found.groups()
+        if name is None or found[0] in OTHERWISE:
+            return OTHERWISE.get(found[0], found[0])
+        values = re.split(r",\s*", several) if several else [value or ""]
+        return " ".join(_flag(options[name], one) for one in values) + (" " if other is not None else "")
 
-    return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*)?", flag, message)
+    name = "|".join(sorted(options, key=len, reverse=True))
+    value = r"None|True|False|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*"
+    other = r"(?=[-\w<{])"  # a value that is written as it stands, as -5
+    return re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
+
+
+def _flag(option: Option, value: str) -> str:
+    """An option and its value, as Python writes it, as a flag."""
+    if value == "None" or (option.kind.switch and value == "False"):
+        return option.no if option.kind.settable else f"no {option.flag}"
+    if value in ("True", "False"):
+        return option.flag if option.kind.switch else f"{option.flag} {value.lower()}"
+    return f"{option.flag} {shlex.quote(value[1:-1]) if value[:1] == QUOTE else value}".rstrip()

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -59,24 +60,23 @@ class Measure:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of trec_eval to a parser."""
-    switches = {
-        "-q": ("--query_eval_wanted", "print every query too"),
-        "-c": (
+    switch, number = {"action": "store_true"}, {"type": int, "metavar": "NUMBER"}
+    known: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+        ("-q", "--query_eval_wanted", switch, "print every query too"),
+        (
+            "-c",
             "--complete_rel_info_wanted",
+            switch,
             "average over all queries of the judgments, 0 where the run has no results",
         ),
-        "-n": ("--nosummary", "leave out the averages"),
-        "-J": ("--Judged_docs_only", "leave unjudged documents out of the rankings"),
-    }
-    for short, (long, told) in switches.items():
-        parser.add_argument(short, long, action="store_true", dest=short[1], help=told)
-    numbers = {
-        "-l": ("--level_for_rel", "the least grade that is relevant, 1 by default"),
-        "-M": ("--Max_retrieved_per_topic", "take so many results of each query and leave out the rest"),
-        "-N": ("--Number_docs_in_coll", "the number of documents in the collection"),
-    }
-    for short, (long, told) in numbers.items():
-        parser.add_argument(short, long, type=int, dest=short[1], help=told, metavar="NUMBER")
+        ("-n", "--nosummary", switch, "leave out the averages"),
+        ("-J", "--Judged_docs_only", switch, "leave unjudged documents out of the rankings"),
+        ("-l", "--level_for_rel", number, "the least grade that is relevant, 1 by default"),
+        ("-M", "--Max_retrieved_per_topic", number, "take so many results of each query and leave out the rest"),
+        ("-N", "--Number_docs_in_coll", number, "the number of documents in the collection"),
+    )
+    for short, long, kind, told in known:
+        parser.add_argument(short, long, dest=short[1], help=told, **kind)
     for short, (long, _, _) in MISSING.items():
         value: dict[str, Any] = {"nargs": 0} if short == "-o" else {}
         parser.add_argument(short, long, action=_Missing, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **value)
@@ -123,7 +123,7 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
     if not len(known):
         raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
     queries = sorted(known["query"].unique())
-    whole = _Whole(str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None)
+    run, n_graded = str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None
     # A level that other queries reach is no mistake, so their judgments stay, in a segment that is not printed.
     averaged = pl.lit(True) if given.c else pl.col("query").is_in(queries)
     qrels, results = qrels.with_columns(averaged.alias(AVERAGED)), _cut(results, given.M)
@@ -132,7 +132,7 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
         irm = IRM(results.drop("run"), doc="doc", by=AVERAGED, collection_size=given.N, **conventions).judge(qrels)
         texts = _relstrings(measures, results, qrels, judged_only=given.J)
         lines = [] if not given.q else _of_queries(irm, measures, queries, texts)
-        summary = [] if given.n else _of_all(irm, measures, whole)
+        summary = [] if given.n else _of_all(irm, measures, run, n_graded)
     except FrameMetricsError as error:
         told = str(error).replace(f"rel={given.l}", f"-l {given.l}")
         raise type(error)(told.replace(f"collection_size={given.N}", f"-N {given.N}")) from None
@@ -195,37 +195,32 @@ def _of_queries(
 ) -> list[tuple[str, str, str]]:
     """The lines of queries, in the order of their ids; the texts are those of relstring."""
     own = [one for one in measures if one.kind not in SUMMARY]
-    values = {}
+    values, lines = {}, []
     if asked := _computed(own):
         found = irm.per_query(asked).select("query", "metric", "value")
         values = {(query, metric): value for query, metric, value in found.iter_rows()}
-    return [
-        (
-            one.name,
-            query,
-            texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked]),
-        )
-        for query in queries
-        for one in own
-    ]
+    for query, one in product(queries, own):
+        text = texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked])
+        lines.append((one.name, query, text))
+    return lines
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """Facts that trec_eval reads off its files, whatever is measured."""
+def _of_all(
+    irm: IRM[pl.DataFrame], measures: Sequence[Measure], run: str, n_graded: int | None
+) -> list[tuple[str, str, str]]:
+    """The lines of all queries together.
 
-    run: str  # the name of the last line
-    graded: int | None  # judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c
-
-
-def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], whole: _Whole) -> list[tuple[str, str, str]]:
-    """The lines of all queries together."""
+    Parameters
+    ----------
+    run : the name of the run, in its last line.
+    n_graded : judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c.
+    """
     own = [one for one in measures if one.kind != "relstring"]
     found = irm.evaluate("num_q", *_computed(own)).filter(AVERAGED).select("metric", "value")
     values: dict[str, float | None] = dict(found.iter_rows())
-    if whole.graded is not None:
-        values["num_rel"] = whole.graded
-    return [(one.name, "all", whole.run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
+    if n_graded is not None:
+        values["num_rel"] = n_graded
+    return [(one.name, "all", run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
 
 
 def _told(measure: Measure, value: float | None) -> str:

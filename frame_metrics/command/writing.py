@@ -9,17 +9,18 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_metrics.border.files import replacing
+from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
-from frame_metrics.command.reading import ENDINGS, format_of
+from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_choice, closest, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, closest, listed
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
 NARROW = 80  # letters of a line, where no terminal says how many
@@ -81,19 +82,23 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
 
 def format_to(name: str, said: str | None) -> str:
     """Return the format of a file that is written, by its ending where none is said."""
-    if said is not None:
-        check_choice("to", said, tuple(WRITTEN))
-        return said
-    plain, endings = name.lower().removesuffix(".gz"), [one for several in WRITTEN.values() for one in several]
-    known = next((kind for kind, its in WRITTEN.items() if plain.endswith(its)), None)
-    if known is None:
+    kind = said or format_of(name, WRITTEN)
+    if kind is None:
+        endings = [one for several in WRITTEN.values() for one in several]
         raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
-    return known
+    if kind in MARKS and is_packed(name):
+        raise FrameMetricsError(f"-o {name}: {kind} is not packed by gzip; leave out .gz")
+    return kind
+
+
+def is_packed(name: str) -> bool:
+    """Return True for the name of a file that gzip packs."""
+    return name.lower().endswith(".gz")
 
 
 def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
     """Return a frame in a format; ``width``: of a terminal."""
-    if not look.header and kind not in ("table", "csv", "tsv"):
+    if not look.header and kind not in ("table", *OF_CELLS):
         raise FrameMetricsError(f"--no-header: {kind} has no line of names; say --to csv, tsv or table")
     if kind == "table":
         if look.brief and is_comparison(frame):
@@ -103,11 +108,11 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
     if kind in FOR_PEOPLE:
         return (page if kind == "html" else markdown)(frame, look.digits).encode()
     file = io.BytesIO()
-    if kind in ("csv", "tsv"):
+    if kind in OF_CELLS:
         _check_flat(frame.schema, kind)
         safe = _changed(frame, no_formula) if look.formulas == "text" else frame
-        safe.write_csv(file, separator="," if kind == "csv" else "\t", include_header=look.header)
-    elif kind in ("parquet", "arrow"):
+        safe.write_csv(file, separator=OF_CELLS[kind], include_header=look.header)
+    elif kind in MARKS:
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
     elif kind == "json":
         _finite(frame).write_json(file)
@@ -136,19 +141,24 @@ def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
 
 
 def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:
-    """Write a frame to a file, which takes its place once it is whole."""
+    """Write a frame to a file."""
     data = as_bytes(frame, kind, look)
-    with replacing(name) as file:
-        file.write(gzip.compress(data, mtime=0) if name.lower().endswith(".gz") else data)
+    put_in(name, gzip.compress(data, mtime=0) if is_packed(name) else data)
+
+
+def put_in(name: str, data: bytes) -> None:
+    """Write bytes to a file, which takes its place once it is whole."""
+    with replacing(file_name(name)) as file:
+        file.write(data)
 
 
 def show(frame: pl.DataFrame, kind: str | None, look: Look) -> None:
     """Print a frame: a table where standard output is a terminal, else CSV, if nothing else is said."""
     terminal = sys.stdout.isatty()
     kind = kind or ("table" if terminal else "csv")
-    if terminal and kind in ("parquet", "arrow"):
+    if terminal and kind in MARKS:
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
-    if on_github() and kind not in ("parquet", "arrow", "json", "jsonl"):
+    if on_github() and kind not in (*MARKS, "json", "jsonl"):
         frame = _changed(frame, no_command)
     width = shutil.get_terminal_size().columns if terminal else None
     put(as_bytes(frame, kind, look, width))
@@ -189,12 +199,11 @@ def convert(
             write_qrels(frame, name, **ids, grade=roles["grade"])
         return
     kind = format_to(name, kind)
-    if kind in ("csv", "tsv"):
+    if kind in OF_CELLS:
         _check_flat(plan.collect_schema(), kind)
-    plain = formulas == "keep" and not name.lower().endswith(".gz")
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
-    if plain:
-        sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}
+    if formulas == "keep" and not is_packed(name):
+        sinks |= {one: partial(plan.sink_csv, separator=separator) for one, separator in OF_CELLS.items()}
     if kind not in sinks:
         frame = plan.collect()
         check()

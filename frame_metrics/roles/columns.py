@@ -31,7 +31,7 @@ class Role:
     saved: bool = False  # whether it says something of numbers that were computed elsewhere
     called: str = ""  # names of such columns elsewhere, of which only a hint is made
     plural: str = ""  # the word for its values, where it is not the role with an s
-    text: Literal["text", "number", "seen"] | None = None  # the type in files of text: always this, or as seen
+    text: Literal["text", "number", "seen", "key"] | None = None  # in files of text: always this, or as seen
     check: Callable[..., pl.Series] | None = None  # makes its values ready, or raises; takes values and column
     takes: tuple[str, ...] = ()  # what the check takes beside these
 
@@ -72,8 +72,8 @@ class Columns:
         plural="queries",
         text="text",
     )
-    system: str | None = _column(saved=True)
-    by: tuple[str, ...] = _column((), beside=True, saved=True, called="groupby group_by", plural="segments")
+    system: str | None = _column(saved=True, text="key")
+    by: tuple[str, ...] = _column((), beside=True, saved=True, called="groupby group_by", plural="segments", text="key")
     score: str | None = _result(
         several=True,
         called="sim similarity bm25 prob proba probability y_score y_prob pred_score",
@@ -108,13 +108,15 @@ class Columns:
         check=series.doc_column,
     )
     relevant: str | None = _column(found="lists")
-    team: str | None = _column(of=("result",), called="contributor contributed_by", check=series.team_column)
-    group: str | None = _column(of=("result",), check=series.group_column)
+    team: str | None = _column(
+        of=("result",), called="contributor contributed_by", text="key", check=series.team_column
+    )
+    group: str | None = _column(of=("result",), text="key", check=series.group_column)
     popularity: str | None = _amount("popularity", "result", plural="popularities")
     class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
-    cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, check=series.cluster_column)
+    cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, text="key", check=series.cluster_column)
     of: tuple[str, ...] = ()  # what impressions are of, which judgments() names
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")

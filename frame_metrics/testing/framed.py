@@ -40,15 +40,12 @@ def frames(trial: Trial) -> Iterator[str]:
 def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | None:
     """The cases as a frame, the roles of its columns, and the cases that have a value there; None for what has none."""
     own, family = trial.metric, trial.family
-    rows: list[tuple[Any, ...]] = []
     if own.input is Confusion and own.k is None:
         cells = ((1, 1), (0, 1), (1, 0), (0, 0))  # the label and the prediction of each
         every = [(i, *pair) for i, case in enumerate(trial.cases) for pair in zip(cells, case.cells, strict=True)]
-        rows = [(i, *cell, int(n)) for i, cell, n in every if n]
-        return _of_segments(rows, {"label": "label", "predicted": "predicted", "count": "n"})
+        return _of_segments([(i, *cell, int(n)) for i, cell, n in every if n], ["label", "predicted", "count"])
     if own.input is Scores:
-        rows = [(i, y, s) for i, case in enumerate(trial.cases) for s, y in case.rows]
-        return _of_segments(rows, {"label": "label", "score": "score"})
+        return _of_segments([(i, *row) for i, case in enumerate(trial.cases) for row in case.rows], ["score", "label"])
     judged = own.judges and not own.of_subtopics
     return _of_queries(trial) if isinstance(family, Rankings) and judged else None
 
@@ -67,14 +64,15 @@ def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
     roles: dict[str, Any] = {"query": "case", "score": "score", "grade": "grade", "collection_size": SIZE}
     if own.off_policy:  # of the policy that was logged, so that each result counts once
         chances = ("propensity", "target_propensity")
-        frame, roles = (
-            frame.with_columns(pl.lit(0.5).alias(name) for name in chances),
-            roles | dict(zip(chances, chances, strict=True)),
-        )
-    return frame, roles | ({"extra": dict(zip(own.columns, columns, strict=True))} if columns else {}), judged
+        frame = frame.with_columns(pl.lit(0.5).alias(name) for name in chances)
+        roles |= {name: name for name in chances}
+    if columns:
+        roles["extra"] = dict(zip(own.columns, columns, strict=True))
+    return frame, roles, judged
 
 
-def _of_segments(rows: list[Any], names: dict[str, str]) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
-    """Rows without a query, a segment for each case."""
-    frame = pl.DataFrame(rows, schema=["case", *names.values()], orient="row")
-    return frame, {"query": None, "by": "case", **names}, frame["case"].unique().sort().to_list()
+def _of_segments(rows: list[Any], names: list[str]) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
+    """Rows without a query, a segment for each case; columns are called as their roles."""
+    frame = pl.DataFrame(rows, schema=["case", *names], orient="row")
+    roles = {"query": None, "by": "case", **{name: name for name in names}}
+    return frame, roles, frame["case"].unique().sort().to_list()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
@@ -21,7 +22,9 @@ LONG_SCALE = 20  # the highest grade of a scale on which it satisfies all but on
 def result(trial: Trial) -> Iterator[str]:
     alone = {str(case): [case] for case in trial.cases}
     for said, cases in {"no query at all": [], **alone, "many queries": trial.cases}.items():
-        if error := trial.error(cases):
+        try:
+            trial.of(cases)
+        except FrameMetricsError as error:
             trial.cause = error
             yield f"{said}: {error}"
 

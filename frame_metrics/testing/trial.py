@@ -46,14 +46,6 @@ class Trial:
         """Return the metric, or another one, of some cases."""
         return (metric or self.metric).compute(self.family.source(cases))
 
-    def error(self, cases: Sequence[Case]) -> FrameMetricsError | None:
-        """Return the error that some cases lead to, if any."""
-        try:
-            self.of(cases)
-        except FrameMetricsError as error:
-            return error
-        return None
-
     @property
     def ranked(self) -> list[Metric]:
         """The metric of rankings, as it is and cut; nothing where it is of no ranking."""

@@ -18,19 +18,12 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.command import main
-from helpers import made_log
+from helpers import Terminal, made_log
 
+pytestmark = pytest.mark.usefixtures("alone")
 ROLES = ["--query", "qid", "--score", "bm25", "--grade", "rating"]
 NAMES = {"query": "qid", "score": "bm25", "grade": "rating"}
 METRICS = ("ndcg@10", "rr")
-
-
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without settings, on no server."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def log() -> pl.DataFrame:
@@ -166,6 +159,24 @@ def test_ids_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert read(out(capsys, "evaluate", "a.run", "rr", "--qrels", "judged.parquet"))["value"].to_list() == [0.5]
 
 
+def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """Segments stay apart as they are written, in one file or several; they are numbers where all are."""
+    both = pl.DataFrame(
+        {"query": [1, 1, 2, 2], "group": ["01", "01", "1", "1"], "score": [2, 1] * 2, "grade": [1, 0, 0, 1]}
+    )
+    write(both, "log.csv")
+    write(both[:2], "a.csv")
+    write(both[2:], "b.csv")
+    said = "group,metric,k,average,value,n,n_undefined\n01,rr,,macro,1.0,1,0\n1,rr,,macro,0.5,1,0\n"
+    for files in (["log.csv"], ["a.csv", "b.csv"], ["b.csv", "a.csv"]):
+        assert out(capsys, "evaluate", *files, "rr", "--by", "group") == said
+    assert json.loads(out(capsys, "evaluate", "b.csv", "rr", "--by", "group", "--to", "json"))[0]["group"] == 1
+    write(both[3:].with_columns(doc=pl.lit("x")).drop("score").with_columns(grade=1), "judged.csv")  # only numbers
+    write(both.with_columns(doc=pl.lit("x")), "log.csv")
+    judged = ["--by", "group", "--qrels", "judged.csv", "--duplicates", "first"]
+    assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
+
+
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
 def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Judgments in a file of their own are joined; a name that says nothing is that of TREC's format."""
@@ -224,6 +235,7 @@ def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
         "| metric | k | average | value | n | n_undefined |",
         "| :-- | --: | :-- | --: | --: | --: |",
     ]
+    assert text == out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "markdown")
     page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
     assert "<tr><td>rr</td>" in page
     assert page.startswith("<!doctype html>")
@@ -234,13 +246,6 @@ def test_json_without_end(capsys: pytest.CaptureFixture[str]) -> None:
     write(pl.DataFrame({"label": [1, 0], "score": [0.9, 0.1]}), "cases.csv")
     rows = json.loads(out(capsys, "curve", "cases.csv", "roc", "--to", "json"))
     assert [row["threshold"] for row in rows] == ["inf", "0.9", "0.1"]
-
-
-class Terminal(io.TextIOWrapper):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str, columns: int = 200) -> str:
@@ -296,48 +301,23 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     )
     write(two, "two.parquet")
     irm, both = IRM(named()), IRM(two, system="run")
-    got = out(capsys, "per-query", "log.parquet", "rr", "--layout", "wide")
-    assert_frame_equal(read(got), irm.per_query("rr", layout="wide"))
-    got = out(
-        capsys,
-        "evaluate",
-        "log.parquet",
-        "rr",
-        "--ci",
-        "0.9",
-        "--resamples",
-        "50",
-        "--average",
-        "min",
-        "--average",
-        "max",
-    )
-    assert_frame_equal(read(got), irm.evaluate("rr", ci=0.9, resamples=50, average=["min", "max"]), check_dtypes=False)
-    got = out(
-        capsys,
-        "compare",
-        "two.parquet",
-        "rr",
-        "--system",
-        "run",
-        "--baseline",
-        "b",
-        "--test",
-        "bootstrap",
-        "--seed",
-        "3",
-    )
-    assert_frame_equal(read(got), both.compare("rr", baseline="b", test="bootstrap", seed=3), check_dtypes=False)
-    roles = ["--system", "run", "--doc", "docid"]
-    got = out(capsys, "similarity", "two.parquet", "rbo", *roles, "--baseline", "b", "--per-query")
-    expected = both(doc="docid").similarity("rbo", baseline="b", per_query=True)
-    assert_frame_equal(read(got), expected, check_dtypes=False)
-    got = out(capsys, "curve", "log.parquet", "rr@k", "ndcg@k", "--cutoffs", "1", "--cutoffs", "3")
-    assert_frame_equal(read(got), irm.curve(["rr@k", "ndcg@k"], cutoffs=[1, 3]))
-    got = out(capsys, "audit", "log.parquet")
-    assert_frame_equal(read(got), irm.audit(), check_dtypes=False)
-    got = out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--no-paired", "--test", "z")
-    assert_frame_equal(read(got), both.compare("rr", paired=False, test="z"), check_dtypes=False)
+    expected = {
+        "per-query log.parquet rr --layout wide": irm.per_query("rr", layout="wide"),
+        "evaluate log.parquet rr --ci 0.9 --resamples 50 --average min --average max": irm.evaluate(
+            "rr", ci=0.9, resamples=50, average=["min", "max"]
+        ),
+        "compare two.parquet rr --system run --baseline b --test bootstrap --seed 3": both.compare(
+            "rr", baseline="b", test="bootstrap", seed=3
+        ),
+        "compare two.parquet rr --system run --no-paired --test z": both.compare("rr", paired=False, test="z"),
+        "similarity two.parquet rbo --system run --doc docid --baseline b --per-query": both(doc="docid").similarity(
+            "rbo", baseline="b", per_query=True
+        ),
+        "curve log.parquet rr@k ndcg@k --cutoffs 1 --cutoffs 3": irm.curve(["rr@k", "ndcg@k"], cutoffs=[1, 3]),
+        "audit log.parquet": irm.audit(),
+    }
+    for call, result in expected.items():
+        assert_frame_equal(read(out(capsys, *call.split())), result, check_dtypes=False)
 
 
 def test_findings_say_options_as_flags(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -364,12 +344,20 @@ def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
 
 
-def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    """A baseline is a number where the column of systems has numbers."""
-    two = [named().with_columns(run=pl.lit(run)) for run in (1, 2)]
-    write(pl.concat(two), "two.parquet")
-    got = read(out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--baseline", "2"))
-    assert got.select("run", "baseline", "difference").rows() == [(1, 2, 0.0)]
+def test_systems_that_are_no_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    """A baseline, and an arm, is a number or a truth value where the column of systems has such."""
+    write(pl.concat([named().with_columns(run=pl.lit(run), old=pl.lit(run < 0)) for run in (1, -2)]), "two.parquet")
+    asked = ["compare", "two.parquet", "rr", "--system", "run"]
+    got = read(out(capsys, *asked, "--baseline", "-2"))
+    assert got.select("run", "baseline", "difference").rows() == [(1, -2, 0.0)]
+    Path("c.toml").write_text("baseline = -2")
+    assert_frame_equal(read(out(capsys, *asked, "--config", "c.toml")), got)
+    assert "'\N{SUPERSCRIPT TWO}' is not among the systems of run: 1, -2" in error(capsys, *asked, "--baseline=\u00b2")
+    truth = out(capsys, *asked[:-1], "old", "--baseline", "true", "--columns", "old,baseline,difference")
+    assert truth == "old,baseline,difference\nfalse,true,0.0\n"
+    for column, arms in (("run", ("1", "-2")), ("old", ("true", "false"))):
+        shares = [f"--split={arm}=.5" for arm in arms]
+        assert "\nunits split,fact,8," in out(capsys, "audit", "two.parquet", "--system", column, *shares)
 
 
 def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,6 +389,7 @@ def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture
     assert "--ci VALUE level of an interval, as 0.95" in text
     assert "frame-metrics evaluate log.parquet ndcg@10 map" in text
     assert "without --label, relevant means" in text
+    assert "--sort=-value begins with the greatest" in text
 
 
 def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -517,6 +506,9 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
         ("[evalute]\nby = 'device'", "settings.toml: there is no command 'evalute'; did you mean 'evaluate'?"),
         ("ties = 'none'", "settings.toml: --ties none is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
         ("margins = 1", "margins = 1 is not true or false"),
+        ("grade = ['score', 'grade']", "settings.toml: grade = ['score', 'grade'] is not one value"),
+        ("sort = [1]", "settings.toml: sort = [1] is not a text, or a list of texts"),
+        ("columns = 5", "settings.toml: columns = 5 is not a text, or a list of texts"),
         ("query = ", "settings.toml: Invalid value"),
         ("fail_under = { rr = 'x' }", "{'rr': 'x'} is not a metric and its limit"),
         ("by = 3.5", "--by 3.5 is not the name of a column, or a list of names"),
@@ -584,6 +576,12 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         ),
         (["evaluate", "log.parquet", "rr", "--fail-under", "rr"], "--fail-under: 'rr' does not read as NAME=VALUE"),
         (["evaluate", "log.parquet", "rr", "--fail-under", "rr=x"], "--fail-under: 'x' is not a number"),
+        (["evaluate", "log.parquet", "rr", "--layout", "wide", "--fail-under", "rr=1"], "leave out --layout wide"),
+        (
+            ["evaluate", "log.parquet", "rr", "--fail-under", "rr=.5", "--fail-under", "rr=.9"],
+            "--fail-under: 'rr' is said twice, with .5 and with .9; say it once",
+        ),
+        (["evaluate", "log.parquet", "rr", "--query", "the query"], "--query 'the query': there is no such column"),
         (["evaluate", "log.parquet", "rr", "--junit", "a.xml"], "--junit writes what gates say, and there is none"),
         (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
         (["evaluate", "log.parquet", "rr", "--config", "no.toml"], "--config: there is no file 'no.toml'"),
@@ -611,6 +609,19 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
         (["evaluate", "bm25.run", "rr"], "judgments in a file of their own are named with --qrels"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
+        (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
+        (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),
+        (["evaluate", "corrupt.csv.gz", "rr"], "corrupt.csv.gz: what gzip packed cannot be read"),
+        (["evaluate", "log.parquet", "rr", "--ci=-1"], "frame-metrics: --ci -1 is not a level between 0 and 1"),
+        (
+            ["report", "log.parquet", "rr", "--covariate", "score"],
+            "is of arms with queries of their own; say --no-paired",
+        ),
+        (
+            ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],
+            "frame-metrics: --all-relevant says that every row is relevant, and leaves no part for --grade;",
+        ),
+        (["convert", "log.parquet", "-o", "a.run", "--doc", "docid"], "'run'; say --run-name with the name of the run"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
@@ -625,6 +636,8 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
     Path("wide.csv").write_text("query,score,grade\na,1,1\n", encoding="utf-16")
     Path("bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
     Path("empty").mkdir()
+    packed = gzip.compress(b"query,score,grade\n")
+    Path("corrupt.csv.gz").write_bytes(packed[:10] + b"\xff" + packed[11:])  # a block of a kind that there is not
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -699,18 +712,3 @@ def test_a_comparison_fits_in_a_line(capsys: pytest.CaptureFixture[str]) -> None
     assert "--columns names columns" in said
     text = out(capsys, "compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table", "--columns", "mde")
     assert text.split()[0] == "mde"
-
-
-def test_markdown_has_two_names(capsys: pytest.CaptureFixture[str]) -> None:
-    """--to markdown is --to md, with the names of columns as they are."""
-    asked = ["evaluate", write(log(), "log.parquet"), "rr", *ROLES, "--to"]
-    text = out(capsys, *asked, "markdown")
-    assert text == out(capsys, *asked, "md")
-    assert "| n_undefined |" in text.splitlines()[0]
-
-
-def test_values_in_errors_are_written_as_in_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    """An error that says an option says it as a flag and its value, quoted where a shell needs it."""
-    asked = ["evaluate", write(log(), "log.parquet"), "rr", "--query"]
-    assert "--query qidd: there is no such column" in error(capsys, *asked, "qidd")
-    assert "--query 'the query': there is no such column" in error(capsys, *asked, "the query")

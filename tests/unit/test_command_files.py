@@ -16,15 +16,8 @@ import pytest
 from frame_metrics.command import main
 from inside import LazyPolars, short_looks_at_files
 
+pytestmark = pytest.mark.usefixtures("alone")
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without settings, on no server."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def called(capsys: Captured, name: str, *more: str) -> tuple[int, str, str]:
@@ -419,6 +412,28 @@ def test_a_file_that_is_replaced_while_it_is_read(
     _replaced(monkeypatch, change)
     told = f"log.{ending}: the file was changed after it was first looked at, so that numbers would be of both; "
     assert refused(capsys, f"log.{ending}").startswith(told)
+
+
+@pytest.mark.parametrize("command", ["report", "convert"])
+def test_a_file_that_is_replaced_is_not_handed_on(
+    command: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No page, and no row, is written of a file that was changed after it was read."""
+    Path("log.csv").write_text("query,score,grade\n1,2,1\n")
+    collect, done = pl.LazyFrame.collect, list[int]()
+
+    def then(self: pl.LazyFrame, *asked: Any, **options: Any) -> Any:
+        found = collect(self, *asked, **options)
+        if "1" in str(found) and not done:  # a row of the file
+            done.append(1)
+            Path("log.csv").write_text("query,score,grade\n1,2,1\n2,1,0\n")
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", then)
+    assert main([command, "log.csv", *(["rr", "--format", "md"] if command == "report" else [])]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, done) == ("", [1])
+    assert "log.csv: the file was changed after it was first looked at" in printed.err
 
 
 def test_standard_input_is_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

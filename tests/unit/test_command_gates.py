@@ -18,11 +18,8 @@ Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with a log, on no server."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+def _log(alone: None) -> None:
+    """A folder with a log."""
     ranked().write_parquet("log.parquet")
 
 
@@ -81,6 +78,15 @@ def test_every_segment_is_gated(capsys: Captured) -> None:
     ]
 
 
+def test_what_was_measured_is_no_segment(capsys: Captured) -> None:
+    """A gate names the system and the segment of a row, and none of its other numbers, as n_effective."""
+    clicks = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "label": [1, 0], "chance": [0.5, 0.25]})
+    clicks.write_parquet("clicks.parquet")
+    asked = ["evaluate", "clicks.parquet", "clicks_per_query", "--propensity", "chance"]
+    said = called(capsys, *asked, "--fail-under", "clicks_per_query=3")[2]
+    assert said == ["frame-metrics: gate failed: clicks_per_query is 2.0, under 3"]
+
+
 def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
     """A metric that only a gate names is computed; other spellings and cutoffs are the same metric."""
     code, printed, said = called(
@@ -91,6 +97,8 @@ def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
     assert "map is" in said[0]
     brackets = ["--fail-under", "fbeta(beta=2)@3=0.1"]
     assert "fbeta(beta=2)@3,3," in called(capsys, "evaluate", "log.parquet", *brackets)[1]
+    _, printed, _ = called(capsys, "evaluate", "log.parquet", "rr@1", "--fail-under", "rr@1,2=0.1")
+    assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["rr@1", "rr@2"]
 
 
 def test_an_undefined_value_fails(capsys: Captured) -> None:
@@ -111,13 +119,6 @@ def test_saved_numbers_are_gated(capsys: Captured) -> None:
     pl.DataFrame({"query": [1, 2], "latency": [120.0, 300.0]}).write_csv("times.csv")
     arguments = ["evaluate", "times.csv", "--value", "latency", "--fail-over", "latency=200"]
     assert called(capsys, *arguments)[2] == ["frame-metrics: gate failed: latency is 210.0, over 200"]
-
-
-def test_a_wide_result_has_no_rows_to_gate(capsys: Captured) -> None:
-    arguments = ["evaluate", "log.parquet", "rr", "--layout", "wide", "--fail-under", "rr=0.5"]
-    code, printed, said = called(capsys, *arguments)
-    assert (code, printed) == (2, "")
-    assert "leave out --layout wide" in said[0]
 
 
 # worse than before
@@ -291,8 +292,9 @@ def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
             "--saved saved.parquet: it has no column 'device'",
         ),
         (["compare", "one.parquet", "rr"], "or give what per_query() returned of another one, as --saved FILE"),
+        (["compare", "one.parquet", "rr", "--saved-system", "bm25"], "--saved-system is of saved numbers, and no file"),
     ],
-    ids=["several", "audit", "system", "no numbers", "no column", "no system"],
+    ids=["several", "audit", "system", "no numbers", "no column", "no system", "no saved numbers"],
 )
 def test_errors_of_saved_numbers_name_the_flag_and_the_file(arguments: list[str], told: str, capsys: Captured) -> None:
     save_rankers(capsys)
@@ -452,11 +454,6 @@ def test_github(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "❌ none.parquet: there is no such file" in Path("summary.md").read_text()
 
 
-def test_elsewhere_no_annotations(capsys: Captured) -> None:
-    said = called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=0.8")[2]
-    assert not [line for line in said if line.startswith("::")]
-
-
 def test_a_broken_pipe_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody reads on nothing is said, and the gates are told by the code all the same."""
     there, here = os.pipe()
@@ -519,13 +516,6 @@ def test_settings_of_a_wrong_type(said: str, capsys: Captured) -> None:
     assert name.replace("-", "_") in told[0].replace("-", "_")
 
 
-def test_a_baseline_of_settings_may_be_a_number(capsys: Captured) -> None:
-    pl.concat([ranked().with_columns(run=run) for run in map(pl.lit, (1, 2))]).write_parquet("log.parquet")
-    Path("c.toml").write_text('system = "run"\nbaseline = 2')
-    code, printed, _ = called(capsys, "compare", "log.parquet", "rr", "--config", "c.toml")
-    assert (code, printed.splitlines()[1][:7]) == (0, "1,2,rr,")
-
-
 @pytest.mark.parametrize("closed", ["stdout", "stdin"])
 def test_a_closed_stream_is_an_error(closed: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
@@ -548,21 +538,7 @@ def test_a_csv_without_values(role: str, rows: str, capsys: Captured) -> None:
     assert printed == same.write_csv()
 
 
-def test_a_gate_of_several_cutoffs(capsys: Captured) -> None:
-    """A gate adds those of its metrics that are not asked for."""
-    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr@1", "--fail-under", "rr@1,2=0.1")
-    assert (code, said) == (0, [])
-    assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["rr@1", "rr@2"]
-
-
-def test_a_gate_that_is_said_twice(capsys: Captured) -> None:
-    twice = ["--fail-under", "rr=.5", "--fail-under", "rr=.9"]
-    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr", *twice)
-    assert (code, printed) == (2, "")
-    assert said == ["frame-metrics: --fail-under: 'rr' is said twice, with .5 and with .9; say it once"]
-
-
-@pytest.mark.parametrize("name", ["log.parquet", "l*.parquet"])
+@pytest.mark.parametrize("name", ["log.parquet", "l*.parquet", "."])
 def test_the_input_is_not_written_over(name: str, capsys: Captured) -> None:
     before = Path("log.parquet").read_bytes()
     code, _, said = called(capsys, "evaluate", name, "rr", "-o", "./log.parquet")

@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM
 from frame_metrics.command import main
+from helpers import Terminal
 
 Captured = pytest.CaptureFixture[str]
 HOSTILE = (
@@ -45,11 +46,8 @@ CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _log(alone: None) -> None:
     """A folder with a log whose ids, segments and columns are hostile."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     log().write_parquet("log.parquet")
 
 
@@ -106,13 +104,6 @@ def test_other_formats_keep_every_text(name: str, capsys: Captured) -> None:
     by_ending = {"parquet": pl.read_parquet, "arrow": pl.read_ipc, "json": pl.read_json, "jsonl": pl.read_ndjson}
     got = by_ending[name.partition(".")[2]](name)
     assert_frame_equal(got.with_columns(pl.col("k").cast(pl.Int64)), result())
-
-
-class Terminal(io.TextIOWrapper):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.mark.parametrize("kind", [None, "csv", "md", "html", "json"])

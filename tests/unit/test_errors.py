@@ -1123,6 +1123,7 @@ def test_what_was_named_cannot_be_changed_from_outside() -> None:
     irm = _log({"seg": [1, 1, 2, 2]}).irm(**ROLES, by=by)
     by.append("bm25")
     irm.roles["by"] = "bm25"
+    irm.roles["by"].append("bm25")
     assert irm.roles == ROLES | {"by": ["seg"]}
 
 

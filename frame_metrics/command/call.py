@@ -1,0 +1,138 @@
+"""A call: a command with all that was said of it by flags and settings, checked before anything is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from math import isfinite
+from typing import Any
+
+from frame_metrics.command import gates, reading, writing
+from frame_metrics.command.commands import options_of
+from frame_metrics.command.front import PROGRAM
+from frame_metrics.command.options import JUDGMENTS
+from frame_metrics.command.settings import settings
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.roles.columns import FOUND
+from frame_metrics.roles.roles import Roles
+
+SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
+
+
+def _is_file(argument: str) -> bool:
+    """Return True for an argument that looks like the name of a file or folder, as no metric does."""
+    return argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+
+
+@dataclass
+class Call:
+    """One command with what was said of it."""
+
+    name: str
+    given: dict[str, Any]  # by flags
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """Every option that was said: by a flag, else by the settings."""
+        options, said = options_of(self.name), settings(self.given.get("config"), self.name)
+        for name, given in self.given.items():
+            if name in options:
+                said[name] = options[name].value(given, options[name].flag)
+        return {name: value for name, value in said.items() if value is not None or name in FOUND}
+
+    @cached_property
+    def arguments(self) -> tuple[list[str], list[str]]:
+        """The inputs and the metrics: an input looks like a file, or is the first where no other is said."""
+        rest = self.given["arguments"]
+        leading = list(takewhile(_is_file, rest))
+        said = self.given.get("input") or ([] if leading else self.said.get("input", []))
+        leading = leading or ([] if said else rest[:1])
+        return [*said, *leading], rest[len(leading) :]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics, or curves, that were named; those of flags go before those of the settings."""
+        return [*self.arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """The roles and conventions of the log; beside judgments, grade and label are theirs."""
+        judged = ("grade", "label") if "qrels" in self.said else ()
+        return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
+
+    def check(self) -> None:
+        """Raise for what makes no sense together, before anything is read."""
+        said, (inputs, named) = self.said, self.arguments
+        if not inputs:
+            raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
+        if named and "metric" not in options_of(self.name):
+            told = f"{self.name} takes no metrics, and {named[0]!r} does not look like the name of a file"
+            raise BadValueError(f"{told}; name files with --input")
+        if [name for name, _ in self._read].count("-") > 1:
+            raise BadValueError("- is standard input, which holds one frame; name a file for the other")
+        for name in ("output", "junit"):
+            self._check_written(f"--{name}", said.get(name) or "")
+        if "digits" in said:
+            check_whole("digits", said["digits"], 1)
+        if "output" in said and self.name not in ("convert", "report"):
+            writing.format_to(said["output"], said.get("to"))
+        for option in options_of(self.name).values():
+            if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
+                raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
+        self._check_gates()
+        if self.name == "curve" and not self.metrics:
+            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+
+    @property
+    def _read(self) -> list[tuple[str, str | None]]:
+        """The files that are read, and the formats that are said of them."""
+        said = self.said
+        names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
+        saved = [(said[name], None) for name in SAVED if said.get(name)]
+        return [(name, said.get(option)) for option, files in names.items() for name in files] + saved
+
+    def _check_written(self, flag: str, name: str) -> None:
+        """Raise for a file to write in a folder that is not there, or that is read as well."""
+        folder = os.path.dirname(name)
+        if folder and not os.path.isdir(folder):
+            raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
+        for one, kind in self._read if os.path.exists(name) else ():
+            if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
+                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
+
+    def _check_gates(self) -> None:
+        """Raise for gates that say nothing, or that cannot be read off the result."""
+        said = self.said
+        for name in ("fail_under", "fail_over"):
+            self._check_limits(name, said.get(name) or {})
+        alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
+        if bounds is not None:
+            gates.check_bounds(bounds)
+        level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
+        saved = worse or said.get("saved")
+        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or bounds)
+        wrong = {
+            "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
+            f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
+            "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
+                len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
+            ),
+            "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,
+            "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
+            "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")
+            and ungated,
+        }
+        for message in (message for message, holds in wrong.items() if holds):
+            raise BadValueError(message)
+
+    def _check_limits(self, name: str, gate: Any) -> None:
+        """Raise for a gate that is not of limits of metrics."""
+        if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
+            raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
+        if "value" not in self.roles:
+            gates.check_limits(f"--{name.replace('_', '-')}", gate)
+        if gate and self.said.get("layout") == "wide":
+            raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
