@@ -178,8 +178,9 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
 def _check_connection(frame: Any) -> None:
     """Raise where a result cannot become a relation of the connection that a relation has."""
     lacking = ""
-    if (version := sys.modules["duckdb"].__version__) < "1.5":  # which writes the entry into the user's database
-        lacking = f"DuckDB {version} is too old for a result to become a relation: install 1.5 or later"
+    if _version() < (1, 5):  # which writes the entry into the user's database
+        own = sys.modules["duckdb"].__version__
+        lacking = f"DuckDB {own} is too old for a result to become a relation: install 1.5 or later"
     else:
         settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
         for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
@@ -193,9 +194,14 @@ def _check_connection(frame: Any) -> None:
 def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
     """Run SQL on the connection of a relation; DuckDB finds ``_irm_answer_``, which it does not know, in the caller."""
     found = relation.query(ENTRY, sql)
-    if sys.modules["duckdb"].__version__ < "2":  # which leaves the entry there
+    if _version() < (2, 0):  # which leaves the entry there
         relation.query(ENTRY, f"drop view temp.{ENTRY}")
     return found
+
+
+def _version() -> tuple[int, ...]:
+    """Return the first two numbers of DuckDB's version; as texts, 1.10 would stand before 1.5."""
+    return tuple(map(int, sys.modules["duckdb"].__version__.split(".")[:2]))
 
 
 def _batches(relation: Any) -> Iterator[pl.DataFrame]:

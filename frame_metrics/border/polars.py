@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
 SLICE = 1 << 18  # rows of a slice, where less is allowed
+SCAN = re.compile(r"(?m)^ *\w+ SCAN \[")  # a node of a plan that reads files, and no name of a column
 PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of files that say how many rows they have
 PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # and of one, of which a slice can be read alone
 
@@ -61,8 +62,8 @@ class PolarsFrame(Border):
         return isinstance(self._types[column], pl.List | pl.Array)
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
-        held = {name: one if isinstance(one, pl.Expr) else pl.Series(name, one) for name, one in columns.items()}
-        return replace(self, frame=self.frame.with_columns(**held))
+        held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
+        return replace(self, frame=self.frame.with_columns(held))
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
@@ -161,7 +162,7 @@ class LazyPolars(Streamed, PolarsFrame):
     @property
     def _scans(self) -> bool:
         """True where files are read, which may hold more rows than memory does."""
-        return "SCAN" in self._shown
+        return SCAN.search(self._shown) is not None
 
     @cached_property
     def _shown(self) -> str:

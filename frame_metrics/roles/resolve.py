@@ -95,7 +95,8 @@ def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column:
 
 def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
     """The parts whose columns may be found by name: those that nothing was said of, and whose columns play no other."""
-    taken = {column for columns in (*named.values(), dict(named["extra"])) for column in _several(columns)}
+    pairs = dict(named["class_scores"]), dict(named["extra"])
+    taken = {column for columns in (*named.values(), *pairs) for column in _several(columns)}
     return [role for role in FOUND if role not in roles and role in available and role not in taken]
 
 
