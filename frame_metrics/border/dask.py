@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
-from frame_metrics.border.protocol import Work
+from frame_metrics.border.protocol import Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 
@@ -52,19 +52,19 @@ class DaskFrame(Engine):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return self.in_memory(columns).read(columns)
 
-    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+    def mapped(self, asked: Gathering) -> Any:
         from cloudpickle import dumps  # type: ignore[import-untyped]
         from dask.delayed import delayed
 
-        types, taken = self.types(columns), self._taken(columns)
+        types, taken, keys = self.types(asked.columns), self._taken(asked.columns), list(asked.keys)
         if keys and taken.npartitions > 1:
             meta = _with_place(taken._meta, types, keys)
-            taken = taken.map_partitions(_with_place, types, list(keys), meta=meta).shuffle(on=PLACE)
-        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(schema)))
-        return taken.map_partitions(_worked, types, delayed(Sent(work, dumps), traverse=False), meta=meta)
+            taken = taken.map_partitions(_with_place, types, keys, meta=meta).shuffle(on=PLACE)
+        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(asked.schema)))
+        return taken.map_partitions(_worked, types, delayed(Sent(asked.work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        each = self.gathered(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()})
+        each = self.gathered(Gathering(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()}))
         return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
 
     def fetched(self, frame: Any) -> pl.DataFrame:

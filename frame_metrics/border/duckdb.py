@@ -19,7 +19,7 @@ from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import Border, Request
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class DuckDBFrame(Streamed):
     """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
 
     selects = "make it one: relation.project('*, -distance as score')"
+    numbered = False
 
     @cached_property
     @_alone()
@@ -71,10 +72,6 @@ class DuckDBFrame(Streamed):
 
     def names(self) -> list[Any]:
         return self._names.copy()
-
-    @property
-    def numbered(self) -> bool:
-        return False
 
     @_alone()
     def type_of(self, column: str) -> Any:
@@ -134,12 +131,10 @@ class DuckDBFrame(Streamed):
             for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
                 yield batch.rename(dict(zip(places, names, strict=True)))
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
+    def answer(self, request: Request) -> Any:
         _check_connection(self.frame)
         with Unchanged(_files(self.frame.sql_query())).kept():
-            return super().answer(columns, compute, schema, limits, in_pieces=in_pieces)
+            return super().answer(request)
 
 
 @dataclass(frozen=True, eq=False)

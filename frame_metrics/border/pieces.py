@@ -17,7 +17,7 @@ import polars as pl
 
 from frame_metrics.border.machine import memory_to_use
 from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Border, Compute, Limits, Schema, Work, same_keys
+from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
 
@@ -68,49 +68,43 @@ class Streamed(Border):
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
-        self.check(columns)
-        memory = limits.memory or memory_to_use()
-        whole = _within(self.batches(columns, memory), memory // HELD)
+    def answer(self, request: Request) -> Any:
+        self.check(request.columns)
+        memory = request.limits.memory or memory_to_use()
+        whole = _within(self.batches(request.columns, memory), memory // HELD)
         if whole is not None:
-            return self.held(whole).answer(columns, compute, schema, limits, in_pieces=in_pieces)
-        if not in_pieces:
+            return self.held(whole).answer(request)
+        if not request.in_pieces:
             raise NotComputableError(
                 f"this is computed from the whole frame at once, whose needed columns take more than "
                 f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
                 "more, or give it the rows of some queries"
             )
-        return self.given_back(compute(Stream(self, memory, limits.folder)))
+        return self.given_back(request.compute(Stream(self, memory, request.limits.folder)))
 
     def given_back(self, answer: Answer) -> Any:
         return self.held(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(Pieces):
     """A streamed frame, and what may be used to work on it."""
 
     border: Streamed
     memory: int  # bytes
     folder: Any  # the path of one for temporary files; None for the system's own
-    ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
-    spreads: ClassVar[bool] = False
+    ordered: ClassVar[bool] = True
 
-    def gathered(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: dict[str, Any],
-        together: Work | None = None,
-    ) -> pl.DataFrame:
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return self.border.types(columns)
+
+    def gathered(self, asked: Gathering) -> pl.DataFrame:
+        together = asked.together
         for way in (self._in_order, self._in_buckets):
-            done = [pl.DataFrame(schema=schema)]
+            done = [pl.DataFrame(schema=asked.schema)]
             with suppress(Returned), progress(self.border.known_rows, " rows") as tick:
-                for piece in way(columns, keys):
-                    done.append(work(piece))
+                for piece in way(asked.columns, asked.keys):
+                    done.append(asked.work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
                         done = [together(pl.concat(done))]
                         self._check_fits(done[0])

@@ -16,7 +16,7 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import MADE, Beside, Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import MADE, Beside, Border, Limits, Request
 from frame_metrics.errors import BadValueError, listed, shown
 from frame_metrics.inputs import Array
 
@@ -169,25 +169,23 @@ class LazyPolars(Streamed, PolarsFrame):
         """The plan as polars shows it, as it was written."""
         return self.frame.explain(optimized=False)
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> pl.LazyFrame:
+    def answer(self, request: Request) -> pl.LazyFrame:
+        columns = request.columns
         self.check(columns)
-        plan, streamed = self.frame.select(columns), limits.memory or self._scans
-        asked, files = (columns, compute, schema, limits), _files_of(self.frame)
+        plan, streamed, files = self.frame.select(columns), request.limits.memory or self._scans, _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
             held = PolarsFrame(self.read(columns) if self._made and not streamed else table)
             answer = super(LazyPolars, self).answer if streamed else held.answer
             with files.kept():
-                return answer(*asked, in_pieces=in_pieces)
+                return answer(request)
 
         return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
             run,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(schema(self.types(columns))),
+            schema=pl.Schema(request.schema(self.types(columns))),
         )
 
 

@@ -17,7 +17,7 @@ from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import HAS_ROW, TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Work
+from frame_metrics.border.protocol import Border, Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
@@ -77,29 +77,25 @@ class SparkFrame(Engine):
     def given_back(self, answer: Answer) -> Any:
         return self.spread(PolarsFrame(None).given_back(answer))
 
-    def mapped(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: Mapping[str, Any],
-        queries: pl.DataFrame | None = None,
-    ) -> Any:
-        """Return what work gives of each piece; ``queries``: keys that are in a piece though they may have no rows."""
-        together, places, names = self._taken(columns), [f"c{columns.index(key)}" for key in keys], list(columns)
+    def mapped(self, asked: Gathering, queries: pl.DataFrame | None = None) -> Any:
+        """Return what is gathered; ``queries``: keys that are in a piece though they may have no rows."""
+        taken, names = self._taken(asked.columns), list(asked.columns)
+        places = [f"c{names.index(key)}" for key in asked.keys]
         if queries is not None:
-            together = _with_queries(together, self.spread(queries).toDF(*places))
+            taken = _with_queries(taken, self.spread(queries).toDF(*places))
             names.append(HAS_ROW)
-        if keys:
-            together = together.repartition(*places).sortWithinPartitions(*places)
-        spark = _spark_schema(schema)
-        return _mapped(together, partial(_measured, names, keys, PIECE_ROWS, work, _arrow_schema(spark)), spark)
+        if places:
+            taken = taken.repartition(*places).sortWithinPartitions(*places)
+        spark = _spark_schema(asked.schema)
+        work = partial(_measured, names, asked.keys, PIECE_ROWS, asked.work, _arrow_schema(spark))
+        return _mapped(taken, work, spark)
 
     def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
         from pyspark.sql import functions
 
         one = _spark_schema(PACKED)  # a table, in a row of its own
-        each = self.mapped(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED, spread.queries)
+        asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
+        each = self.mapped(asked, spread.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
         told = _mapped(each, partial(_told, spread.told), one).repartition(1)
         known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
