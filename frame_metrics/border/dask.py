@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
-from frame_metrics.border.pieces import TIMES, hashes
+from frame_metrics.border.pieces import TIMES, counted, hashes, summed
 from frame_metrics.border.protocol import Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
@@ -64,8 +64,7 @@ class DaskFrame(Engine):
         return taken.map_partitions(_worked, types, delayed(Sent(asked.work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        each = self.gathered(Gathering(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()}))
-        return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
+        return summed([self.gathered(Gathering(columns, [], counted, {**self.types(columns), TIMES: pl.Int64()}))])
 
     def fetched(self, frame: Any) -> pl.DataFrame:
         return pl.from_pandas(self._computed(frame))
@@ -119,10 +118,6 @@ def _with_place(part: Any, types: Mapping[str, Any], keys: Sequence[str]) -> Any
 
 def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
     return _as_pandas(work(_read(part, types)))
-
-
-def _counted(piece: pl.DataFrame) -> pl.DataFrame:
-    return piece.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
 def _as_pandas(table: pl.DataFrame) -> Any:

@@ -94,7 +94,7 @@ class PandasFrame(Border):
         own = self.column(name)
         if _has_rows(own):
             return _key_values(name, own, at, beside)
-        return _as_arrow(as_type(key_values(table, name, at, beside), own.dtype.pyarrow_dtype))
+        return of_pandas(key_values(table, name, at, beside), own.dtype)
 
 
 def _is_absent(value: Any) -> bool:
@@ -118,7 +118,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
     if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
-        return _from_arrow(name, values)
+        return as_series(name, values.array.__arrow_array__())
     if type(dtype).__name__ == "SparseDtype":
         return _as_series(name, values.sparse.to_dense())
     try:
@@ -133,11 +133,6 @@ def _as_series(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
-
-
-def _from_arrow(name: str, values: Any) -> pl.Series:
-    """Return a column that is Arrow's, or that has a type of its own there."""
-    return as_series(name, values.array.__arrow_array__())
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -251,10 +246,11 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:
-    """Return intervals or periods, as they were read, in their type of pandas."""
+    """Return intervals, periods or what Arrow holds, as they were read, in their type of pandas."""
     import pandas as pd
 
-    kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
+    of_arrow = hasattr(dtype, "pyarrow_dtype")
+    kind = dtype.pyarrow_dtype if of_arrow else pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
 
 
@@ -268,13 +264,6 @@ def period_text(number: int, freq: str) -> str:
 def _has_rows(values: Any) -> bool:
     """Return False for a column of an Arrow type of which pandas cannot take rows."""
     return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
-
-
-def _as_arrow(values: Any) -> Any:
-    """An Arrow array as a column of pandas that stays one."""
-    import pandas as pd
-
-    return pd.Series(pd.arrays.ArrowExtensionArray(values))
 
 
 def _key_column(name: str, beside: Beside, own: Any) -> Any:

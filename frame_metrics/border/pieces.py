@@ -54,8 +54,7 @@ class Streamed(Border):
 
         In the order of their first appearance; how often is said by the last column, ``TIMES``.
         """
-        for batch in self.batches(columns):
-            yield batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+        yield from map(counted, self.batches(columns))
 
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is one that may be read for it."""
@@ -113,14 +112,14 @@ class Stream(Pieces):
         return pl.concat(done) if together is None else together(pl.concat(done))
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        total, new, size = None, [], 0
+        held, new = list[pl.DataFrame](), 0
         for counts in self.border.counts(columns):
-            new.append(counts)
-            size += len(counts)
-            if size > PIECE:
-                total, new, size = _summed(total, new, columns), [], 0
-                self._check_fits(total)
-        return _summed(total, new, columns)
+            held.append(counts)
+            new += len(counts)
+            if new > PIECE:
+                held, new = [summed(held)], 0
+                self._check_fits(held[0])
+        return summed(held)
 
     def _check_fits(self, table: pl.DataFrame) -> None:
         if table.estimated_size() > self.memory // HELD:
@@ -308,11 +307,14 @@ def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 
-def _summed(total: pl.DataFrame | None, new: list[pl.DataFrame], columns: Sequence[str]) -> pl.DataFrame:
-    """Counts added up."""
-    return (
-        pl.concat([*([] if total is None else [total]), *new]).group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
-    )
+def counted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the distinct rows, and in a last column, ``TIMES``, how often each stands."""
+    return rows.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
+
+def summed(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return counts added up."""
+    return pl.concat(counts).group_by(pl.exclude(TIMES), maintain_order=True).agg(pl.sum(TIMES))
 
 
 def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:

@@ -58,8 +58,8 @@ class PolarsFrame(Border):
         self.check(columns)
         return self.frame[list(columns)]  # no expressions, as in select(), which cost a small call more
 
-    def holds_lists(self, column: str) -> bool:
-        return isinstance(self._types[column], pl.List | pl.Array)
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return {name: self._types[name] for name in columns}
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
@@ -102,9 +102,6 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
         return PolarsFrame(self.read(columns))
-
-    def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return {name: self._types[name] for name in columns}
 
     def called(self, function: Any) -> pl.Expr:
         made = function(self.frame)

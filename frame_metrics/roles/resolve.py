@@ -221,8 +221,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
-    either = {role: roles.get(role) for role in EITHER}  # a number, or a column of them
-    sized = {role: given for role, given in either.items() if isinstance(given, str)}
+    sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():
