@@ -249,8 +249,9 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
     """Return intervals, periods or what Arrow holds, as they were read, in their type of pandas."""
     import pandas as pd
 
-    of_arrow = hasattr(dtype, "pyarrow_dtype")
-    kind = dtype.pyarrow_dtype if of_arrow else pd.Series([], dtype=dtype).array.__arrow_array__().type
+    if hasattr(dtype, "pyarrow_dtype"):  # which may be that of no value
+        return pd.Series(pd.arrays.ArrowExtensionArray(as_type(values, dtype.pyarrow_dtype)))
+    kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
 
 

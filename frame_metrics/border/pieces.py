@@ -131,14 +131,13 @@ class Stream(Pieces):
 
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
-        seen, start = _Seen(), 0
+        seen = _Seen()
         with closing(self.border.batches(columns, self.memory)) as batches:
             first = next(batches)
-            for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
+            for piece in _numbered(whole_queries(chain([first], batches), keys, self._rows(first))):
                 if keys:
                     seen.add(piece, keys)
-                yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-                start += len(piece)
+                yield piece
 
     def _rows(self, table: pl.DataFrame) -> int:
         """The number of rows that a piece is to have, by the size of some."""
@@ -148,16 +147,22 @@ class Stream(Pieces):
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
         with closing(TemporaryFile(self.folder)) as file:
-            buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
-            for batch in self.border.batches(columns, self.memory):
-                batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-                start += len(batch)
-                if buckets is None:
-                    size = batch.estimated_size() / max(len(batch), 1) * n_rows
-                    buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(batch))
+            n_rows = self.border.n_rows(keys[0])  # counted first: a connection has one stream
+            batches = _numbered(self.border.batches(columns, self.memory))
+            first = next(batches)
+            size = first.estimated_size() / max(len(first), 1) * n_rows
+            buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(first))
+            for batch in chain([first], batches):
                 buckets.add(batch)
-            if buckets is not None:
-                yield from buckets.pieces()
+            yield from buckets.pieces()
+
+
+def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield tables, one below the other in a frame, with the numbers of their rows there."""
+    start = 0
+    for table in tables:
+        yield table.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+        start += len(table)
 
 
 class Returned(Exception):

@@ -172,10 +172,10 @@ class LazyPolars(Streamed, PolarsFrame):
         plan, streamed, files = self.frame.select(columns), request.limits.memory or self._scans, _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
-            held = PolarsFrame(self.read(columns) if self._made and not streamed else table)
-            answer = super(LazyPolars, self).answer if streamed else held.answer
             with files.kept():
-                return answer(request)
+                if streamed:
+                    return super(LazyPolars, self).answer(request)
+                return PolarsFrame(self.read(columns) if self._made else table).answer(request)
 
         return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
             run,
