@@ -220,6 +220,10 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:
         return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
+    if isinstance(values.dtype, pl.Struct | pl.Array):  # of which numpy makes two dimensions
+        return pd.Series(values.to_list(), dtype=object).array
+    if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
+        return values.to_pandas().array
     return values.to_numpy(writable=True)
 
 

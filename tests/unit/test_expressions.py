@@ -105,6 +105,23 @@ def test_what_no_column_is_made_of() -> None:
     check(REFUSALS, globals())
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        pl.datetime(2026, 1, pl.col("day").dt.month(), time_zone="Europe/Vienna"),
+        pl.struct("day"),
+        pl.concat_list("day", "day").list.to_array(2),
+    ],
+)
+def test_segments_of_any_type_are_made_in_pandas(made: pl.Expr) -> None:
+    """A moment keeps its zone, a struct and an array their values, whatever the index of the frame."""
+    roles: dict[str, Any] = {"query": "qid", "score": "distance", "grade": "clicks", "by": made.alias("made")}
+    frame = LOG.to_pandas(date_as_object=True).set_index(pd.Index([7, 7, 3, 1]))
+    found, wanted = (log.irm(**roles).evaluate("rr") for log in (frame, LOG))
+    assert pl.Series([*found["made"]]).to_list() == wanted["made"].to_list()
+    assert found["value"].to_list() == wanted["value"].to_list()
+
+
 def test_a_name_that_plays_another_part() -> None:
     """An expression that would hide a column that is found by its name needs an alias."""
     scored = LOG.rename({"distance": "score", "qid": "query"})
