@@ -19,6 +19,7 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
+LARGEST = 8  # bytes of a number that polars takes from numpy
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
@@ -111,6 +112,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
     """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        if dtype.itemsize > LARGEST:
+            raise BadValueError(f"{name}: the column is {dtype}, which cannot be read; cast it to another type")
         array = values.to_numpy()
         if dtype == np.float16:
             return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
@@ -245,6 +248,8 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
         values = values.astype(nullable[values.dtype.kind])
+    if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:  # of which pandas takes no rows
+        values = values.astype(values.dtype.newbyteorder("="))
     taken = values.array.take(rows, allow_fill=True)  # intervals of integers with a null are of floats
     return pd.Series(taken, dtype=taken.dtype)  # else pandas looks into objects
 

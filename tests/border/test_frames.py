@@ -413,6 +413,17 @@ def test_lists_of_mixed_types(docs: list[Any], what: str | None) -> None:
         assert error(lambda: IRM(frame).per_query("rr"), BadValueError) == f"doc: {what}"
 
 
+def test_numbers_that_only_numpy_has() -> None:
+    """Numbers of the other byte order are keys as others; one of more than 64 bits is refused by name."""
+    log = pd.DataFrame({"query": [1, 2], "score": [2.0, 1.0], "grade": [1, 0]})
+    swapped = log.assign(query=np.array([1, 2], ">i4"), score=np.array([2.0, 1.0], ">f8"))
+    assert IRM(swapped).per_query("rr").equals(IRM(log.astype({"query": "int32"})).per_query("rr"))
+    long = log["query"].to_numpy().astype(np.longdouble)
+    if long.dtype.itemsize > 8:  # as most systems have it
+        with pytest.raises(FrameMetricsError, match=r"^query: the column is float\d+, which cannot be read; cast it"):
+            IRM(log.assign(query=long)).per_query("rr")
+
+
 @pytest.mark.parametrize("role", ["score", "grade", "weight"])
 def test_sparse_numbers(role: str) -> None:
     """Numbers that pandas keeps sparse are numbers."""
