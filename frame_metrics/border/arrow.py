@@ -31,21 +31,17 @@ class ArrowFrame(Border):
     def _schema(self) -> Any:
         return schema_of(self.frame)
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return list(self._schema.names)
-
     def names(self) -> list[Any]:
-        return self._names.copy()
+        return list(self._schema.names)
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
         if hasattr(self.frame, "scanner"):  # which reads no column where another one stands twice
-            super().check(self._names)
+            super().check(self.names())
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return as_polars(table_of(self.frame, columns, self._names))
+        return as_polars(table_of(self.frame, columns, self.names()))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
@@ -64,7 +60,7 @@ class ArrowFrame(Border):
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
-        return ArrowTable(table_of(self.frame, columns, self._names))
+        return ArrowTable(table_of(self.frame, columns, self.names()))
 
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa

@@ -19,7 +19,6 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-LARGEST = 8  # bytes of a number that polars takes from numpy
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
@@ -109,15 +108,10 @@ def _is_integer(name: Any) -> bool:
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
-    """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
+    """Return a pandas column as polars."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        if dtype.itemsize > LARGEST:
-            raise BadValueError(f"{name}: the column is {dtype}, which cannot be read; cast it to another type")
-        array = values.to_numpy()
-        if dtype == np.float16:
-            return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
-        return pl.Series(name, array, nan_to_null=dtype.kind == "f")
+        return _from_numbers(name, values.to_numpy())
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
     if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
@@ -136,6 +130,15 @@ def _as_series(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
+
+
+def _from_numbers(name: str, array: Array) -> pl.Series:
+    """Return numbers of numpy: NaN is null, integers are not copied."""
+    if array.itemsize > 8:  # bytes, the most that polars takes
+        raise BadValueError(f"{name}: the column is {array.dtype}, which cannot be read; cast it to another type")
+    if array.dtype == np.float16:
+        return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
+    return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -246,8 +249,7 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
         place[some], place[later] = np.arange(len(here)), len(here) + np.arange(len(there))
         rows = place
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
-        nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
-        values = values.astype(nullable[values.dtype.kind])
+        values = values.convert_dtypes()  # to those that have a null
     if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:  # of which pandas takes no rows
         values = values.astype(values.dtype.newbyteorder("="))
     taken = values.array.take(rows, allow_fill=True)  # intervals of integers with a null are of floats
