@@ -172,18 +172,18 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
 @_alone()
 def _check_connection(frame: Any) -> None:
     """Raise where a result cannot become a relation of the connection that a relation has."""
-    lacking = ""
+    instead = "or give the relation's to_arrow_table()"
     if _version() < (1, 5):  # which writes the entry into the user's database
         own = sys.modules["duckdb"].__version__
-        lacking = f"DuckDB {own} is too old for a result to become a relation: install 1.5 or later"
-    else:
-        settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
-        for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
-            if not on:
-                way = "set it true" if name == REPLACEMENTS[0] else "open the database with it"
-                lacking = f"{name} is off, without which a result cannot become a relation of the connection: {way}"
-    if lacking:
-        raise BadValueError(f"{lacking}, or give the relation's to_arrow_table()")
+        raise BadValueError(
+            f"DuckDB {own} is too old for a result to become a relation: install 1.5 or later, {instead}"
+        )
+    settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
+    for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
+        if not on:
+            way = "set it true" if name == REPLACEMENTS[0] else "open the database with it"
+            what = f"{name} is off, without which a result cannot become a relation of the connection"
+            raise BadValueError(f"{what}: {way}, {instead}")
 
 
 def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
