@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
 SLICE = 1 << 18  # rows of a slice, where less is allowed
-SCAN = re.compile(r"(?m)^ *\w+ SCAN \[")  # a node of a plan that reads files, and no name of a column
+SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, and no name of a column
 PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of files that say how many rows they have
 PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # and of one, of which a slice can be read alone
 
