@@ -89,8 +89,10 @@ class ArrowTable(ArrowFrame):
     def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
         table = self.frame
         for name, values in columns.items():
-            at, column = table.schema.get_field_index(name), narrow(pl.Series("", values)).to_arrow()
-            table = table.append_column(name, column) if at < 0 else table.set_column(at, name, column)
+            made, at = narrow(pl.Series(name, values)), table.schema.get_field_index(name)
+            field = made.to_frame().to_arrow().schema.field(0)  # which has the order of an Enum
+            column = made.to_arrow()
+            table = table.append_column(field, column) if at < 0 else table.set_column(at, field, column)
         return replace(self, frame=table)
 
     @property

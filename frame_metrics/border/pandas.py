@@ -69,7 +69,9 @@ class PandasFrame(Border):
     def with_columns(self, columns: dict[str, Any]) -> PandasFrame:
         frame = self.frame.copy(deep=False)
         for name, values in columns.items():
-            frame[self.label(name)] = _as_pandas(name, values) if isinstance(values, pl.Series) else values
+            if isinstance(values, pl.Series):
+                values = values.to_pandas().array if values.dtype == pl.Enum else _as_pandas(name, values)
+            frame[self.label(name)] = values
         return replace(self, frame=frame)
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:

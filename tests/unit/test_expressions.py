@@ -111,15 +111,17 @@ def test_what_no_column_is_made_of() -> None:
         pl.datetime(2026, 1, pl.col("day").dt.month(), time_zone="Europe/Vienna"),
         pl.struct("day"),
         pl.concat_list("day", "day").list.to_array(2),
+        pl.col("qid").cast(pl.Enum(["b", "B", "a", "A"])),
     ],
 )
-def test_segments_of_any_type_are_made_in_pandas(made: pl.Expr) -> None:
-    """A moment keeps its zone, a struct and an array their values, whatever the index of the frame."""
+def test_segments_of_any_type_are_made(made: pl.Expr) -> None:
+    """In pandas and Arrow a moment keeps its zone, a struct and an array their values, an Enum its order."""
     roles: dict[str, Any] = {"query": "qid", "score": "distance", "grade": "clicks", "by": made.alias("made")}
-    frame = LOG.to_pandas(date_as_object=True).set_index(pd.Index([7, 7, 3, 1]))
-    found, wanted = (log.irm(**roles).evaluate("rr") for log in (frame, LOG))
+    wanted = LOG.irm(**roles).evaluate("rr")
+    found = LOG.to_pandas(date_as_object=True).set_index(pd.Index([7, 7, 3, 1])).irm(**roles).evaluate("rr")
     assert pl.Series([*found["made"]]).to_list() == wanted["made"].to_list()
     assert found["value"].to_list() == wanted["value"].to_list()
+    assert as_polars(IRM(LOG.to_arrow(), **roles).evaluate("rr"))["made"].to_list() == wanted["made"].to_list()
 
 
 def test_a_name_that_plays_another_part() -> None:
