@@ -21,6 +21,7 @@ from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import LazyPolars
+from frame_metrics.border.protocol import Gathering
 from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
@@ -60,6 +61,7 @@ __all__ = [
     "Classes",
     "Confusion",
     "DuckDBFrame",
+    "Gathering",
     "LazyPolars",
     "Lists",
     "PlainText",

@@ -22,27 +22,26 @@ DIGITS = 38  # of a decimal of 128 bits
 
 
 class ArrowFrame(Border):
-    """A pyarrow Table, dataset or scanner, or anything that exports Arrow."""
+    """A dataset or a scanner of pyarrow, or anything that exports Arrow."""
+
+    selects = "a pyarrow Table takes expressions"
+    numbered = False
 
     @cached_property
     def _schema(self) -> Any:
         return schema_of(self.frame)
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return list(self._schema.names)
-
     def names(self) -> list[Any]:
-        return self._names.copy()
+        return list(self._schema.names)
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
         if hasattr(self.frame, "scanner"):  # which reads no column where another one stands twice
-            super().check(self._names)
+            super().check(self.names())
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return as_polars(table_of(self.frame, columns, self._names))
+        return as_polars(table_of(self.frame, columns, self.names()))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
@@ -56,32 +55,12 @@ class ArrowFrame(Border):
         return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
 
     @property
-    def selects(self) -> str:  # type: ignore[override]
-        return "" if hasattr(self.frame, "append_column") else "a pyarrow Table takes expressions"
-
-    def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
-        table = self.frame
-        for name, values in columns.items():
-            at, column = table.schema.get_field_index(name), narrow(pl.Series("", values)).to_arrow()
-            table = table.append_column(name, column) if at < 0 else table.set_column(at, name, column)
-        return replace(self, frame=table)
-
-    @property
     def unchanged(self) -> bool:
-        return hasattr(self.frame, "num_rows")  # a Table; what else there is may be asked for its names once
-
-    @property
-    def numbered(self) -> bool:
-        return hasattr(self.frame, "num_rows")
-
-    def looked_at(self, n: int) -> tuple[Border, int] | None:
-        if not hasattr(self.frame, "num_rows"):
-            return None
-        return ArrowFrame(self.frame.slice(0, n)), int(self.frame.num_rows)
+        return False  # it may be asked for its names once only
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
-        return ArrowFrame(table_of(self.frame, columns, self._names))
+        return ArrowTable(table_of(self.frame, columns, self.names()))
 
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa
@@ -99,6 +78,29 @@ class ArrowFrame(Border):
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})
+
+
+class ArrowTable(ArrowFrame):
+    """A pyarrow Table, or a batch of rows."""
+
+    selects = ""
+    numbered = True
+
+    def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
+        table = self.frame
+        for name, values in columns.items():
+            made, at = narrow(pl.Series(name, values)), table.schema.get_field_index(name)
+            field = made.to_frame().to_arrow().schema.field(0)  # which has the order of an Enum
+            column = made.to_arrow()
+            table = table.append_column(field, column) if at < 0 else table.set_column(at, field, column)
+        return replace(self, frame=table)
+
+    @property
+    def unchanged(self) -> bool:
+        return True
+
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        return ArrowTable(self.frame.slice(0, n)), int(self.frame.num_rows)
 
 
 def as_polars(table: Any) -> pl.DataFrame:

@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
-from frame_metrics.border.pieces import TIMES, hashes
-from frame_metrics.border.protocol import Work
+from frame_metrics.border.pieces import TIMES, counted, hashes, summed
+from frame_metrics.border.protocol import Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 
@@ -52,20 +52,19 @@ class DaskFrame(Engine):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return self.in_memory(columns).read(columns)
 
-    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+    def mapped(self, asked: Gathering) -> Any:
         from cloudpickle import dumps  # type: ignore[import-untyped]
         from dask.delayed import delayed
 
-        types, taken = self.types(columns), self._taken(columns)
+        types, taken, keys = self.types(asked.columns), self._taken(asked.columns), list(asked.keys)
         if keys and taken.npartitions > 1:
             meta = _with_place(taken._meta, types, keys)
-            taken = taken.map_partitions(_with_place, types, list(keys), meta=meta).shuffle(on=PLACE)
-        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(schema)))
-        return taken.map_partitions(_worked, types, delayed(Sent(work, dumps), traverse=False), meta=meta)
+            taken = taken.map_partitions(_with_place, types, keys, meta=meta).shuffle(on=PLACE)
+        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(asked.schema)))
+        return taken.map_partitions(_worked, types, delayed(Sent(asked.work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        each = self.gathered(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()})
-        return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
+        return summed([self.gathered(Gathering(columns, [], counted, {**self.types(columns), TIMES: pl.Int64()}))])
 
     def fetched(self, frame: Any) -> pl.DataFrame:
         return pl.from_pandas(self._computed(frame))
@@ -83,15 +82,17 @@ class DaskFrame(Engine):
             ) from None
 
     def given_back(self, answer: Answer) -> Any:
+        import pandas as pd
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
         read = answer.table.select(name for name in answer.table.columns if name in sources)
-        keys = _as_pandas(read)
-        types = {name: self._empty.column(name).dtype for name in keys.columns if name in self.names()}
-        keys = keys.assign(**{name: _in_type(keys[name], read[name], kind) for name, kind in types.items()})
-        keys.columns = [self._empty.label(name) for name in keys.columns]
-        table = PandasFrame(keys).given_back(answer)
+        keys: dict[Any, Any] = {}
+        for name, values in _as_pandas(read).items():
+            known = name in self.names()
+            held = _in_type(values, read[name], self._empty.column(name).dtype) if known else values
+            keys[self._empty.label(name)] = held
+        table = PandasFrame(pd.DataFrame(keys)).given_back(answer)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
 
     def _taken(self, columns: Sequence[str]) -> Any:
@@ -119,10 +120,6 @@ def _with_place(part: Any, types: Mapping[str, Any], keys: Sequence[str]) -> Any
 
 def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
     return _as_pandas(work(_read(part, types)))
-
-
-def _counted(piece: pl.DataFrame) -> pl.DataFrame:
-    return piece.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
 def _as_pandas(table: pl.DataFrame) -> Any:

@@ -19,7 +19,7 @@ from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import Border, Request
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class DuckDBFrame(Streamed):
     """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
 
     selects = "make it one: relation.project('*, -distance as score')"
+    numbered = False
 
     @cached_property
     @_alone()
@@ -71,10 +72,6 @@ class DuckDBFrame(Streamed):
 
     def names(self) -> list[Any]:
         return self._names.copy()
-
-    @property
-    def numbered(self) -> bool:
-        return False
 
     @_alone()
     def type_of(self, column: str) -> Any:
@@ -134,12 +131,10 @@ class DuckDBFrame(Streamed):
             for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
                 yield batch.rename(dict(zip(places, names, strict=True)))
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
+    def answer(self, request: Request) -> Any:
         _check_connection(self.frame)
         with Unchanged(_files(self.frame.sql_query())).kept():
-            return super().answer(columns, compute, schema, limits, in_pieces=in_pieces)
+            return super().answer(request)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,25 +172,31 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
 @_alone()
 def _check_connection(frame: Any) -> None:
     """Raise where a result cannot become a relation of the connection that a relation has."""
-    lacking = ""
-    if (version := sys.modules["duckdb"].__version__) < "1.5":  # which writes the entry into the user's database
-        lacking = f"DuckDB {version} is too old for a result to become a relation: install 1.5 or later"
-    else:
-        settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
-        for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
-            if not on:
-                way = "set it true" if name == REPLACEMENTS[0] else "open the database with it"
-                lacking = f"{name} is off, without which a result cannot become a relation of the connection: {way}"
-    if lacking:
-        raise BadValueError(f"{lacking}, or give the relation's to_arrow_table()")
+    instead = "or give the relation's to_arrow_table()"
+    if _version() < (1, 5):  # which writes the entry into the user's database
+        own = sys.modules["duckdb"].__version__
+        raise BadValueError(
+            f"DuckDB {own} is too old for a result to become a relation: install 1.5 or later, {instead}"
+        )
+    settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
+    for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
+        if not on:
+            way = "set it true" if name == REPLACEMENTS[0] else "open the database with it"
+            what = f"{name} is off, without which a result cannot become a relation of the connection"
+            raise BadValueError(f"{what}: {way}, {instead}")
 
 
 def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
     """Run SQL on the connection of a relation; DuckDB finds ``_irm_answer_``, which it does not know, in the caller."""
     found = relation.query(ENTRY, sql)
-    if sys.modules["duckdb"].__version__ < "2":  # which leaves the entry there
+    if _version() < (2, 0):  # which leaves the entry there
         relation.query(ENTRY, f"drop view temp.{ENTRY}")
     return found
+
+
+def _version() -> tuple[int, ...]:
+    """Return the first two numbers of DuckDB's version; as texts, 1.10 would stand before 1.5."""
+    return tuple(map(int, sys.modules["duckdb"].__version__.split(".")[:2]))
 
 
 def _batches(relation: Any) -> Iterator[pl.DataFrame]:

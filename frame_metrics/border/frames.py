@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.arrow import ArrowFrame, ArrowTable
 from frame_metrics.border.dask import DaskFrame
 from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
@@ -62,7 +62,7 @@ def border_of(frame: Any) -> Border:
     if is_narwhals(frame):
         return wrapped(frame, border_of(frame.to_native()))
     if gives_arrow(frame):
-        return ArrowFrame(frame)
+        return ArrowTable(frame) if hasattr(frame, "append_column") else ArrowFrame(frame)
     raise BadValueError(f"a {kind_of(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.arrow import ArrowTable
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import Border, Request
 
 
 def is_narwhals(frame: Any) -> bool:
@@ -28,11 +27,8 @@ class Wrapped(Border):
     def given(self) -> Any:
         return self.module.from_native(self.frame)
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
-        native = super().answer(columns, compute, schema, limits, in_pieces=in_pieces)
-        return self.module.from_native(native)
+    def answer(self, request: Request) -> Any:
+        return self.module.from_native(super().answer(request))
 
 
 class WrappedPolars(Wrapped, PolarsFrame):
@@ -43,20 +39,13 @@ class WrappedPandas(Wrapped, PandasFrame):
     """A DataFrame of pandas that narwhals wraps."""
 
 
-class WrappedArrow(Wrapped, ArrowFrame):
+class WrappedArrow(Wrapped, ArrowTable):
     """A pyarrow Table that narwhals wraps."""
-
-
-KINDS: dict[type[Border], type[Wrapped]] = {
-    PolarsFrame: WrappedPolars,
-    PandasFrame: WrappedPandas,
-    ArrowFrame: WrappedArrow,
-}
 
 
 def wrapped(frame: Any, native: Border) -> Border:
     """Return the border of a frame of narwhals, whose answers are frames of narwhals; ``native`` is that of its own."""
-    kind = KINDS.get(type(native))
-    return (
-        native if kind is None else kind(native.frame, sys.modules[type(frame).__module__.removesuffix(".dataframe")])
-    )
+    for kind in (WrappedPolars, WrappedPandas, WrappedArrow):
+        if issubclass(kind, type(native)):
+            return kind(native.frame, sys.modules[type(frame).__module__.removesuffix(".dataframe")])
+    return native

@@ -69,7 +69,9 @@ class PandasFrame(Border):
     def with_columns(self, columns: dict[str, Any]) -> PandasFrame:
         frame = self.frame.copy(deep=False)
         for name, values in columns.items():
-            frame[self.label(name)] = _as_pandas(name, values) if isinstance(values, pl.Series) else values
+            if isinstance(values, pl.Series):
+                values = values.to_pandas().array if values.dtype == pl.Enum else _as_pandas(name, values)
+            frame[self.label(name)] = values
         return replace(self, frame=frame)
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
@@ -94,7 +96,7 @@ class PandasFrame(Border):
         own = self.column(name)
         if _has_rows(own):
             return _key_values(name, own, at, beside)
-        return _as_arrow(as_type(key_values(table, name, at, beside), own.dtype.pyarrow_dtype))
+        return of_pandas(key_values(table, name, at, beside), own.dtype)
 
 
 def _is_absent(value: Any) -> bool:
@@ -108,17 +110,14 @@ def _is_integer(name: Any) -> bool:
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
-    """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
+    """Return a pandas column as polars."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        array = values.to_numpy()
-        if dtype == np.float16:
-            return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
-        return pl.Series(name, array, nan_to_null=dtype.kind == "f")
+        return _from_numbers(name, values.to_numpy())
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
     if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
-        return _from_arrow(name, values)
+        return as_series(name, values.array.__arrow_array__())
     if type(dtype).__name__ == "SparseDtype":
         return _as_series(name, values.sparse.to_dense())
     try:
@@ -135,9 +134,13 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return _as_text(name, values)
 
 
-def _from_arrow(name: str, values: Any) -> pl.Series:
-    """Return a column that is Arrow's, or that has a type of its own there."""
-    return as_series(name, values.array.__arrow_array__())
+def _from_numbers(name: str, array: Array) -> pl.Series:
+    """Return numbers of numpy: NaN is null, integers are not copied."""
+    if array.itemsize > 8:  # bytes, the most that polars takes
+        raise BadValueError(f"{name}: the column is {array.dtype}, which cannot be read; cast it to another type")
+    if array.dtype == np.float16:
+        return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
+    return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -225,6 +228,10 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:
         return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
+    if isinstance(values.dtype, pl.Struct | pl.Array):  # of which numpy makes two dimensions
+        return pd.Series(values.to_list(), dtype=object).array
+    if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
+        return values.to_pandas().array
     return values.to_numpy(writable=True)
 
 
@@ -244,16 +251,19 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
         place[some], place[later] = np.arange(len(here)), len(here) + np.arange(len(there))
         rows = place
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
-        nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
-        values = values.astype(nullable[values.dtype.kind])
+        values = values.convert_dtypes()  # to those that have a null
+    if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:  # of which pandas takes no rows
+        values = values.astype(values.dtype.newbyteorder("="))
     taken = values.array.take(rows, allow_fill=True)  # intervals of integers with a null are of floats
     return pd.Series(taken, dtype=taken.dtype)  # else pandas looks into objects
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:
-    """Return intervals or periods, as they were read, in their type of pandas."""
+    """Return intervals, periods or what Arrow holds, as they were read, in their type of pandas."""
     import pandas as pd
 
+    if hasattr(dtype, "pyarrow_dtype"):  # which may be that of no value
+        return pd.Series(pd.arrays.ArrowExtensionArray(as_type(values, dtype.pyarrow_dtype)))
     kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
 
@@ -268,13 +278,6 @@ def period_text(number: int, freq: str) -> str:
 def _has_rows(values: Any) -> bool:
     """Return False for a column of an Arrow type of which pandas cannot take rows."""
     return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
-
-
-def _as_arrow(values: Any) -> Any:
-    """An Arrow array as a column of pandas that stays one."""
-    import pandas as pd
-
-    return pd.Series(pd.arrays.ArrowExtensionArray(values))
 
 
 def _key_column(name: str, beside: Beside, own: Any) -> Any:

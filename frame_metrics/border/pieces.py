@@ -17,7 +17,7 @@ import polars as pl
 
 from frame_metrics.border.machine import memory_to_use
 from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Border, Compute, Limits, Schema, Work, same_keys
+from frame_metrics.border.protocol import Border, Gathering, Pieces, Request, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
 
@@ -54,8 +54,7 @@ class Streamed(Border):
 
         In the order of their first appearance; how often is said by the last column, ``TIMES``.
         """
-        for batch in self.batches(columns):
-            yield batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+        yield from map(counted, self.batches(columns))
 
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is one that may be read for it."""
@@ -68,49 +67,43 @@ class Streamed(Border):
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
-        self.check(columns)
-        memory = limits.memory or memory_to_use()
-        whole = _within(self.batches(columns, memory), memory // HELD)
+    def answer(self, request: Request) -> Any:
+        self.check(request.columns)
+        memory = request.limits.memory or memory_to_use()
+        whole = _within(self.batches(request.columns, memory), memory // HELD)
         if whole is not None:
-            return self.held(whole).answer(columns, compute, schema, limits, in_pieces=in_pieces)
-        if not in_pieces:
+            return self.held(whole).answer(request)
+        if not request.in_pieces:
             raise NotComputableError(
                 f"this is computed from the whole frame at once, whose needed columns take more than "
                 f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
                 "more, or give it the rows of some queries"
             )
-        return self.given_back(compute(Stream(self, memory, limits.folder)))
+        return self.given_back(request.compute(Stream(self, memory, request.limits.folder)))
 
     def given_back(self, answer: Answer) -> Any:
         return self.held(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(Pieces):
     """A streamed frame, and what may be used to work on it."""
 
     border: Streamed
     memory: int  # bytes
     folder: Any  # the path of one for temporary files; None for the system's own
-    ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
-    spreads: ClassVar[bool] = False
+    ordered: ClassVar[bool] = True
 
-    def gathered(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: dict[str, Any],
-        together: Work | None = None,
-    ) -> pl.DataFrame:
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return self.border.types(columns)
+
+    def gathered(self, asked: Gathering) -> pl.DataFrame:
+        together = asked.together
         for way in (self._in_order, self._in_buckets):
-            done = [pl.DataFrame(schema=schema)]
+            done = [pl.DataFrame(schema=asked.schema)]
             with suppress(Returned), progress(self.border.known_rows, " rows") as tick:
-                for piece in way(columns, keys):
-                    done.append(work(piece))
+                for piece in way(asked.columns, asked.keys):
+                    done.append(asked.work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
                         done = [together(pl.concat(done))]
                         self._check_fits(done[0])
@@ -119,14 +112,14 @@ class Stream:
         return pl.concat(done) if together is None else together(pl.concat(done))
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        total, new, size = None, [], 0
+        held, new = list[pl.DataFrame](), 0
         for counts in self.border.counts(columns):
-            new.append(counts)
-            size += len(counts)
-            if size > PIECE:
-                total, new, size = _summed(total, new, columns), [], 0
-                self._check_fits(total)
-        return _summed(total, new, columns)
+            held.append(counts)
+            new += len(counts)
+            if new > PIECE:
+                held, new = [summed(held)], 0
+                self._check_fits(held[0])
+        return summed(held)
 
     def _check_fits(self, table: pl.DataFrame) -> None:
         if table.estimated_size() > self.memory // HELD:
@@ -138,14 +131,13 @@ class Stream:
 
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
-        seen, start = _Seen(), 0
+        seen = _Seen()
         with closing(self.border.batches(columns, self.memory)) as batches:
             first = next(batches)
-            for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
+            for piece in _numbered(whole_queries(chain([first], batches), keys, self._rows(first))):
                 if keys:
                     seen.add(piece, keys)
-                yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-                start += len(piece)
+                yield piece
 
     def _rows(self, table: pl.DataFrame) -> int:
         """The number of rows that a piece is to have, by the size of some."""
@@ -155,16 +147,22 @@ class Stream:
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
         with closing(TemporaryFile(self.folder)) as file:
-            buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
-            for batch in self.border.batches(columns, self.memory):
-                batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-                start += len(batch)
-                if buckets is None:
-                    size = batch.estimated_size() / max(len(batch), 1) * n_rows
-                    buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(batch))
+            n_rows = self.border.n_rows(keys[0])  # counted first: a connection has one stream
+            batches = _numbered(self.border.batches(columns, self.memory))
+            first = next(batches)
+            size = first.estimated_size() / max(len(first), 1) * n_rows
+            buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(first))
+            for batch in chain([first], batches):
                 buckets.add(batch)
-            if buckets is not None:
-                yield from buckets.pieces()
+            yield from buckets.pieces()
+
+
+def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield tables, one below the other in a frame, with the numbers of their rows there."""
+    start = 0
+    for table in tables:
+        yield table.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+        start += len(table)
 
 
 class Returned(Exception):
@@ -314,11 +312,14 @@ def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 
-def _summed(total: pl.DataFrame | None, new: list[pl.DataFrame], columns: Sequence[str]) -> pl.DataFrame:
-    """Counts added up."""
-    return (
-        pl.concat([*([] if total is None else [total]), *new]).group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
-    )
+def counted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the distinct rows, and in a last column, ``TIMES``, how often each stands."""
+    return rows.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
+
+def summed(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return counts added up."""
+    return pl.concat(counts).group_by(pl.exclude(TIMES), maintain_order=True).agg(pl.sum(TIMES))
 
 
 def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:

@@ -16,7 +16,7 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import MADE, Beside, Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import MADE, Beside, Border, Limits, Request
 from frame_metrics.errors import BadValueError, listed, shown
 from frame_metrics.inputs import Array
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
 SLICE = 1 << 18  # rows of a slice, where less is allowed
+SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, and no name of a column
 PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of files that say how many rows they have
 PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # and of one, of which a slice can be read alone
 
@@ -57,12 +58,15 @@ class PolarsFrame(Border):
         self.check(columns)
         return self.frame[list(columns)]  # no expressions, as in select(), which cost a small call more
 
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return {name: self._types[name] for name in columns}
+
     def holds_lists(self, column: str) -> bool:
         return isinstance(self._types[column], pl.List | pl.Array)
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
-        held = {name: one if isinstance(one, pl.Expr) else pl.Series(name, one) for name, one in columns.items()}
-        return replace(self, frame=self.frame.with_columns(**held))
+        held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
+        return replace(self, frame=self.frame.with_columns(held))
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
@@ -101,9 +105,6 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
         return PolarsFrame(self.read(columns))
-
-    def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return {name: self._types[name] for name in columns}
 
     def called(self, function: Any) -> pl.Expr:
         made = function(self.frame)
@@ -161,32 +162,30 @@ class LazyPolars(Streamed, PolarsFrame):
     @property
     def _scans(self) -> bool:
         """True where files are read, which may hold more rows than memory does."""
-        return "SCAN" in self._shown
+        return SCAN.search(self._shown) is not None
 
     @cached_property
     def _shown(self) -> str:
         """The plan as polars shows it, as it was written."""
         return self.frame.explain(optimized=False)
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> pl.LazyFrame:
+    def answer(self, request: Request) -> pl.LazyFrame:
+        columns = request.columns
         self.check(columns)
-        plan, streamed = self.frame.select(columns), limits.memory or self._scans
-        asked, files = (columns, compute, schema, limits), _files_of(self.frame)
+        plan, streamed, files = self.frame.select(columns), request.limits.memory or self._scans, _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
-            held = PolarsFrame(self.read(columns) if self._made and not streamed else table)
-            answer = super(LazyPolars, self).answer if streamed else held.answer
             with files.kept():
-                return answer(*asked, in_pieces=in_pieces)
+                if streamed:
+                    return super(LazyPolars, self).answer(request)
+                return PolarsFrame(self.read(columns) if self._made else table).answer(request)
 
         return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
             run,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(schema(self.types(columns))),
+            schema=pl.Schema(request.schema(self.types(columns))),
         )
 
 

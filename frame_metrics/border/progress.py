@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TypeAlias
 
 Tick: TypeAlias = Callable[[int], None]
@@ -24,14 +25,11 @@ def progress(total: int | Callable[[], int | None] | None, unit: str, *, long: b
     ------
     A function to call with the number of units that are done.
     """
-    if not long or not sys.stderr.isatty():
+    if not (long and sys.stderr.isatty() and find_spec("tqdm")):
         yield lambda done: None
         return
-    try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
-    except ImportError:
-        yield lambda done: None
-        return
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
     n = total() if callable(total) else total
     with tqdm(total=n, unit=unit, unit_scale=callable(total)) as bar:
         yield lambda done: bar.update(done) and None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -22,40 +22,32 @@ Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows that were read, or what works on pieces
 
 
-class Pieces(Protocol):
+@dataclass(frozen=True, eq=False)
+class Gathering:
+    """Something that is gathered of pieces of whole queries: what work gives of each, one below the other."""
+
+    columns: Sequence[str]  # of a piece
+    keys: Sequence[str]  # those of them that rows of one query agree in; none where each row is a query
+    work: Work  # a function of a piece; it can be pickled
+    schema: Mapping[str, Any]  # the types of the columns that it returns
+    together: Work | None = None  # makes less of what was returned for several pieces, where it may be much
+
+
+class Pieces(ABC):
     """A frame whose rows are not in memory together: pieces of whole queries are worked on, or rows are counted."""
 
-    @property
-    def ordered(self) -> bool:
-        """True where pieces have the numbers of their rows, under the name ``ORDER``."""
+    ordered: ClassVar[bool] = False  # whether pieces have the numbers of their rows, under the name ``ORDER``
+    spreads: ClassVar[bool] = False  # whether an answer may be ``Spread``
 
-    @property
-    def spreads(self) -> bool:
-        """True where an answer may be ``Spread``."""
+    @abstractmethod
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the types of columns, as polars has them."""
 
-    @property
-    def border(self) -> Border:
-        """The border of the frame."""
+    @abstractmethod
+    def gathered(self, asked: Gathering) -> pl.DataFrame:
+        """Return what is gathered of all pieces."""
 
-    def gathered(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: dict[str, Any],
-        together: Work | None = None,
-    ) -> pl.DataFrame:
-        """Return what work gives of each piece of whole queries, one below the other.
-
-        Parameters
-        ----------
-        columns : the columns of a piece.
-        keys : those of them that rows of one query agree in; none where each row is a query.
-        work : a function of a piece; it can be pickled.
-        schema : the types of the columns that it returns.
-        together : makes less of what was returned for several pieces, where it may be much.
-        """
-
+    @abstractmethod
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return the distinct rows of some columns, and in a last column, ``TIMES``, how often each stands."""
 
@@ -69,11 +61,23 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
+class Request:
+    """A call of a verb, as a border answers it."""
+
+    columns: Sequence[str]  # those that are read
+    compute: Compute  # what was read to an answer
+    schema: Schema  # the types of the columns to those of the result, for a plan that has not run
+    limits: Limits  # of memory, where the rows do not fit in it
+    in_pieces: bool  # whether ``compute`` also takes what works on pieces of the frame
+
+
+@dataclass(frozen=True, eq=False)
 class Border(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
     selects: ClassVar[str] = ""  # what to do instead, of a frame that makes no columns of expressions
+    numbered: ClassVar[bool] = True  # whether its rows have numbers, which those of a stream have not
 
     @property
     def given(self) -> Any:
@@ -92,24 +96,13 @@ class Border(ABC):
     def given_back(self, answer: Answer) -> Any:
         """Return an answer as a frame of this kind."""
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
-    ) -> Any:
-        """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run.
-
-        Parameters
-        ----------
-        compute : columns that were read to an answer.
-        schema : the types of the columns to those of the result, for a plan that has not run.
-        limits : of memory, where the rows do not fit in it.
-        in_pieces : whether ``compute`` also takes what works on pieces of the frame.
-        """
-        own = self.in_memory(columns)
-        return own.given_back(compute(own.read(columns)))
+    def answer(self, request: Request) -> Any:
+        """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run."""
+        own = self.in_memory(request.columns)
+        return own.given_back(request.compute(own.read(request.columns)))
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
-        self.check(columns)
         return self
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
@@ -160,11 +153,6 @@ class Border(ABC):
     def unchanged(self) -> bool:
         """True where the frame still has the columns that it had, as some kinds may be changed in place."""
         return replace(self).names() == self.names()
-
-    @property
-    def numbered(self) -> bool:
-        """True where the rows of the frame have numbers, which those of a stream have not."""
-        return True
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         """Return the first ``n`` rows, and how many there are; None where the rows are not in memory."""

@@ -148,7 +148,7 @@ def value_text(value: Any) -> str:
         from frame_metrics.border.pandas import period_text
 
         return period_text(value[names[0]], names[0][len("period[") : -1])
-    if [name.strip("()[]") for name in names] == ["left", "right"]:
+    if len(names) == 2 and names[0] in ("[left", "(left") and names[1] in ("right]", "right)"):
         left, right = names
         return f"{left[0]}{value[left]}, {value[right]}{right[-1]}"
     return str(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,11 @@ import polars as pl
 from polars import selectors
 
 from frame_metrics import errors
-from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.arrow import as_polars
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import HAS_ROW, TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Work
+from frame_metrics.border.protocol import Border, Gathering, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
@@ -64,9 +63,18 @@ class SparkFrame(Engine):
                 raise _unreadable(field)
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        from pyspark.errors import PySparkException
+        from pyspark.sql.types import StructType
+
         self.check(columns)
-        fields = {field.name: field for field in self._fields}
-        return _types_of([fields[name] for name in columns])
+        fields, types = {field.name: field for field in self._fields}, dict[str, Any]()
+        for name in columns:
+            try:
+                empty = _arrow_schema(StructType([fields[name]])).empty_table()
+            except PySparkException:
+                raise _unreadable(fields[name]) from None
+            types[name] = as_polars(empty).dtypes[0]
+        return types
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return _named(self.fetched(self._taken(columns)), columns)
@@ -77,29 +85,25 @@ class SparkFrame(Engine):
     def given_back(self, answer: Answer) -> Any:
         return self.spread(PolarsFrame(None).given_back(answer))
 
-    def mapped(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: Mapping[str, Any],
-        queries: pl.DataFrame | None = None,
-    ) -> Any:
-        """Return what work gives of each piece; ``queries``: keys that are in a piece though they may have no rows."""
-        together, places, names = self._taken(columns), [f"c{columns.index(key)}" for key in keys], list(columns)
+    def mapped(self, asked: Gathering, queries: pl.DataFrame | None = None) -> Any:
+        """Return what is gathered; ``queries``: keys that are in a piece though they may have no rows."""
+        taken, names = self._taken(asked.columns), list(asked.columns)
+        places = [f"c{names.index(key)}" for key in asked.keys]
         if queries is not None:
-            together = _with_queries(together, self.spread(queries).toDF(*places))
+            taken = _with_queries(taken, self.spread(queries).toDF(*places))
             names.append(HAS_ROW)
-        if keys:
-            together = together.repartition(*places).sortWithinPartitions(*places)
-        spark = _spark_schema(schema)
-        return _mapped(together, partial(_measured, names, keys, PIECE_ROWS, work, _arrow_schema(spark)), spark)
+        if places:
+            taken = taken.repartition(*places).sortWithinPartitions(*places)
+        spark = _spark_schema(asked.schema)
+        work = partial(_measured, names, asked.keys, PIECE_ROWS, asked.work, _arrow_schema(spark))
+        return _mapped(taken, work, spark)
 
     def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
         from pyspark.sql import functions
 
         one = _spark_schema(PACKED)  # a table, in a row of its own
-        each = self.mapped(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED, spread.queries)
+        asked = Gathering(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED)
+        each = self.mapped(asked, spread.queries)
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
         told = _mapped(each, partial(_told, spread.told), one).repartition(1)
         known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
@@ -114,7 +118,8 @@ class SparkFrame(Engine):
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         from pyspark.sql import functions
 
-        counted = self._taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)))
+        taken = self._taken(columns)
+        counted = taken.groupBy(*taken.columns).agg(functions.count(functions.lit(1)))
         table = self.fetched(counted.limit(DISTINCT + 1))
         if len(table) > DISTINCT:
             raise NotComputableError(
@@ -124,9 +129,13 @@ class SparkFrame(Engine):
         return _named(table, [*columns, TIMES]).sort(columns)
 
     def fetched(self, frame: Any) -> pl.DataFrame:
-        with _errors_of_tasks():
-            table = frame.toArrow()
-        return _as_polars(table)
+        try:
+            return _in_utc(frame.toArrow())
+        except Exception as error:  # Spark's, or of what calls Java
+            ours = _in_our_words(str(error))
+            if ours is None:
+                raise
+            raise ours from None
 
     def spread(self, table: pl.DataFrame) -> Any:
         """Return a small table as a frame of Spark."""
@@ -141,10 +150,6 @@ class SparkFrame(Engine):
         return numbered.select(*[numbered[f"of{i}"].alias(f"c{to}") for to, i in enumerate(at)])
 
 
-def _places(columns: Iterable[str]) -> list[str]:
-    return [f"c{i}" for i, _ in enumerate(columns)]
-
-
 def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     return table.rename(dict(zip(table.columns, names, strict=True)))
 
@@ -154,30 +159,14 @@ def _held(types: Mapping[str, Any]) -> dict[str, Any]:
     return {name: HELD.get(kind.base_type(), kind) for name, kind in types.items()}
 
 
-def _types_of(fields: Sequence[Any]) -> dict[str, Any]:
-    """Return the types of columns as polars has them, as they are when rows are read."""
-    from pyspark.errors import PySparkException
-    from pyspark.sql.types import StructType
-
-    types: dict[str, Any] = {}
-    for field in fields:
-        try:
-            empty = _arrow_schema(StructType([field])).empty_table()
-        except PySparkException:
-            raise _unreadable(field) from None
-        types |= ArrowFrame(empty).types([field.name])
-    return types
-
-
 def _unreadable(field: Any) -> BadValueError:
     kind = field.dataType.simpleString()
     return BadValueError(f"{field.name}: the column is {kind}, which cannot be read; cast it to another type")
 
 
-def _as_polars(table: Any) -> pl.DataFrame:
+def _in_utc(table: Any) -> pl.DataFrame:
     """Return Arrow of Spark as polars; moments in UTC, which Spark gives in this zone or in the session's."""
-    moments = selectors.datetime(time_zone="*")
-    return ArrowFrame(table).read(table.column_names).with_columns(moments.dt.convert_time_zone("UTC"))
+    return as_polars(table).with_columns(selectors.datetime(time_zone="*").dt.convert_time_zone("UTC"))
 
 
 def _as_arrow(table: pl.DataFrame, schema: Any) -> Any:
@@ -272,7 +261,7 @@ def _measured(
     batches: Iterable[Any],
 ) -> Iterator[Any]:
     """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
-    tables = (_named(_as_polars(table), columns) for table in _tables(batches, rows))
+    tables = (_named(_in_utc(table), columns) for table in _tables(batches, rows))
     for piece in whole_queries(tables, keys, rows):
         yield from _as_arrow(work(piece), schema).to_batches()
 
@@ -291,20 +280,8 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-@contextmanager
-def _errors_of_tasks() -> Iterator[None]:
-    """Raise what a task raised, where it is an error of this package, and what Spark refuses, in the caller's words."""
-    try:
-        yield
-    except Exception as error:  # Spark's, or of what calls Java
-        ours = _in_our_words(str(error))
-        if ours is None:
-            raise
-        raise ours from None
-
-
 def _in_our_words(said: str) -> errors.FrameMetricsError | None:
-    """Return the error of this package for what Spark said; None where it is Spark's own."""
+    """Return the error that a task raised, or for what Spark refuses, of this package; None where it is Spark's own."""
     if LIMIT in said:
         return NotComputableError(
             f"what comes to the driver takes more than {LIMIT} allows: a row for each query and system, or without "

@@ -233,7 +233,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     values_of = {name: table[name] for name in columns.per_system}
     if columns.predicted not in columns.made:
         role = "rank" if columns.rank in columns.made else "score"
-        values_of = {name: number_column(values, name, role, finite=False) for name, values in values_of.items()}
+        values_of = {name: number_column(values, name, role, None) for name, values in values_of.items()}
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())

@@ -94,7 +94,7 @@ def cases_read(
     if not columns.query:
         return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged)
     if isinstance(source, InPieces):
-        types = source.pieces.border.types(columns.needed)
+        types = source.pieces.types(columns.needed)
         table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.lists})
         cases = cases_in_pieces(source, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     else:

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TEXTS
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Beside
+from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
@@ -218,7 +218,7 @@ def work_of(
     if columns.own_rows and not arms and pieces.ordered:  # an engine would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
-    types = pieces.border.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
+    types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
     return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *asked, **named)
 
 
@@ -226,7 +226,7 @@ def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
     """Return what is kept of all pieces, and of the judged queries that are in none; and the work with all systems."""
     check_judgments(work, source)
     nothing = work(work.empty)
-    table = source.pieces.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
+    table = source.pieces.gathered(Gathering(work.plan.columns.needed, work.keys, work, nothing.schema))
     check_flags(table, work)
     if work.judgments is None:
         return with_systems_numbered(table, work)

@@ -198,7 +198,7 @@ def _judged(source: Source, log: Log) -> pl.DataFrame:
     """The segment, query and document of every judgment beside a log; of one in pieces they are read without rows."""
     if isinstance(source, InPieces):
         plan = source.plan.without_frames()
-        nothing = pl.DataFrame(schema=source.pieces.border.types(plan.columns.needed))
+        nothing = pl.DataFrame(schema=source.pieces.types(plan.columns.needed))
         log = source_of(plan, nothing, source.beside, piece=True).log(piece=Piece(None, more=plan.columns.own_rows))
     _, by, query = log.columns.key_names
     return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)

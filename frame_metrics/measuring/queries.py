@@ -18,7 +18,6 @@ from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, numbered, results_of, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
 
@@ -47,11 +46,9 @@ class Measured:
         return together([]) if self.shown is None else self.shown
 
 
-def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
-    """Raise for a metric of probabilities where the scores are not probabilities."""
-    name = next((name for name, metric in asked if "probability" in metric.reads), None)
-    if name is not None:
-        check_probability(name, table["score"], str(columns.score))
+def of_probabilities(asked: Asked) -> str | None:
+    """Return the name of the first metric that reads scores as probabilities; None where none does."""
+    return next((name for name, metric in asked if "probability" in metric.reads), None)
 
 
 def check_probability(name: str, score: pl.Series, column: str) -> None:
@@ -156,7 +153,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     if "tn" in reads:
         log.of_queries("collection_size")  # which raises where it is not known
     scored = "score" in reads or Scores in [metric.input for _, metric in asked]
-    check_probabilities(asked, log.table, columns)
+    if name := of_probabilities(asked):
+        check_probability(name, log.table["score"], str(columns.score))
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
     measured = _unfilled(log, asked, averages, evaluated)

@@ -14,7 +14,7 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
-from frame_metrics.measuring.queries import check_probability
+from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import COUNTED, Metric
 from frame_metrics.metrics.names import Asked
@@ -139,10 +139,9 @@ def check_cases(
                 f"average={named[0]!r} is over several classes, and the rows of two are pooled here; "
                 "say average=None, or classes= to average both"
             )
-        if cases.columns.score:
-            for name, metric in asked:
-                if "probability" in metric.reads:
-                    check_scores(name, cases)
+        name = of_probabilities(asked)
+        if name and cases.columns.score:
+            check_scores(name, cases)
         return
     if cases.conventions.documents is not None:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")

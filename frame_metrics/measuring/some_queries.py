@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.pieces import ORDER
+from frame_metrics.border.protocol import Gathering
 from frame_metrics.data.log import Log
 from frame_metrics.measuring.pieces import MATCHED, Work, check_flags, refuse_unmatched
 from frame_metrics.plan.source import InPieces
@@ -72,7 +73,7 @@ def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]])
     """
     pieces, columns = source.pieces, work.plan.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
-    rows = pieces.gathered(columns.needed, [], Taking(columns, queries), types)
+    rows = pieces.gathered(Gathering(columns.needed, [], Taking(columns, queries), types))
     mine = rows.filter(MINE).drop(MINE)
     mine = mine.sort(ORDER) if pieces.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None

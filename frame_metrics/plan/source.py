@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
-from frame_metrics.border.protocol import Beside, Pieces, Schema
+from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
@@ -127,7 +127,7 @@ def answer_of(
         return {name: types[name] for name in keys} | schema(types)
 
     check_names([*plan.columns.needed, *plan.to_read, *([] if plan.proxy is None else plan.proxy.to_read)])
-    return plan.border.answer(plan.columns.needed, run, of_types, plan.limits, in_pieces=in_pieces)
+    return plan.border.answer(Request(plan.columns.needed, run, of_types, plan.limits, in_pieces))
 
 
 def read_whole(plan: Plan) -> Source:
@@ -179,8 +179,8 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
     columns = plan.columns if documents else replace(plan.columns, doc=None)  # which tells rows apart that are alike
     if documents and columns.doc:
-        work, types = Documents(columns.doc), pieces.border.types(columns.needed) | {TIMES: pl.Int64()}
-        table = pieces.gathered(columns.needed, [columns.doc], work, types, together=work)
+        work, types = Documents(columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
+        table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
     else:
         table = pieces.counted(columns.needed)
     if columns.count is None:

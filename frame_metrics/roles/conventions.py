@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import Columns, roles_where
-from frame_metrics.roles.scale import Scale, in_words, level
+from frame_metrics.roles.scale import Scale, level
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
 OF_ROWS_ALONE = roles_where(lambda role: role.of == ("row",))
@@ -86,8 +86,9 @@ class Conventions:
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 
     def in_words(self, grade: float) -> str:
-        """Return a grade as errors say it, with its word where grades are words."""
-        return in_words(grade, self.scale)
+        """Return a grade as errors say it, with its words where it has any."""
+        words = [word for word, number in (self.scale or {}).items() if number == grade]
+        return f"{grade:g} ({listed(words)})" if words else f"{grade:g}"
 
     @property
     def highest(self) -> float | None:

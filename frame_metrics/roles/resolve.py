@@ -95,7 +95,8 @@ def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column:
 
 def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
     """The parts whose columns may be found by name: those that nothing was said of, and whose columns play no other."""
-    taken = {column for columns in (*named.values(), dict(named["extra"])) for column in _several(columns)}
+    pairs = dict(named["class_scores"]), dict(named["extra"])
+    taken = {column for columns in (*named.values(), *pairs) for column in _several(columns)}
     return [role for role in FOUND if role not in roles and role in available and role not in taken]
 
 
@@ -220,8 +221,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
-    either = {role: roles.get(role) for role in EITHER}  # a number, or a column of them
-    sized = {role: given for role, given in either.items() if isinstance(given, str)}
+    sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():

@@ -55,16 +55,23 @@ def _is_extra(value: Any) -> bool:
     return named and all(map(_is_name, value.values()))
 
 
+def _is_whole(value: Any, least: int) -> bool:
+    return is_number(value) and least <= value <= EXACT and value == int(value)
+
+
 def _are_chances(by_rank: Mapping[Any, Any]) -> bool:
-    ranks = all(is_number(rank) and rank >= 1 and rank == int(rank) for rank in by_rank)
+    ranks = all(_is_whole(rank, 1) for rank in by_rank)
     return ranks and bool(by_rank) and all(is_number(chance) and 0 < chance <= 1 for chance in by_rank.values())
 
 
 def _are_classes(value: Any) -> bool:
     if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
         return False
-    plain = not any(one is None or isinstance(one, list | dict | set) for one in value)
-    return plain and len(set(value)) == len(value)
+    try:
+        different = set(value)
+    except TypeError:  # of a list, an array or another value that is no class
+        return False
+    return len(different) == len(value) and None not in different
 
 
 MAKE_IT = "; make it a column of the frame, and give its name"
@@ -76,12 +83,8 @@ def is_foreign(value: Any) -> bool:
     return any(shown(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
 
 
-def _is_known(value: Any) -> bool:
-    return is_number(value) and value == value
-
-
 def _is_grade(value: Any) -> bool:
-    return isinstance(value, str) or _is_known(value)
+    return isinstance(value, str) or (is_number(value) and value == value)
 
 
 def _is_frame(value: Any) -> bool:
@@ -89,22 +92,17 @@ def _is_frame(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return (
-        isinstance(value, bool | str)
-        or is_made(value)
-        or (_is_known(value) and 0 <= value <= EXACT and value == int(value))
-    )
+    return isinstance(value, bool | str) or is_made(value) or _is_whole(value, 0)
 
 
 Expression: TypeAlias = pl.Expr | Callable[[Any], Any]  # pd.col() of pandas is callable too
-Expressions: TypeAlias = Expression | Sequence[str | int | Expression]
+Names: TypeAlias = Expression | Sequence[str | int | Expression] | str | int | Sequence[str | int] | None
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
 Column: TypeAlias = Annotated[Expression | str | int | None, "the name of a column", _is_name]
-Columns: TypeAlias = Annotated[
-    Expressions | str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
-]
+Columns: TypeAlias = Annotated[Names, "the name of a column, or a list of names", _are_names]
+PerSystem: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
 Scores: TypeAlias = Annotated[
-    Expressions | str | int | Sequence[str | int] | Mapping[Any, str | int | Expression] | None,
+    Names | Mapping[Any, str | int | Expression],
     "the name of a column, or a list of names, each of a system",
     _are_names,
     "a column for each of several classes",
@@ -114,11 +112,6 @@ Extra: TypeAlias = Annotated[
     Mapping[str, str | int | Expression] | None,
     "a mapping from names to columns, as {'price': 'price_eur'}",
     _is_extra,
-]
-PerSystem: TypeAlias = Annotated[
-    Expressions | str | int | Sequence[str | int] | None,
-    "the name of a column, or a list of names, each of a system",
-    _are_names,
 ]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[
@@ -150,7 +143,7 @@ Popularity: TypeAlias = Annotated[
 Catalogue: TypeAlias = Annotated[
     int | Any | None,
     "a number of documents from 1, or a frame of them",
-    lambda value: _is_frame(value) or (is_number(value) and 1 <= value <= EXACT and value == int(value)),
+    lambda value: _is_frame(value) or _is_whole(value, 1),
 ]
 Clip: TypeAlias = Annotated[float | None, "a weight above 0", lambda value: is_number(value) and value > 0]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
@@ -262,7 +255,7 @@ def _check_value(name: str, value: Any) -> None:
     if name in _EXPECTED:
         expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
         if not holds(value):
-            way = MAKE_IT if is_foreign(value) and name not in RESOURCES else ""
+            way = MAKE_IT if is_foreign(value) and "column" in expected else ""
             raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
     if name in ("rel", "threshold") and isinstance(value, int) and abs(value) > EXACT:
         raise BadValueError(

@@ -66,9 +66,3 @@ def level(rel: float | str, scale: Scale | None) -> float:
         what = "has no grade in" if rel in scale else "is no word of"
         raise BadValueError(f"rel={rel!r} {what} scale=; there are {listed(graded)}{closest(rel, graded)}")
     return grade
-
-
-def in_words(grade: float, scale: Scale | None) -> str:
-    """Return a grade as errors say it, with its words where it has any."""
-    words = [word for word, number in (scale or {}).items() if number == grade]
-    return f"{grade:g} ({listed(words)})" if words else f"{grade:g}"

@@ -35,18 +35,21 @@ def refuse_null(column: str, values: pl.Series, what: str, remedy: str) -> None:
 def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any value is NaN."""
     if values.dtype.is_float():
-        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
+        refuse(column, values.is_nan(), "are NaN", remedy)
 
 
-def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True, exact: bool = True) -> pl.Series:
-    """Return a column of numbers, booleans as 0 and 1; nulls stay.
+def number_column(
+    values: pl.Series, column: str, role: str, remedy: str | None = NULL, *, booleans: bool = True, exact: bool = True
+) -> pl.Series:
+    """Return a column of numbers; nulls stay.
 
     Parameters
     ----------
-    finite : whether infinite numbers and NaN are refused.
+    remedy : what to do about infinite numbers and NaN; None where they are not refused.
+    booleans : whether True and False are 1 and 0; else they are refused, as they are no numbers by themselves.
     exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
     """
-    if values.dtype == pl.Boolean:
+    if values.dtype == pl.Boolean and booleans:
         return values.cast(pl.Int8)
     if values.dtype == pl.Null:
         return values.cast(pl.Float64)
@@ -54,12 +57,11 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
         refuse_lists_as_text(values, column)
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if exact:
-        what = "are past 2**53, where float64 cannot tell integers apart"
-        _refuse_rounded(values, column, what, "rescale them")
+        _refuse_rounded(values, column)
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
-    if finite:
-        refuse_infinite(values, column)
+    if remedy is not None:
+        refuse_infinite(values, column, remedy)
     return values
 
 
@@ -142,25 +144,25 @@ def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
-        refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+        refuse(column, values.is_infinite(), "are infinite", remedy)
 
 
 def value_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that were computed elsewhere, null or NaN where they are missing."""
-    values = number_column(values, column, "value", finite=False).cast(pl.Float64)
-    refuse(column, values.is_infinite().fill_null(False), "are infinite", NULL)
+    values = number_column(values, column, "value", None).cast(pl.Float64)
+    refuse(column, values.is_infinite(), "are infinite", NULL)
     return values
 
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
     """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
-    values = number_column(values, column, "score", finite=False)
+    values = number_column(values, column, "score", None)
     if values.null_count() or not later:
         refuse_infinite(values, column, remedy)
     return values
 
 
-def _refuse_rounded(values: pl.Series, column: str, what: str, remedy: str) -> None:
+def _refuse_rounded(values: pl.Series, column: str) -> None:
     """Raise for whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
     kind = values.dtype
     if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
@@ -168,19 +170,13 @@ def _refuse_rounded(values: pl.Series, column: str, what: str, remedy: str) -> N
     ends: list[Any] = [values.min(), values.max()]  # marking each value costs a small call more
     if any(end is not None and abs(end) > EXACT for end in ends):
         far = values > EXACT
-        refuse(column, far if kind.is_unsigned_integer() else far | (values < -EXACT), what, remedy)
-
-
-def _refuse_booleans(values: pl.Series, column: str, role: str) -> None:
-    """Raise for True and False where a number is meant, which they are not by themselves either."""
-    if values.dtype == pl.Boolean:
-        raise BadValueError(f"{column}: a {role} is a number, and this column is Boolean; convert it")
+        far = far if kind.is_unsigned_integer() else far | (values < -EXACT)
+        refuse(column, far, "are past 2**53, where float64 cannot tell integers apart", "rescale them")
 
 
 def threshold_column(values: pl.Series, column: str, score_type: Any) -> pl.Series:
     """Return the threshold of each row as its score's column holds it, none missing."""
-    _refuse_booleans(values, column, "threshold")
-    values = number_column(values, column, "threshold", finite=False)
+    values = number_column(values, column, "threshold", None, booleans=False)
     refuse_nan(values, column, "give every row one")
     refuse_null(column, values, "have no threshold", "give every row one")
     return values.cast(score_type if score_type.is_float() else pl.Float64).cast(pl.Float64)
@@ -193,14 +189,14 @@ def reaches(score: pl.Series, threshold: pl.Series | float) -> pl.Series:
 
 def rank_column(values: pl.Series, column: str) -> pl.Series:
     """Return ranks: whole numbers from 1, null where the document was not retrieved."""
+    remedy = "a rank is a position: 1, 2, 3 ..."
     given, values = values, number_column(values, column, "rank", exact=False)
-    refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
+    refuse(column, values < 1, "are below 1", "ranks count from 1: add 1 if these count from 0")
     if values.dtype.is_float():
-        broken = (values != values.floor()).fill_null(False)
-        refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    if given.dtype.is_float():
-        refuse(column, values > EXACT, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
-    _refuse_rounded(given, column, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
+        refuse(column, values != values.floor(), "are not whole", remedy)
+    largest: Any = given.max()  # marking each value costs a small call more
+    if largest is not None and largest > EXACT:
+        refuse(column, given > EXACT, "are past 2**53", remedy)
     return values
 
 
@@ -218,7 +214,7 @@ def label_column(
             f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
         )
     values = number_column(values, column, role, exact=False)
-    wrong = ~((values == 0) | (values == 1)).fill_null(True)
+    wrong = ~((values == 0) | (values == 1))
     remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
     return values.cast(pl.Int8)
@@ -269,17 +265,13 @@ def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
 
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
-    if role == "collection size":
-        _refuse_booleans(values, column, role)
-    values = number_column(values, column, role, finite=False)
-    refuse_infinite(values, column, "give every row one")
+    values = number_column(values, column, role, "give every row one", booleans=role != "collection size")
     refuse_null(column, values, "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
     if role not in SHARES and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
-    values = values.cast(pl.Float64)
-    if role not in SHARES:
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
+    values = values.cast(pl.Float64)
     if values.sum() > LARGEST:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values
@@ -287,12 +279,10 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
 
 def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) -> pl.Series:
     """Return chances: numbers up to 1, a propensity above 0, null only where nothing was shown."""
-    _refuse_booleans(values, column, role)
-    values = number_column(values, column, role, finite=False)
-    refuse_infinite(values, column, "give every result one")
+    values = number_column(values, column, role, "give every result one", booleans=False)
     if role in ("propensity", "sampling"):
-        refuse(column, (values <= 0).fill_null(False), "are not above 0", "what had no chance says nothing: drop it")
-    outside = ((values < 0) | (values > most)).fill_null(False)
+        refuse(column, values <= 0, "are not above 0", "what had no chance says nothing: drop it")
+    outside = (values < 0) | (values > most)
     refuse(column, outside, "are not between 0 and 1", "a chance is from 0 to 1; a weight is 1 over it")
     return values.cast(pl.Float64)
 
@@ -334,8 +324,7 @@ def team_column(values: pl.Series, column: str) -> pl.Series:
 def covariate_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that were known before a test, none missing."""
     remedy = "give every row one, as the mean where there is none"
-    values = number_column(values, column, "covariate", finite=False)
-    refuse_infinite(values, column, remedy)
+    values = number_column(values, column, "covariate", remedy)
     refuse_null(column, values, "have no covariate", remedy)
     return values.cast(pl.Float64)
 

@@ -104,6 +104,13 @@ OF_QUERIES: dict[str, Verb] = {
 }
 
 
+def test_classes_of_moments_keep_their_zone(kind: str) -> None:
+    """A class is the moment that it was, in the zone of its column; in pandas it was one of UTC without a zone."""
+    moments = pl.Series([dt.datetime(2026, 1, day) for day in (1, 2, 3)]).dt.replace_time_zone("Europe/Vienna")
+    found = as_polars(IRM(as_kind(pl.DataFrame({"label": moments, "predicted": moments}), kind)).per_class("f1"))
+    assert found["class"].to_list() == moments.to_list()
+
+
 def same(mine: Any, expected: pl.DataFrame) -> None:
     """Assert that a result of any kind has these rows and columns."""
     found = as_polars(mine)

@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from helpers import ROOT, error, made_log, output_of, script
-from inside import TIMES, SparkFrame, few_distinct_rows, of_version, small_pieces_of_spark, whole_queries
+from inside import TIMES, Gathering, SparkFrame, few_distinct_rows, of_version, small_pieces_of_spark, whole_queries
 
 KEYS = ["query", "day"]
 SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
@@ -141,7 +141,7 @@ def test_tasks_work_on_whole_queries(session: Any) -> None:
     for partitions in spreads(session):
         frame = spread(session, log, partitions)
         with small_pieces_of_spark(2000):
-            found = frame.gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
+            found = frame.gathered(Gathering(log.columns, KEYS, summing(), SUMS)).sort(KEYS)
         assert found.drop("total").equals(expected.drop("total"))
         assert (found["total"] - expected["total"]).abs().max() < 1e-9
 
@@ -163,15 +163,15 @@ def test_errors_of_tasks(session: Any) -> None:
     if of_connect(session):
         own = KernelError("own: division\n by zero")
     with pytest.raises(type(own)) as caught:
-        frame.gathered(log.columns, KEYS, raising(own), SUMS)
+        frame.gathered(Gathering(log.columns, KEYS, raising(own), SUMS))
     assert str(caught.value) == str(own)
     with pytest.raises(PythonException, match="RuntimeError: of the caller"):
-        frame.gathered(log.columns, KEYS, raising(RuntimeError("of the caller")), SUMS)
+        frame.gathered(Gathering(log.columns, KEYS, raising(RuntimeError("of the caller")), SUMS))
     if of_connect(session):
         return  # its tasks are the same, and each that fails takes a worker with it
     lacking = ModuleNotFoundError("No module named 'polars'")
     with pytest.raises(NotComputableError, match="cannot import polars: install frame_metrics for the Python of"):
-        frame.gathered(log.columns, KEYS, raising(lacking), SUMS)
+        frame.gathered(Gathering(log.columns, KEYS, raising(lacking), SUMS))
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_a_task_that_fails_once(session: Any, tmp_path: Path) -> None:
 
     log = rows_of(1000)
     frame = spread(session, log)
-    found = frame.gathered(log.columns, KEYS, failing, SUMS)
+    found = frame.gathered(Gathering(log.columns, KEYS, failing, SUMS))
     assert mark in map(str, tmp_path.iterdir())
     assert found.select(*KEYS, "n").sort(KEYS).equals(work(log).select(*KEYS, "n").sort(KEYS))
 
@@ -237,7 +237,7 @@ def test_workers_import_no_pandas(session: Any) -> None:
 
     log = rows_of(10)
     frame = spread(session, log, 1)
-    told = frame.gathered(log.columns, KEYS, work, {"pandas": pl.Boolean, "own": pl.Boolean})
+    told = frame.gathered(Gathering(log.columns, KEYS, work, {"pandas": pl.Boolean, "own": pl.Boolean}))
     assert not told["pandas"].any()
     assert told["own"].all()
 
@@ -248,10 +248,10 @@ def test_partitions_without_rows(session: Any) -> None:
     log = rows_of(10)
     frame = spread(session, log, 17)
     empty = SparkFrame(frame.frame.where("score < 0"))
-    assert empty.gathered(log.columns, KEYS, summing(), SUMS).columns == [*SUMS]
+    assert empty.gathered(Gathering(log.columns, KEYS, summing(), SUMS)).columns == [*SUMS]
     assert len(empty.read(log.columns)) == len(empty.counted(["query"])) == 0
     one = SparkFrame(frame.frame.where("query = '1'"))
-    assert len(one.gathered(log.columns, ["query"], summing(), SUMS)) == 1
+    assert len(one.gathered(Gathering(log.columns, ["query"], summing(), SUMS))) == 1
 
 
 @pytest.mark.slow
@@ -284,7 +284,7 @@ def test_columns_of_any_name_and_type(session: Any) -> None:
     assert read["at"].dt.convert_time_zone("Europe/Paris").dt.hour().to_list() == [3] * 4
     assert frame.holds_lists("list")
     assert not frame.holds_lists("d")
-    copied = frame.gathered(names, ["a.b"], lambda piece: piece, frame.types(names))
+    copied = frame.gathered(Gathering(names, ["a.b"], lambda piece: piece, frame.types(names)))
     assert copied.sort("d").equals(read.sort("d"))
     with pytest.raises(BadValueError, match="odd: the column is interval, which cannot be read; cast it"):
         frame.types(["odd"])
@@ -319,7 +319,7 @@ def test_a_query_of_a_million_rows(session: Any) -> None:
     )
     frame = SparkFrame(rows)
     with small_pieces_of_spark(n // 50):
-        found = frame.gathered(["query", "day", "score"], KEYS, work, SUMS)
+        found = frame.gathered(Gathering(["query", "day", "score"], KEYS, work, SUMS))
     assert len(found) == 1001
     assert found.filter(query="long")["n"].to_list() == [n]
     assert found["total"].sum() == n + 100_000

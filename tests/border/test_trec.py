@@ -135,20 +135,19 @@ def test_read_qrels_layouts(tmp_path: Path, content: bytes) -> None:
     assert got.rows() == QRELS_ROWS
 
 
-def test_read_qrels_is_float_if_any_grade_has_a_fraction(tmp_path: Path) -> None:
-    got = frame_metrics.read_qrels(file_of(tmp_path, b"q 0 a 1\nq 0 b 0.5\n"))
-    assert got["grade"].dtype == pl.Float64
-    assert got["grade"].to_list() == [1.0, 0.5]
-
-
-def test_read_qrels_keeps_integers_that_no_float_holds(tmp_path: Path) -> None:
-    got = frame_metrics.read_qrels(file_of(tmp_path, b"q 0 a 9007199254740993\nq 0 b 2.0\nq 0 c 9223372036854775807\n"))
-    assert got["grade"].to_list() == [2**53 + 1, 2, 2**63 - 1]
-
-
-def test_read_qrels_beyond_int64_is_float(tmp_path: Path) -> None:
-    got = frame_metrics.read_qrels(file_of(tmp_path, b"q 0 a 1\nq 0 b 9223372036854775808\n"))
-    assert got["grade"].to_list() == [1.0, 2.0**63]
+@pytest.mark.parametrize(
+    ("written", "grades"),
+    [
+        ("1 0.5", [1.0, 0.5]),
+        ("9007199254740993 2.0 9223372036854775807", [2**53 + 1, 2, 2**63 - 1]),
+        ("1 9223372036854775808", [1.0, 2.0**63]),
+    ],
+)
+def test_grades_are_floats_where_one_is_no_integer(tmp_path: Path, written: str, grades: list[float]) -> None:
+    """One has a fraction, or is beyond 64 bits; integers that no float holds stay as they are."""
+    lines = "".join(f"q 0 d{i} {grade}\n" for i, grade in enumerate(written.split()))
+    got = frame_metrics.read_qrels(file_of(tmp_path, lines.encode()))
+    assert got["grade"].equals(pl.Series(grades))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \t\n\r\n", b"\xef\xbb\xbf", packed(b""), b"# no line\n #"])
@@ -176,24 +175,21 @@ def test_only_a_query_makes_a_comment(tmp_path: Path) -> None:
     assert (tmp_path / "again.txt").read_bytes() == b"q Q0 #d 1 2.5 #r\n"
 
 
-def test_duplicates_are_kept(tmp_path: Path) -> None:
-    assert frame_metrics.read_run(file_of(tmp_path, RUN_LINES * 2)).rows() == RUN_ROWS * 2
-
-
-def test_compression_is_told_by_content_not_by_name(tmp_path: Path) -> None:
-    assert frame_metrics.read_run(file_of(tmp_path, RUN_LINES, "run.gz")).rows() == RUN_ROWS
-    assert frame_metrics.read_run(file_of(tmp_path, packed(RUN_LINES), "run.txt")).rows() == RUN_ROWS
-
-
-def test_gzip_of_several_members(tmp_path: Path) -> None:
-    parts = b"".join(packed(line) for line in RUN_LINES.splitlines(keepends=True))
-    assert frame_metrics.read_run(file_of(tmp_path, parts)).rows() == RUN_ROWS
-
-
-def test_paths_are_strings_or_path_like_and_never_patterns(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "times"),
+    [
+        ("run.gz", RUN_LINES, 1),  # compression is told by the content and not by the name
+        ("run.txt", packed(RUN_LINES), 1),
+        ("members.gz", b"".join(packed(line) for line in RUN_LINES.splitlines(keepends=True)), 1),
+        ("run[1].txt", RUN_LINES, 1),  # no pattern, of which run1.txt would be one
+        ("twice.txt", RUN_LINES * 2, 2),
+    ],
+)
+def test_files_of_runs_are_read_whole(tmp_path: Path, name: str, content: bytes, times: int) -> None:
+    """Whatever they are called and however packed, by a text or a path; lines that stand twice are kept."""
     file_of(tmp_path, b"other Q0 d 1 1 r\n", "run1.txt")
-    path = file_of(tmp_path, RUN_LINES, "run[1].txt")
-    assert frame_metrics.read_run(path).rows() == frame_metrics.read_run(str(path)).rows() == RUN_ROWS
+    path = file_of(tmp_path, content, name)
+    assert frame_metrics.read_run(path).rows() == frame_metrics.read_run(str(path)).rows() == RUN_ROWS * times
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.Table])
@@ -209,13 +205,10 @@ def test_library(tmp_path: Path, kind: type) -> None:
 
 
 @pytest.mark.parametrize("read", [frame_metrics.read_run, frame_metrics.read_qrels])
-def test_unknown_library(tmp_path: Path, read: Any) -> None:
+def test_files_that_are_not_opened(tmp_path: Path, read: Any) -> None:
+    """One is not there; another is to be of an unknown library, which is said first."""
     with pytest.raises(FrameMetricsError, match=r"^library='polar' is not one of 'polars', 'pandas', 'pyarrow'"):
-        read(tmp_path / "never opened", library="polar")
-
-
-@pytest.mark.parametrize("read", [frame_metrics.read_run, frame_metrics.read_qrels])
-def test_missing_file(tmp_path: Path, read: Any) -> None:
+        read(tmp_path / "absent.txt", library="polar")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent.txt")
 

@@ -972,6 +972,15 @@ def test_a_class_that_is_never_true_has_no_auc_and_leaves_the_mean() -> None:
     assert alone.select("value", "n_undefined").rows() == [(None, 1), (None, 1)]
 
 
+def test_the_column_of_a_class_is_not_found_by_name() -> None:
+    """A column that is named for the scores of a class plays no other part, whatever it is called."""
+    frame = pl.DataFrame({"label": ["a", "b", "c"], "a": [0.7, 0.2, 0.1], "b": [0.2, 0.3, 0.1], "c": [0.1, 0.5, 0.8]})
+    expected = IRM(frame, score={"a": "a", "b": "b", "c": "c"}).evaluate("roc_auc")
+    for name in ("predicted", "grade"):
+        found = IRM(frame.rename({"c": name}), score={"a": "a", "b": "b", "c": name}).evaluate("roc_auc")
+        assert found.equals(expected)
+
+
 def test_long_segments_are_ready_in_one_thread_too() -> None:
     """The scores of a long segment are packed in parts, which wait for no thread where segments are side by side."""
     random = np.random.default_rng(0)

@@ -53,6 +53,9 @@ def test_an_alias_is_the_name() -> None:
     result = LOG.irm(query=[pl.col("qid").str.to_lowercase().alias("text")], score=["distance", both], grade="clicks")
     assert result.per_query("rr").columns[:2] == ["system", "text"]
     assert result.evaluate("rr")["system"].to_list() == ["both", "distance"]
+    for log in (LOG, LOG.lazy()):  # a name that with_columns() does not take as a keyword
+        mine = log.irm(query="qid", score="distance", grade="clicks", by=pl.col("day").alias("self")).evaluate("rr")
+        assert mine.lazy().collect_schema().names()[0] == "self"
     slow = LOG.unique("day").irm(query="qid", value=(pl.col("clicks") / 1000).alias("seconds"))
     assert slow.evaluate()["metric"].to_list() == ["seconds"]
 
@@ -100,6 +103,25 @@ made_of(score=lambda frame: 1 / 0)
 def test_what_no_column_is_made_of() -> None:
     """An expression without one name or one value for each row is an error that names the role."""
     check(REFUSALS, globals())
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pl.datetime(2026, 1, pl.col("day").dt.month(), time_zone="Europe/Vienna"),
+        pl.struct("day"),
+        pl.concat_list("day", "day").list.to_array(2),
+        pl.col("qid").cast(pl.Enum(["b", "B", "a", "A"])),
+    ],
+)
+def test_segments_of_any_type_are_made(made: pl.Expr) -> None:
+    """In pandas and Arrow a moment keeps its zone, a struct and an array their values, an Enum its order."""
+    roles: dict[str, Any] = {"query": "qid", "score": "distance", "grade": "clicks", "by": made.alias("made")}
+    wanted = LOG.irm(**roles).evaluate("rr")
+    found = LOG.to_pandas(date_as_object=True).set_index(pd.Index([7, 7, 3, 1])).irm(**roles).evaluate("rr")
+    assert pl.Series([*found["made"]]).to_list() == wanted["made"].to_list()
+    assert found["value"].to_list() == wanted["value"].to_list()
+    assert as_polars(IRM(LOG.to_arrow(), **roles).evaluate("rr"))["made"].to_list() == wanted["made"].to_list()
 
 
 def test_a_name_that_plays_another_part() -> None:
@@ -178,7 +200,8 @@ def test_only_rows_by_themselves_in_batches(rank: pl.Expr, tmp_path: Path) -> No
     path = tmp_path / "log.parquet"
     LOG.write_parquet(path)
     roles = {"query": "qid", "score": rank.fill_null(0).alias("near"), "grade": "clicks"}
-    assert LOG.irm(**roles).evaluate("rr").equals(LOG.lazy().irm(**roles).evaluate("rr").collect())
+    scan = LOG.select(pl.lit(0).alias("SCAN"), pl.all())  # a column that is called as polars calls the reading of files
+    assert LOG.irm(**roles).evaluate("rr").equals(scan.lazy().irm(**roles).evaluate("rr").collect())
     for lazy, more in ((pl.scan_parquet(path), {}), (LOG.lazy(), {"memory": "1GB"})):
         assert error(lambda lazy=lazy, more=more: lazy.irm(**roles, **more).evaluate("rr")) == (  # type: ignore[misc]
             "score=<polars.Expr>: it looks at other rows too, and those of the frame are read in batches; make it a "

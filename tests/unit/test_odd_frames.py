@@ -98,5 +98,7 @@ def test_intervals_and_periods_are_shown_as_pandas_does() -> None:
         assert "{'" not in text
     weeks = log.assign(week=log["query"], query=[1, 1, 2, 2] * 2).irm(system="run", by="week")
     assert "| 2026-01 |" in weeks.report(metrics="rr", format="md")
+    sides = pl.DataFrame({"query": [1], "score": [1.0], "grade": [1], "at": [{"left": 1, "right": 2}]})
+    assert "{'left': 1, 'right': 2}" in sides.irm(by="at").report(metrics="rr", format="md")
     structs = pl.DataFrame({"query": [{"a": 1}], "score": [1.0], "grade": [1]})
     assert "{'a': 1}" in repr(structs.irm())

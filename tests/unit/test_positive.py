@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -59,10 +60,10 @@ def test_several_values_are_positive() -> None:
     assert numbers.irm(positive={2}).evaluate("precision", "recall")["value"].to_list() == [0.5, 1]
 
 
-@pytest.mark.parametrize("positive", [[], [None], ["a", "a"], [["a"]]])
+@pytest.mark.parametrize("positive", [[], [None], ["a", "a"], [["a"]], np.array(["a"])])
 def test_what_is_no_value_is_an_error(positive: Any) -> None:
-    """Nothing, null and a value twice are none."""
-    assert "is not a label, or a list of different ones" in error(lambda: HAM.irm(positive=positive), BadValueError)
+    """Nothing, null, a value twice and an array are none."""
+    assert error(lambda: HAM.irm(positive=positive), BadValueError).endswith(" a label, or a list of different ones")
 
 
 def test_grades_are_neither_positive_nor_classes() -> None:

@@ -170,6 +170,7 @@ def test_a_comparison_of_weighted_values_has_no_wins() -> None:
         ({"propensity": None, "clip": 2}, lambda irm: irm.evaluate("dcg"), ColumnError, "clip= says nothing"),
         ({"clip": 0}, lambda irm: irm.evaluate("dcg"), BadValueError, "a weight above 0"),
         ({"propensity": {1: 0, 2: 1}}, lambda irm: irm.evaluate("dcg"), BadValueError, "chances above 0, at most 1"),
+        ({"propensity": {np.inf: 1}}, lambda irm: irm.evaluate("dcg"), BadValueError, "a mapping from ranks to"),
         (
             {"propensity": {1: 1}},
             lambda irm: irm.evaluate("dcg"),
