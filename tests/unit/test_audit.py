@@ -695,6 +695,18 @@ def test_a_label_without_a_grade_contradicts_nothing() -> None:
     assert "labels and grades that contradict" not in irm.audit()["check"].to_list()
 
 
+def test_labels_that_contradict_grades_are_counted_whoever_found_the_document() -> None:
+    """Two of four judgments, each found by another system; or by none, where judgments stand beside the log."""
+    rows = (1, "A", "x", 1, 1, 0), (1, "A", "y", 2, 1, 1), (1, "B", "z", 1, 1, 0), (1, "B", "w", 2, 0, 0)
+    own = log(*rows, columns="query run doc rank label grade")
+    beside = own.drop("label", "grade").irm(system="run").judge(own, label="label", grade="grade")
+    last = own.drop("label", "grade").filter(doc="w").irm(system="run").judge(own, label="label", grade="grade")
+    for irm in (own.irm(system="run", label="label", grade="grade"), beside, last):
+        for each in (irm, in_pieces(irm)):
+            (one,) = as_polars(each.audit()).filter(check="labels and grades that contradict").rows(named=True)
+            assert (one["n"], one["share"], one["example"]) == (2, 0.5, "1, x")
+
+
 @pytest.mark.parametrize("seventh", [0, None])
 def test_shares_of_rankings_are_of_those_that_are_evaluated(seventh: int | None) -> None:
     """A query without a judged document is not among the queries of which a check tells a share."""

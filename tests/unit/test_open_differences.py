@@ -180,6 +180,13 @@ def test_equal_systems_cannot_turn() -> None:
         1,
         True,
     )
+    # Ahead by .1 and .2 and behind by .3, which as floats leave a little above 0.
+    hits = [(query, run, n) for run, each in (("x", (1, 2, 0)), ("y", (0, 0, 3))) for query, n in enumerate(each)]
+    ranked = [(*key, f"{key[1]}{rank}", rank, int(rank <= n)) for *key, n in hits for rank in range(1, 11)]
+    near = pl.DataFrame(ranked, ["query", "run", "doc", "rank", "grade"], orient="row")
+    near = near.with_columns(grade=pl.when(pl.col("doc") != "x10").then("grade"))
+    (found,) = bounded(irm_of(near), "precision@10", baseline="y", max_grade=1).rows(named=True)
+    assert (abs(found["difference"]) < 1e-15, found["can_turn"]) == (True, True)
 
 
 def test_systems_in_columns_need_no_documents() -> None:

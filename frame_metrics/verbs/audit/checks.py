@@ -219,12 +219,12 @@ class Counted:
         """Return how many of a unit there are, from those of each ranking, shape (rankings,).
 
         Queries are distinct, and counted where one ranking has any; rankings are those of each system and segment.
-        Labels and documents are those of a query in a segment: the same for each system, or of the one with most.
+        Documents are those of a query in a segment: the same for each system, or of the one with most.
         All else is added up.
         """
         if unit == "queries":
             return len(np.unique(self.log.grid.query[values > 0]))
-        if unit in ("labels", "documents"):
+        if unit == "documents":
             pair = self.log.grid.pair
             most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
             np.maximum.at(most, pair, values)

@@ -40,7 +40,7 @@ class Gate:
         return [
             name
             for name in self.bounds
-            if name not in SEVERITIES and not any(check.startswith((name, *TOGETHER.get(name, ()))) for check in there)
+            if name not in SEVERITIES and not any(check == name or check.startswith(TOGETHER.get(name, ())) for check in there)
         ]
 
     def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:

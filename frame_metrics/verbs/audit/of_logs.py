@@ -106,13 +106,13 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
     return None if rises is None else rises > 0
 
 
-@check("warning", "labels", of="judged")
-def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
+@check("warning", "labels")
+def labels_and_grades_that_contradict(log: Log) -> Seen | None:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
-    if not {"label", "grade"} <= set(block.rows.cells):
+    table = log.judgments
+    if not {"label", "grade"} <= {*table.columns}:
         return None
-    grade, label = block.rows.judgments()
-    return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
+    return _judgments(log, (table["label"] > 0) == (table["grade"] < log.conventions.rel), table["label"])
 
 
 @check("warning", "results", of="hits")
@@ -186,17 +186,20 @@ class Grades:
 
 def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     """Judgments whose grade is marked, with the keys of the first."""
-    table = log.judgments
-    if "grade" not in table.columns:
+    grade = log.judgments.get_column("grade", default=None)
+    if grade is None:
         return None
-    marked = marks(table["grade"])
-    if isinstance(log, Grades):
-        return log.marked(marked)
+    return log.marked(marks(grade)) if isinstance(log, Grades) else _judgments(log, marks(grade), grade)
+
+
+def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
+    """Judgments that are marked, of those that have a value, with the keys of the first."""
+    table = log.judgments
     keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
     at = _place(log, row, beside=not log.judges_itself)
-    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(table.select(keys)[first]), at=at)
+    return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(table.select(keys)[first]), at=at)
 
 
 @check("error", "query")

@@ -86,7 +86,7 @@ def of_pairs(
     base = log.rows(log.grid.system_row)[system_of(log, baseline)]
     others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
-    columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
+    columns["can_turn"] = ((now > -CLOSE) & (lower < -CLOSE)) | ((now < CLOSE) & (upper > CLOSE))
     keys = {name: held[others] for name, held in rows.keys.items()}
     keys["baseline"] = np.full(others.sum(), base)
     answer = replace(rows, keys=keys, aliases={"baseline": system})
