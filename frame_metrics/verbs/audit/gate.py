@@ -36,12 +36,9 @@ class Gate:
 
     def unmet(self, found: Iterable[Any]) -> list[str]:
         """Return the checks that have a bound, and of which nothing was found."""
-        there = tuple(finding.check for finding in found)
-        return [
-            name
-            for name in self.bounds
-            if name not in SEVERITIES and not any(check == name or check.startswith(TOGETHER.get(name, ())) for check in there)
-        ]
+        there = {finding.check for finding in found}
+        there |= {name for name, those in TOGETHER.items() if any(check.startswith(those) for check in there)}
+        return [name for name in self.bounds if name not in (*SEVERITIES, *there)]
 
     def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
         """Return the findings, of check, severity, n and share, that are above their bound, and the bounds.
