@@ -476,11 +476,11 @@ def test_scale_that_is_known(name: str) -> None:
 
 def test_own_highest_grade_is_the_scale() -> None:
     """A metric's own max_grade is the scale where none is given; where it has none, it takes the given one."""
-    run = Ranking(np.array([1, NAN]), np.array([2]), np.array([2]))
-    for own, plain in (("err(max_grade=3)", "err"), ("ncg(max_grade=3)@2", "ncg@2")):
-        expected = bounds(read(own), run, top=None)
-        for metric, top in ((read(own), 3), (read(plain), 3)):
-            assert [bound.tolist() for bound in bounds(metric, run, top=top)] == [b.tolist() for b in expected]
+    irm = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "grade": [1, None]}).irm()
+    own = irm.bounds("err(max_grade=3)", "ncg(max_grade=3)@2", of="unjudged")
+    for asked in (("err(max_grade=3)", "ncg(max_grade=3)@2"), ("err", "ncg@2")):
+        given = irm.bounds(*asked, of="unjudged", max_grade=3)
+        assert given.drop("metric").equals(own.drop("metric"))
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.5, NAN, float("inf"), True, "3"])

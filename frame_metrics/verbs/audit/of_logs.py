@@ -28,6 +28,8 @@ from frame_metrics.verbs.audit.checks import (
     Seen,
     cells_in_words,
     check,
+    in_unit,
+    name_of,
 )
 
 FEW = 10  # a segment with fewer queries is small
@@ -107,11 +109,11 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
 
 
 @check("warning", "labels")
-def labels_and_grades_that_contradict(log: Log) -> Seen | None:
+def labels_and_grades_that_contradict(log: Log) -> Seen:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
     table = log.judgments
     if not {"label", "grade"} <= {*table.columns}:
-        return None
+        return Seen(0)
     return _judgments(log, (table["label"] > 0) == (table["grade"] < log.conventions.rel), table["label"])
 
 
@@ -273,7 +275,7 @@ def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
     """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
     if not counts.log.columns.relevant or not (counts["results"].any() and counts["relevant"].any()):
         return None
-    n = counts.number("queries", np.ones(len(counts["hits"])))
+    n = in_unit(counts.log, "queries", np.ones(len(counts["hits"])))
     return Seen(0 if counts["hits"].any() else n, n)
 
 
@@ -370,14 +372,11 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
     ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
     split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
-    system, _, query = log.columns.key_names
-    first = (
-        log.keys_at(names, rows_of[split[code][:1].to_numpy()])
-        for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
-        if names
-    )
-    row = log.rows(rankings.first_row[split["at"][:1].to_numpy()])
-    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")), at=int(row.max(initial=NONE)))
+    if not len(split):
+        return Seen(0, len(ways))
+    first = int(split["at"][0])
+    row = int(log.rows(rankings.first_row[[first]])[0])
+    return Seen(len(split), len(ways), name_of(log, first, segment=False), at=row)
 
 
 @check("info", "queries")
@@ -444,7 +443,7 @@ def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
 @check("fact", "queries")
 def queries(counts: Counted) -> Seen:
     """queries that are evaluated: {which}{in_a_segment}"""
-    n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    n, of = (in_unit(counts.log, "queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
     return Seen(n, of)
 
 
@@ -464,7 +463,8 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
     only_counted = counts.log.columns.n_relevant
-    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts["relevant"], counts["judged"]))
+    each = (counts[name] * counts.evaluated for name in ("relevant", "judged"))
+    n, of = (in_unit(counts.log, "documents", values) for values in each)
     return Seen(n, None if only_counted else of)
 
 
@@ -484,10 +484,14 @@ OF_JUDGED = (
 
 def about_log(counts: Counted, *, bare: bool = False) -> list[About]:
     """Return what is looked at of a log; ``bare``: whether nothing is judged."""
-    log, grid = counts.log, counts.log.grid
-    keys, words = Keys(log.columns, len(grid.system_row), len(grid.segment_row)), _words(log)
-    words["which"] = "all, as nothing is judged" if bare else "those with a judgment"
-    return [About(keys, words), About(counts, words)]
+    return about(counts.log, counts, which="all, as nothing is judged" if bare else "those with a judgment")
+
+
+def about(log: Log, subject: Any, **words: str) -> list[About]:
+    """Return the systems and segments of a log, and what is looked at of it, with the words for both."""
+    keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
+    words = _words(log) | words
+    return [About(keys, words), About(subject, words)]
 
 
 def grades_in_words(judged: Log | Grades) -> dict[str, str]:

@@ -21,7 +21,7 @@ from frame_metrics.errors import BadValueError, ColumnError, NotComputableError,
 from frame_metrics.inputs import Array, Confusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
+from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -248,10 +248,8 @@ def place_of(log: Log, baseline: Any) -> int:
     if not (rows == NONE).any():
         return system_of(log, baseline)
     names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
-    try:
-        return number_of(baseline, names, str(log.columns.system))
-    except BadValueError:  # which the systems of all pieces are looked at for
-        return len(names)
+    at = number_if_any(baseline, names)
+    return len(names) if at is None else at  # the systems of all pieces are looked at later
 
 
 def number_documents(log: Log) -> Array:

@@ -38,6 +38,11 @@ from frame_metrics.verbs.bounds.differences import (
 
 Way = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
+# The columns that put documents in order, and whether the greatest is first.
+FIRST = {
+    "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
+    "depth": {"rank": False, "n_systems": True, "row": False},
+}
 BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
@@ -66,9 +71,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         table = _unjudged(log, asked)
         if asked:
             table = _moving(table, log, asked, baseline, max_grade, n)
-        order = ["moved", "turn", "rank", "row"] if asked else ["rank", "n_systems", "row"]
-        falls = [name in ("moved", "n_systems") for name in order]
-        table = table.sort(order, descending=falls, nulls_last=True).head(n or len(table))
+        table = table.sort(*FIRST[way], descending=[*FIRST[way].values()], nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
         named = log.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
         named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
