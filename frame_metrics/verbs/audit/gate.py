@@ -93,8 +93,8 @@ def _known(name: Any) -> str:
 
 def _checked(name: Any, bound: Any) -> Any:
     """Return a bound: True, a whole number as int, or a share as float; raise for anything else."""
-    if bound is True or type(bound).__name__ in ("bool", "bool_"):
-        if bool(bound):
+    if type(bound).__name__ in ("bool", "bool_"):
+        if bound:
             return True
         raise BadValueError(f"fail_on: {name!r} has False, and True means any; leave it out if it may not fail")
     if isinstance(bound, Integral) and int(bound) >= 0:
