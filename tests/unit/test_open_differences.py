@@ -93,7 +93,7 @@ def test_differences_lie_between_their_bounds_which_are_reached(beside: bool, ti
 
     So it is with equal scores too, which documents order, the unjudged ones among themselves as well.
     """
-    log = runs(np.random.default_rng(beside), 60)
+    log = runs(np.random.default_rng(2 * beside + tied), 35)
     place: Any = {"rank": None, "score": "score"} if tied else {}
     log = log.with_columns(score=-(pl.col("rank") // 2).cast(pl.Float64))
     keys = ["query", "run", "metric"]
@@ -107,7 +107,7 @@ def test_differences_lie_between_their_bounds_which_are_reached(beside: bool, ti
     assert len(found) == len(ends)
     assert found.filter(pl.col("metric").is_in(EXACT))["exact"].all()
     exact, safe = found.filter("exact"), found.filter(~pl.col("exact"))
-    assert len(safe) > 100
+    assert len(safe) > 60
     np.testing.assert_allclose(exact["lower"], exact["least"], rtol=0, atol=1e-9)
     np.testing.assert_allclose(exact["upper"], exact["greatest"], rtol=0, atol=1e-9)
     assert (safe["lower"] <= safe["least"] + 1e-12).all()

@@ -474,15 +474,6 @@ def test_scale_that_is_known(name: str) -> None:
     check_bounded(name, read(name))
 
 
-def test_own_highest_grade_is_the_scale() -> None:
-    """A metric's own max_grade is the scale where none is given; where it has none, it takes the given one."""
-    irm = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "grade": [1, None]}).irm()
-    own = irm.bounds("err(max_grade=3)", "ncg(max_grade=3)@2", of="unjudged")
-    for asked in (("err(max_grade=3)", "ncg(max_grade=3)@2"), ("err", "ncg@2")):
-        given = irm.bounds(*asked, of="unjudged", max_grade=3)
-        assert given.drop("metric").equals(own.drop("metric"))
-
-
 @pytest.mark.parametrize("top", [0, -1, 2.5, NAN, float("inf"), True, "3"])
 def test_highest_grade_that_is_none(top: Any) -> None:
     """The highest grade is a whole number from 1."""
