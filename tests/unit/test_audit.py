@@ -616,6 +616,15 @@ def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None
 # Who is named
 
 
+def test_an_ideal_from_the_results_alone_whether_or_not_these_are_all_judged() -> None:
+    """Three of four rankings have all that is judged of their query; the fourth has no results."""
+    rows = ("a", 1, 2.0, 1), ("a", 1, 1.0, None), ("b", 1, 2.0, 1), ("b", 1, 1.0, 0), ("a", 2, 1.0, 1)
+    irm = log(*rows, columns="run query score grade").irm(system="run")
+    for each in (irm, in_pieces(irm)):
+        table = as_polars(each.audit()).filter(check="ideal from the results alone")
+        assert table.select("n", "share", "example").rows() == [(3, 0.75, "a, 1")]
+
+
 def test_an_example_names_system_segment_and_query() -> None:
     """Every key that makes a ranking stands in the example, with the caller's values."""
     run = log(

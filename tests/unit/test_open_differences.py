@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, NotComputableError
 from helpers import as_polars, error
-from inside import REGISTRY
+from inside import REGISTRY, small_blocks, threads
 
 TOP = 2
 EXACT = (
@@ -461,6 +461,18 @@ def test_judgments_belong_to_segments_that_they_name() -> None:
     assert each.columns == ["by", *alone.columns]
     assert_frame_equal(each.filter(by="v").drop("by"), once)
     assert_frame_equal(irm_of(both, by="by").to_judge(metric="dcg@3", max_grade=TOP), each)
+
+
+def test_the_order_in_which_threads_are_done_changes_nothing() -> None:
+    """What a document moves in several segments is added up in their order, to the last bit."""
+    log = runs(np.random.default_rng(14), 12).filter(pl.col("rank").is_not_null())
+    each = [log.with_columns(pl.col("rank") + by, by=pl.lit(by)) for by in range(4)]
+    qrels = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    irm = irm_of(pl.concat(each).drop("grade"), grade=None, by="by").judge(qrels)
+    found = irm.to_judge(metric="dcg@6", max_grade=TOP)
+    with small_blocks(1), threads(4):
+        for _ in range(5):
+            assert irm.to_judge(metric="dcg@6", max_grade=TOP).equals(found)
 
 
 def test_every_kind_of_frame_gives_the_same() -> None:

@@ -86,7 +86,7 @@ def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
         return ~block.of_queries["beyond"]
     if block.log.judged is not None or "n_relevant" in block.of_queries:
         return None
-    return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
+    return block.run.count_of(block.run.judged, None) == block.run.n_judged
 
 
 @check("info", "rankings")

@@ -154,14 +154,15 @@ def _moving(
     share = _shares(log, base)
 
     def summed(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
-        places, found = _Places(log, table), [(np.zeros(0, np.int64), np.zeros(0))]
+        places, found = _Places(log, table), {-1: (np.zeros(0, np.int64), np.zeros(0))}
 
         def take(one: Shared) -> None:
             rows, turn, count = places.of(one)
-            found.append((rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)))
+            found[int(one.at[0])] = rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)
 
         each_shared(log, asked, max_grade, base, take)
-        rows, moved = map(np.concatenate, zip(*found, strict=True))
+        in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
+        rows, moved = map(np.concatenate, zip(*in_order, strict=True))
         return table.with_columns(moves=pl.Series(np.bincount(rows, moved, len(table)), dtype=pl.Float64))
 
     table = _rounded(summed(table.sort("of").with_columns(turn=0), Shared.narrowed))
