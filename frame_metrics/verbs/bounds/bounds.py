@@ -23,6 +23,7 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
@@ -191,7 +192,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    log.each_block(work)
+    # Where labels say what is relevant, a row without a grade stands for one of grade 0 in all but its bounds.
+    log.each_block(work, alike=len(judging(log.table)) > 1)
     return lower, upper, seen
 
 
