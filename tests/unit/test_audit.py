@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import KINDS, as_kind, as_polars, facts, odd, real
-from inside import TIE_ORDERS, WHAT, Ties, in_pieces, log_checks, small_blocks
+from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
 
 COLUMNS = {
     "check": pl.String,
@@ -1204,7 +1204,7 @@ def test_every_error_about_rows_has_a_name_that_a_gate_knows() -> None:
                 }
     assert len(said) > 15
     judgments = {"have a judgment and no annotator"}  # are no rows of the frame
-    assert said - judgments <= {*WHAT}
+    assert said - judgments <= {*OF_ROWS, *OF_VALUES}
 
 
 @pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}])

@@ -27,7 +27,7 @@ def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] 
 @check("error", "query", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Measured) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
-    return Seen(int(not (~np.isnan(numbers.values)).any()))
+    return Seen(int(np.isnan(numbers.values).all()))
 
 
 @check("error", "pairs of systems", name="systems that share almost no query")
