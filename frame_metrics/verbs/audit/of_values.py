@@ -90,8 +90,9 @@ def numbers_in_several_segments(numbers: Measured) -> Seen | None:
 @check("fact", "queries", name="queries")
 def queries_with_numbers(numbers: Measured) -> Seen:
     """queries that have a number{in_a_segment}"""
-    there = ~np.isnan(numbers.values).all(axis=0)
-    return Seen(*(in_unit(numbers.log, "queries", some) for some in (there, np.ones(len(there)))))
+    there = np.asarray(~np.isnan(numbers.values).all(axis=0))
+    n, of = (in_unit(numbers.log, "queries", some) for some in (there, np.ones(len(there))))
+    return Seen(n, of)
 
 
 @check("fact", "metrics", name="metrics")
