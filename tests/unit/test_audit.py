@@ -530,6 +530,21 @@ def test_an_accuracy_that_hides_nothing() -> None:
     assert check not in checks(pl.concat([half_found(1).frame, more]).irm(query="query", collection_size=1000))
 
 
+def test_an_accuracy_that_hides_the_recall_of_queries_that_weigh() -> None:
+    """The means are those of evaluate(): a recall of (9 * 1/5 + 1) / 10, which is .6 without weights."""
+    found_of = {"q": 1, "r": 5}
+    rows = [
+        (q, f"d{i}", 9.0 - i if i < n else None, 1, 9 if q == "q" else 1) for q, n in found_of.items() for i in range(5)
+    ]
+    irm = log(*rows, columns="query doc score grade weight").irm(collection_size=1000)
+    check = "accuracy that hides the recall"
+    assert check not in checks(irm)
+    assert irm(weight="weight").evaluate("recall")["value"].item() == pytest.approx(0.28)
+    for each in (irm(weight="weight"), in_pieces(irm(weight="weight"))):
+        (message,) = as_polars(each.audit()).filter(check=check)["message"]
+        assert message.startswith("accuracy is 99.64% with collection_size=, and recall 28.0%")
+
+
 def test_an_accuracy_of_a_query_that_the_frame_does_not_list() -> None:
     """Where the frame lists all, a judged query that it does not list has no accuracy, and nothing is divided by 0."""
     run = pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [1.0]})

@@ -51,8 +51,9 @@ def _of_accuracy(
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
     place = segments.place[log.grid.cell[some]]
-    n = np.bincount(place, minlength=len(segments))
-    means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}
+    weight = np.nan_to_num(counts.amounts.get("weight", np.ones(len(size)))[some])
+    n = np.bincount(place, weight, len(segments))
+    means = {name: ratio(np.bincount(place, weight * each, len(segments)), n) for name, each in values.items()}
     return seen_in(segments, odd(means), n > 0, {name: unit * mean for name, mean in means.items()})
 
 
