@@ -40,7 +40,7 @@ from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs.audit.bad_rows import WHAT
+from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
 from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.of_logs import about_log, queries_without_results
@@ -52,11 +52,12 @@ __all__ = [
     "CHOICES",
     "COLUMNS",
     "FORMS",
+    "OF_ROWS",
+    "OF_VALUES",
     "REGISTRY",
     "SCANS",
     "TIE_ORDERS",
     "TIMES",
-    "WHAT",
     "Array",
     "Classes",
     "Confusion",

@@ -227,6 +227,16 @@ def test_labels_leave_their_documents_open_and_grades_theirs() -> None:
     assert alone.select("value", "lower", "upper").rows() == [(0.5, 0.5, 1), (1, 1, 2)]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_equal_scores_are_ordered_by_document_where_a_grade_is_missing_beside_a_label(first: int) -> None:
+    """Whatever the order of the rows: b, of grade 0, stands before a, which has a label and no grade."""
+    log = pl.DataFrame(
+        {"query": [1] * 3, "doc": [*"abc"], "score": [1, 1, 0], "label": [0, 0, 1], "grade": [None, 0, 1]}
+    )[[first, 1 - first, 2]]
+    found = log.irm(label="label", grade="grade").bounds("ndcg@1", "err@1", of="unjudged", max_grade=3)
+    assert found.select("lower", "upper", "judged").rows() == [(0, 0, 1)] * 2
+
+
 def test_a_document_with_a_label_and_no_grade_is_open_once() -> None:
     """To metrics of gains, in every system; so is one with a grade and no label to metrics of what is relevant."""
     log = pl.DataFrame(

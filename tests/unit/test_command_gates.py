@@ -375,6 +375,15 @@ def test_bounds_of_checks(flags: list[str], failed: list[str], capsys: Captured)
     assert {flag.split("=")[0] for flag in flags if "=" in flag} <= cases
 
 
+def test_a_check_whose_name_begins_another_is_a_case_of_its_own(capsys: Captured) -> None:
+    """Where only the other one found something, it is among the cases, with nothing found."""
+    pl.DataFrame({"label": [*"abb"], "predicted": [*"abc"]}).write_parquet("log.parquet")
+    flags = ["--positive", "a", "--fail-on", "classes=3", "--fail-on", "warning=5", "--junit", "audit.xml"]
+    assert called(capsys, "audit", "log.parquet", *flags)[0] == 0
+    cases = [str(one.get("name")) for one in xml.parse("audit.xml").iter("testcase")]
+    assert [name for name in cases if name.startswith("classes")] == ["classes predicted and never true", "classes"]
+
+
 @pytest.mark.parametrize(
     ("flag", "error"),
     [

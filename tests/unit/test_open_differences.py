@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -14,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, NotComputableError
 from helpers import as_polars, error
-from inside import REGISTRY
+from inside import REGISTRY, small_blocks, threads
 
 TOP = 2
 EXACT = (
@@ -56,15 +57,15 @@ def runs(rng: np.random.Generator, queries: int, systems: str = "xyz", most: int
     return log.filter(pl.col("grade").is_not_null().any().over("query"))
 
 
-def completed(log: pl.DataFrame, top: int = TOP) -> pl.DataFrame:
+def completed(log: pl.DataFrame, grades: Sequence[int | None] = range(TOP + 1)) -> pl.DataFrame:
     """The log with each judgment that the unjudged documents of a query could get, by its number, ``way``."""
     parts = []
     for (query,), rows in log.group_by("query", maintain_order=True):
         docs = rows.filter(pl.col("grade").is_null())["doc"].unique(maintain_order=True).to_list()
-        for way, given in enumerate(product(range(top + 1), repeat=len(docs))):
+        for way, given in enumerate(product(grades, repeat=len(docs))):
             known = pl.DataFrame({"doc": docs, "given": given}, {"doc": pl.String, "given": pl.Int64})
-            grades = pl.coalesce("grade", "given").alias("grade")
-            parts.append(rows.join(known, on="doc", how="left").with_columns(grades, way=pl.lit(way)).drop("given"))
+            judged = pl.coalesce("grade", "given").alias("grade")
+            parts.append(rows.join(known, on="doc", how="left").with_columns(judged, way=pl.lit(way)).drop("given"))
         assert query is not None
     return pl.concat(parts)
 
@@ -92,7 +93,7 @@ def test_differences_lie_between_their_bounds_which_are_reached(beside: bool, ti
 
     So it is with equal scores too, which documents order, the unjudged ones among themselves as well.
     """
-    log = runs(np.random.default_rng(beside), 60)
+    log = runs(np.random.default_rng(2 * beside + tied), 35)
     place: Any = {"rank": None, "score": "score"} if tied else {}
     log = log.with_columns(score=-(pl.col("rank") // 2).cast(pl.Float64))
     keys = ["query", "run", "metric"]
@@ -106,7 +107,7 @@ def test_differences_lie_between_their_bounds_which_are_reached(beside: bool, ti
     assert len(found) == len(ends)
     assert found.filter(pl.col("metric").is_in(EXACT))["exact"].all()
     exact, safe = found.filter("exact"), found.filter(~pl.col("exact"))
-    assert len(safe) > 100
+    assert len(safe) > 60
     np.testing.assert_allclose(exact["lower"], exact["least"], rtol=0, atol=1e-9)
     np.testing.assert_allclose(exact["upper"], exact["greatest"], rtol=0, atol=1e-9)
     assert (safe["lower"] <= safe["least"] + 1e-12).all()
@@ -180,6 +181,13 @@ def test_equal_systems_cannot_turn() -> None:
         1,
         True,
     )
+    # Ahead by .1 and .2 and behind by .3, which as floats leave a little above 0.
+    hits = [(query, run, n) for run, each in (("x", (1, 2, 0)), ("y", (0, 0, 3))) for query, n in enumerate(each)]
+    ranked = [(*key, f"{key[1]}{rank}", rank, int(rank <= n)) for *key, n in hits for rank in range(1, 11)]
+    near = pl.DataFrame(ranked, ["query", "run", "doc", "rank", "grade"], orient="row")
+    near = near.with_columns(grade=pl.when(pl.col("doc") != "x10").then("grade"))
+    (found,) = bounded(irm_of(near), "precision@10", baseline="y", max_grade=1).rows(named=True)
+    assert (abs(found["difference"]) < 1e-15, found["can_turn"]) == (True, True)
 
 
 def test_systems_in_columns_need_no_documents() -> None:
@@ -349,23 +357,56 @@ def test_no_choice_narrows_the_bounds_of_what_adds_up_more(metric: str, baseline
         assert found[0] < found.mean()
 
 
+def left_open(log: pl.DataFrame, metric: str, baseline: str | None) -> dict[tuple[int, tuple[str, ...]], float]:
+    """The width of each query's bounds once some of its documents are judged, by these: the mean over all judgments.
+
+    Each document gets 0 or the highest grade with the same chance, whatever the others get.
+    """
+    every, keys = completed(log, (None, 0, TOP)), ["query", "way"]
+    found = irm_of(every, query=keys).bounds(metric, of="unjudged", baseline=baseline, max_grade=TOP, per_query=True)
+    width = found.group_by(keys).agg(width=(pl.col("upper") - pl.col("lower")).mean())
+    asked = every.filter(pl.col("grade").is_not_null()).join(unjudged(log), on=["query", "doc"], how="semi")
+    docs = asked.group_by(keys).agg(docs=pl.col("doc").unique().sort())
+    each = width.join(docs, on=keys, how="left").group_by("query", "docs").agg(pl.mean("width"))
+    return {(query, tuple(docs or ())): width for query, docs, width in each.rows()}
+
+
 @pytest.mark.parametrize("baseline", [None, "x"])
 @pytest.mark.parametrize("metric", ["ndcg@3", "recall@3"])
-@pytest.mark.parametrize("queries", [6, pytest.param(30, marks=pytest.mark.slow)])
-def test_no_choice_narrows_the_bounds_of_ratios_more_on_average(
-    metric: str, baseline: str | None, queries: int
+@pytest.mark.parametrize(("size", "counts"), [(3, (1, 2, 3)), pytest.param(30, (8,), marks=pytest.mark.slow)])
+def test_few_choices_narrow_the_bounds_of_ratios_more(
+    metric: str, baseline: str | None, size: int, counts: tuple[int, ...]
 ) -> None:
-    """Over draws of what the judgments turn out to be, of all choices of three, or of 1,000 random ones of eight."""
+    """Over all judgments that they could get: of all choices in logs of three queries, or of 1,000 random ones of more.
+
+    The first of the list is the best single document. Several are the best in nine logs of ten, and else nearly so.
+    """
     rng = np.random.default_rng(100)
-    log = runs(rng, queries)
-    docs, n = unjudged(log), 3 if queries == 6 else 8
-    mine = irm_of(log).to_judge(n, metric, baseline=baseline, max_grade=TOP)
-    every = combinations(range(len(docs)), n) if queries == 6 else (rng.permutation(len(docs))[:n] for _ in range(1000))
-    picks = [mine, *(docs[list(some)] for some in every)]
-    truths = [docs.with_columns(truth=pl.Series(rng.choice([0, TOP], len(docs)))) for _ in range(8)]
-    found = np.mean([widths(log, picks, truth, metric, baseline) for truth in truths], axis=0)
-    assert (found[0] <= found + 1e-12).all()
-    assert found[0] < found.mean()
+    logs = runs(rng, 60).with_columns(log=pl.col("query") // size)
+    found = irm_of(logs, by="log").to_judge(metric=metric, baseline=baseline, max_grade=TOP)
+    left, shares = left_open(logs, metric, baseline), []
+    for (number,), log in logs.group_by("log", maintain_order=True):
+        queries, docs = log["query"].unique().to_list(), unjudged(log).rows()
+
+        def narrowed(some: Sequence[tuple[int, str]], queries: list[int] = queries) -> float:
+            judged = {query: tuple(sorted(doc for of, doc in some if of == query)) for query in queries}
+            return sum(left[query, ()] - left[query, own] for query, own in judged.items())
+
+        for n in counts:
+            mine = found.filter(log=number).select("query", "doc").head(n).rows()
+            every = (
+                combinations(docs, n)
+                if size == 3
+                else ([docs[i] for i in rng.permutation(len(docs))[:n]] for _ in range(1000))
+            )
+            best = max(map(narrowed, every), default=0)
+            if len(mine) == n:
+                shares.append((n, narrowed(mine) / best))
+    n, share = np.array(shares).T
+    assert (share[n == 1] > 1 - 1e-9).all()
+    assert (share > 1 - 1e-9).mean() > 0.9
+    assert share.mean() > 0.99
+    assert share.min() > 0.75
 
 
 def test_the_first_are_the_first_of_all() -> None:
@@ -420,6 +461,18 @@ def test_judgments_belong_to_segments_that_they_name() -> None:
     assert each.columns == ["by", *alone.columns]
     assert_frame_equal(each.filter(by="v").drop("by"), once)
     assert_frame_equal(irm_of(both, by="by").to_judge(metric="dcg@3", max_grade=TOP), each)
+
+
+def test_the_order_in_which_threads_are_done_changes_nothing() -> None:
+    """What a document moves in several segments is added up in their order, to the last bit."""
+    log = runs(np.random.default_rng(14), 12).filter(pl.col("rank").is_not_null())
+    each = [log.with_columns(pl.col("rank") + by, by=pl.lit(by)) for by in range(4)]
+    qrels = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    irm = irm_of(pl.concat(each).drop("grade"), grade=None, by="by").judge(qrels)
+    found = irm.to_judge(metric="dcg@6", max_grade=TOP)
+    with small_blocks(1), threads(4):
+        for _ in range(5):
+            assert irm.to_judge(metric="dcg@6", max_grade=TOP).equals(found)
 
 
 def test_every_kind_of_frame_gives_the_same() -> None:

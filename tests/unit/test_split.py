@@ -124,6 +124,16 @@ def test_few_units_of_an_arm_that_vary_otherwise_are_a_finding(kind: str) -> Non
     assert spread(40) == []
 
 
+def test_of_two_arms_of_few_units_that_of_fewer_is_told() -> None:
+    """Whatever the order of the rows: two queries of B with 0 and 4 relevant results, three of A with 1, 1 and 2."""
+    hits = [("A", 1, 1), ("A", 2, 1), ("A", 3, 2), ("B", 4, 0), ("B", 5, 4)]
+    rows = [(arm, query, rank, int(rank <= n)) for arm, query, n in hits for rank in range(1, 6)]
+    frame = pl.DataFrame(rows, ["arm", "query", "rank", "label"], orient="row")
+    for each in (frame, frame.reverse()):
+        found = each.irm(system="arm").audit(split={"A": 0.6, "B": 0.4}).filter(check="few units that vary otherwise")
+        assert found.select("n", "share", "example").rows() == [(2, 2 / 5, "B")]
+
+
 def test_queries_of_both_arms_are_a_finding() -> None:
     """A query id in both arms is one query too many; the finding about segments says nothing of it."""
     frame = arms(A=5, B=5).with_columns(query=pl.Series([*range(5), *range(3, 8)]))

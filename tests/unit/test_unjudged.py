@@ -474,15 +474,6 @@ def test_scale_that_is_known(name: str) -> None:
     check_bounded(name, read(name))
 
 
-def test_own_highest_grade_is_the_scale() -> None:
-    """A metric's own max_grade is the scale where none is given; where it has none, it takes the given one."""
-    run = Ranking(np.array([1, NAN]), np.array([2]), np.array([2]))
-    for own, plain in (("err(max_grade=3)", "err"), ("ncg(max_grade=3)@2", "ncg@2")):
-        expected = bounds(read(own), run, top=None)
-        for metric, top in ((read(own), 3), (read(plain), 3)):
-            assert [bound.tolist() for bound in bounds(metric, run, top=top)] == [b.tolist() for b in expected]
-
-
 @pytest.mark.parametrize("top", [0, -1, 2.5, NAN, float("inf"), True, "3"])
 def test_highest_grade_that_is_none(top: Any) -> None:
     """The highest grade is a whole number from 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,16 +10,9 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import TIMES
-from frame_metrics.data.cases import Cases, cases_of
+from frame_metrics.data.cases import cases_of
 from frame_metrics.data.log import Log, read_log
-from frame_metrics.errors import (
-    BadRowsError,
-    BadValueError,
-    FrameMetricsError,
-    NotComputableError,
-    shown,
-)
+from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, NotComputableError, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.elsewhere import asked_of, measured, named_in, plan_of
@@ -29,14 +22,14 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
 from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, row_findings, unread
-from frame_metrics.verbs.audit.checks import About, Counted, Finding
+from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_logs import OF_JUDGED, SetAside, about_log, queries_in_several_segments
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.of_values import about_values
-from frame_metrics.verbs.audit.pieces import decided, of_pieces
+from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
 SCHEMA = {
@@ -103,42 +96,36 @@ class _Looking:
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
-        sides = guards.about_sides(rows, columns, conventions)
+        found = Audited(
+            counted(log),
+            guards.about_sides(rows, columns, conventions),
+            log,
+            cases_of(log) if decided(plan) else None,
+        )
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
-        return self._of_log(counted(log), sides, log, cases_of(log) if decided(plan) else None, source)
+        return self._of_log(found, source)
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is worked on in pieces, and about its bad rows."""
         found, plan = of_pieces(source, arms=self.split is not None), source.plan
-        sides: Iterable[About] = ()
-        if found.sides is not None:
-            sides = guards.about_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])
         try:
-            about = self._of_log(found.counts, sides, found.judged, found.cases, source)
+            about = self._of_log(found, source)
         except FrameMetricsError as error:  # of what is left, where rows were left out
             if not any(finding.what for finding in found.notes):
                 raise
             about = [unread(found.notes, error)]
         return [*row_findings(found.notes, plan.columns), *about]
 
-    def _of_log(
-        self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None, source: Source
-    ) -> list[Finding]:
-        """The findings about a log.
-
-        Parameters
-        ----------
-        sides : labels and predictions by their values.
-        judged : the log with all judgments.
-        cases : the rows that are decided about; None where none are.
-        source : the readable rows, and judgments of a machine beside them if there are any.
-        """
+    def _of_log(self, found: Audited, source: Source) -> list[Finding]:
+        """The findings about a log; ``source``: its readable rows, and judgments of a machine if there are any."""
+        counts = found.counts
         bare = source.plan.needs is not None and source.plan.needs.bare
-        about = [*sides, *about_log(counts, bare=bare), *about_annotators(judged, self.rule), *self._turned(counts.log)]
+        about = [*found.sides, *about_log(counts, bare=bare), *about_annotators(found.judged, self.rule)]
+        about += self._turned(counts.log)
         about += [] if self.split is not None else about_proxies(source)
         about += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
-        about += [] if cases is None else [guards.about_decisions(cases)]
+        about += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*about), counts.log, values)
         without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))

@@ -18,36 +18,29 @@ from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.verbs.audit.checks import Finding
 
-WHAT = (  # what rows may have that is bad, up to a comma
+# What may be bad of values, and of rows, up to a comma.
+OF_VALUES = (
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
-    "differ from another row of their query and document",
-    *("differ from another row of their query", "differ from another system in the value of their query"),
+    *("differ from another row of their query", "differ from another row of their query and document"),
+    "differ from another system in the value of their query",
+)
+OF_ROWS = (
     *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
-    *(
-        "have no score",
-        "have no threshold",
-        "have no propensity",
-        "have a class that is not among classes=",
-        "have a missing id in their list",
-    ),
+    *("have no score", "have no threshold", "have no propensity", "have a class that is not among classes="),
     *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
-    *("repeat a query", "repeat a metric of their query", "repeat a rank of their query"),
-    *("repeat a document of their query", "repeat a document of their query with another judgment"),
+    *("have a missing id in their list", "repeat a query", "repeat a metric of their query"),
+    *("repeat a rank of their query", "repeat a document of their query"),
+    "repeat a document of their query with another judgment",
 )
-VALUE_PHRASES = ("are ", "differ ")  # what begins so is said of values, all else of rows
 # Names of findings about rows, without those of values, which begin with the word for a role's.
-ROW_CHECKS = (
-    "rows",
-    *(f"rows that {what}" for what in WHAT if not what.startswith(VALUE_PHRASES)),
-    "rows that cannot be read",
-)
+ROW_CHECKS = ("rows", *(f"rows that {what}" for what in OF_ROWS), "rows that cannot be read")
 
 
 def is_row_check(name: str) -> bool:
     """Return True for the name of a finding about rows whose values are bad."""
     values, _, what = name.partition(" that ")
-    return name in ROW_CHECKS or (bool(values) and what in WHAT and what.startswith(VALUE_PHRASES))
+    return name in ROW_CHECKS or (bool(values) and what in OF_VALUES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +153,7 @@ def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     """Return rows that are bad in one way, of so many rows of the table and of the frame, as a finding."""
     column, what = note.name, str(note.what).split(",")[0]
     several = column in (*columns.lists, *columns.per_system, columns.together)
-    values = _values(column, columns) if what.startswith(VALUE_PHRASES) else "rows"
+    values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
     message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy))

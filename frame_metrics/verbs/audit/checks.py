@@ -203,7 +203,7 @@ class Counted:
 
     log: Log
     # By name, shape (rankings,) each: ``AMOUNTS``; how often a ranking has what each check of blocks looks for; and
-    # "size", the documents in the collection, where that is known.
+    # "size", the documents in the collection, and "weight", of the query, where these are known.
     amounts: Mapping[str, Array]
     of_log: Mapping[Check, Seen]  # what checks of the log saw
 
@@ -215,41 +215,50 @@ class Counted:
         """True for rankings that are evaluated, shape (rankings,)."""
         return self["evaluated"] > 0
 
-    def number(self, unit: str, values: Array) -> int:
-        """Return how many of a unit there are, from those of each ranking, shape (rankings,).
-
-        Queries are distinct, and counted where one ranking has any; rankings are those of each system and segment.
-        Labels and documents are those of a query in a segment: the same for each system, or of the one with most.
-        All else is added up.
-        """
-        if unit == "queries":
-            return len(np.unique(self.log.grid.query[values > 0]))
-        if unit in ("labels", "documents"):
-            pair = self.log.grid.pair
-            most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
-            np.maximum.at(most, pair, values)
-            return int(most.sum())
-        return int(values.sum(dtype=np.int64))
-
     def seen(self, check: Check) -> Seen | None:
         """Return what a check of blocks saw in all of them, or one of the log; None for others."""
         if RankedBlock not in check.reads:
             seen = self.of_log.get(check)
             return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
-        some = np.flatnonzero(self[check.name])
-        example = name_of(self.log, int(some[0])) if len(some) else None
-        return Seen(self.number(check.unit, self[check.name]), self.number(check.unit, self[check.of]), example)
+        return seen_of(self.log, check.unit, self[check.name], self[check.of])
 
     def but_for(self, unjudged: Check) -> Seen | None:
         """Return how many results there are beside those that a check saw."""
-        n, of = (self.number("results", self[name]) for name in (unjudged.name, unjudged.of))
+        n, of = (in_unit(self.log, "results", self[name]) for name in (unjudged.name, unjudged.of))
         return Seen(of - n, of) if self.log.columns.rank or self.log.columns.score else None
 
 
-def name_of(log: Log, ranking: int) -> str:
-    """Return the keys of a ranking as text."""
-    grid, keys = log.grid, log.columns.key_names
-    codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
-    at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]
-    held = [log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names]
+def in_unit(log: Log, unit: str, values: Array) -> int:
+    """Return how many of a unit there are, from those of each ranking, shape (rankings,).
+
+    Queries are distinct, and counted where one ranking has any; rankings are those of each system and segment.
+    Documents are those of a query in a segment: the same for each system, or of the one with most. All else is added
+    up.
+    """
+    if unit == "queries":
+        return len(np.unique(log.grid.query[values > 0]))
+    if unit == "documents":
+        pair = log.grid.pair
+        most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(most, pair, values)
+        return int(most.sum())
+    return int(values.sum(dtype=np.int64))
+
+
+def seen_of(log: Log, unit: str, marked: Array, of: Array, words: Mapping[str, Any] = MappingProxyType({})) -> Seen:
+    """Return how many of a unit are marked, of how many, shape (rankings,) each, with the first such ranking."""
+    some = np.flatnonzero(marked)
+    example = name_of(log, int(some[0])) if len(some) else None
+    return Seen(in_unit(log, unit, marked), in_unit(log, unit, of), example, words)
+
+
+def name_of(log: Log, ranking: int, *, segment: bool = True) -> str:
+    """Return the keys of a ranking as text, those of its segment only if asked for."""
+    grid, (system, by, query) = log.grid, log.columns.key_names
+    each = (
+        (system, grid.system, grid.system_row),
+        (by, grid.segment, grid.segment_row),
+        (query, grid.query, grid.query_row),
+    )
+    held = [log.keys_at(names, row[code[[ranking]]]) for names, code, row in each if names and (segment or names != by)]
     return as_text(pl.concat(held, how="horizontal"))

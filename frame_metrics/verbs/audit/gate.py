@@ -36,12 +36,9 @@ class Gate:
 
     def unmet(self, found: Iterable[Any]) -> list[str]:
         """Return the checks that have a bound, and of which nothing was found."""
-        there = tuple(finding.check for finding in found)
-        return [
-            name
-            for name in self.bounds
-            if name not in SEVERITIES and not any(check.startswith((name, *TOGETHER.get(name, ()))) for check in there)
-        ]
+        there = {finding.check for finding in found}
+        there |= {name for name, those in TOGETHER.items() if any(check.startswith(those) for check in there)}
+        return [name for name in self.bounds if name not in (*SEVERITIES, *there)]
 
     def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
         """Return the findings, of check, severity, n and share, that are above their bound, and the bounds.
@@ -96,8 +93,8 @@ def _known(name: Any) -> str:
 
 def _checked(name: Any, bound: Any) -> Any:
     """Return a bound: True, a whole number as int, or a share as float; raise for anything else."""
-    if bound is True or type(bound).__name__ in ("bool", "bool_"):
-        if bool(bound):
+    if type(bound).__name__ in ("bool", "bool_"):
+        if bound:
             return True
         raise BadValueError(f"fail_on: {name!r} has False, and True means any; leave it out if it may not fail")
     if isinstance(bound, Integral) and int(bound) >= 0:

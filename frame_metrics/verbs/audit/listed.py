@@ -59,9 +59,9 @@ def counted(log: Log) -> Counted:
     known |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.each_block(work)
-    size = {name: values for name, values in of_queries.items() if name == "size"}
+    said = {name: values for name, values in of_queries.items() if name in ("size", "weight")}
     of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
-    return Counted(log, amounts | size, {check: seen for check, seen in of_log.items() if seen is not None})
+    return Counted(log, amounts | said, {check: seen for check, seen in of_log.items() if seen is not None})
 
 
 def _beyond(log: Log) -> Array | None:

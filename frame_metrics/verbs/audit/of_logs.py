@@ -28,6 +28,8 @@ from frame_metrics.verbs.audit.checks import (
     Seen,
     cells_in_words,
     check,
+    in_unit,
+    name_of,
 )
 
 FEW = 10  # a segment with fewer queries is small
@@ -84,7 +86,7 @@ def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
         return ~block.of_queries["beyond"]
     if block.log.judged is not None or "n_relevant" in block.of_queries:
         return None
-    return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
+    return block.run.count_of(block.run.judged, None) == block.run.n_judged
 
 
 @check("info", "rankings")
@@ -106,13 +108,13 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
     return None if rises is None else rises > 0
 
 
-@check("warning", "labels", of="judged")
-def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
+@check("warning", "labels")
+def labels_and_grades_that_contradict(log: Log) -> Seen:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
-    if not {"label", "grade"} <= set(block.rows.cells):
-        return None
-    grade, label = block.rows.judgments()
-    return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
+    table = log.judgments
+    if not {"label", "grade"} <= {*table.columns}:
+        return Seen(0)
+    return _judgments(log, (table["label"] > 0) == (table["grade"] < log.conventions.rel), table["label"])
 
 
 @check("warning", "results", of="hits")
@@ -186,17 +188,20 @@ class Grades:
 
 def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     """Judgments whose grade is marked, with the keys of the first."""
-    table = log.judgments
-    if "grade" not in table.columns:
+    grade = log.judgments.get_column("grade", default=None)
+    if grade is None:
         return None
-    marked = marks(table["grade"])
-    if isinstance(log, Grades):
-        return log.marked(marked)
+    return log.marked(marks(grade)) if isinstance(log, Grades) else _judgments(log, marks(grade), grade)
+
+
+def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
+    """Judgments that are marked, of those that have a value, with the keys of the first."""
+    table = log.judgments
     keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
     at = _place(log, row, beside=not log.judges_itself)
-    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(table.select(keys)[first]), at=at)
+    return Seen(int(marked.sum()), len(table) - values.null_count(), as_text(table.select(keys)[first]), at=at)
 
 
 @check("error", "query")
@@ -270,7 +275,7 @@ def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
     """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
     if not counts.log.columns.relevant or not (counts["results"].any() and counts["relevant"].any()):
         return None
-    n = counts.number("queries", np.ones(len(counts["hits"])))
+    n = in_unit(counts.log, "queries", np.ones(len(counts["hits"])))
     return Seen(0 if counts["hits"].any() else n, n)
 
 
@@ -367,14 +372,11 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
     ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
     split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
-    system, _, query = log.columns.key_names
-    first = (
-        log.keys_at(names, rows_of[split[code][:1].to_numpy()])
-        for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
-        if names
-    )
-    row = log.rows(rankings.first_row[split["at"][:1].to_numpy()])
-    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")), at=int(row.max(initial=NONE)))
+    if not len(split):
+        return Seen(0, len(ways))
+    first = int(split["at"][0])
+    row = int(log.rows(rankings.first_row[[first]])[0])
+    return Seen(len(split), len(ways), name_of(log, first, segment=False), at=row)
 
 
 @check("info", "queries")
@@ -441,7 +443,7 @@ def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
 @check("fact", "queries")
 def queries(counts: Counted) -> Seen:
     """queries that are evaluated: {which}{in_a_segment}"""
-    n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    n, of = (in_unit(counts.log, "queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
     return Seen(n, of)
 
 
@@ -461,7 +463,8 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
     only_counted = counts.log.columns.n_relevant
-    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts["relevant"], counts["judged"]))
+    each = (counts[name] * counts.evaluated for name in ("relevant", "judged"))
+    n, of = (in_unit(counts.log, "documents", values) for values in each)
     return Seen(n, None if only_counted else of)
 
 
@@ -481,10 +484,14 @@ OF_JUDGED = (
 
 def about_log(counts: Counted, *, bare: bool = False) -> list[About]:
     """Return what is looked at of a log; ``bare``: whether nothing is judged."""
-    log, grid = counts.log, counts.log.grid
-    keys, words = Keys(log.columns, len(grid.system_row), len(grid.segment_row)), _words(log)
-    words["which"] = "all, as nothing is judged" if bare else "those with a judgment"
-    return [About(keys, words), About(counts, words)]
+    return about(counts.log, counts, which="all, as nothing is judged" if bare else "those with a judgment")
+
+
+def about(log: Log, subject: Any, **words: str) -> list[About]:
+    """Return the systems and segments of a log, and what is looked at of it, with the words for both."""
+    keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
+    words = _words(log) | words
+    return [About(keys, words), About(subject, words)]
 
 
 def grades_in_words(judged: Log | Grades) -> dict[str, str]:

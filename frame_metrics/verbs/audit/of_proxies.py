@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit import of_logs
-from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, name_of, seen_in
+from frame_metrics.verbs.audit.checks import SURE, TOP, About, Seen, check, seen_in, seen_of
 
 # Checks of what people did not judge, which a machine did.
 NOT_BY_PEOPLE = (of_logs.queries_without_judgments, of_logs.unjudged_in_the_top, of_logs.unjudged_results)
@@ -62,9 +62,8 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
     counts as one that only the machine judged. Where which ones are left out depends on the results, the rest is no
     random sample: let people judge the first results of every system
     """
-    partly = np.flatnonzero(sides.both.judged & ~sides.mine)
-    name = name_of(sides.both.measured.log, int(partly[0])) if len(partly) else None
-    return Seen(len(partly), int(sides.both.judged.sum()), name)
+    both = sides.both
+    return seen_of(both.measured.log, "rankings", both.judged & ~sides.mine, both.judged)
 
 
 @check("warning", "queries")
@@ -73,9 +72,7 @@ def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
     they count as queries that only the machine judged. Let people judge the same documents, or give the machine's
     judgments of these documents only, for all queries alike
     """
-    log, fewer = sides.both.measured.log, np.flatnonzero(sides.both.fewer)
-    n, of = (len(np.unique(log.grid.query[at])) for at in (fewer, sides.both.judged))
-    return Seen(n, of, name_of(log, int(fewer[0])) if n else None)
+    return seen_of(sides.both.measured.log, "queries", sides.both.fewer, sides.both.judged)
 
 
 @check("warning", "segments")

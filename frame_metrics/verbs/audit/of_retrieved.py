@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.data.groups import segments_of
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, name_of, seen_in
+from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
 
 SHORT = 5  # lists of fewer results are not taken for cut
 
@@ -17,11 +19,9 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
     """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
     {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
     """
-    found = _accuracy(counts, counts["relevant"] > 0)
-    if found is None:
-        return None
-    segments, there, means = found
-    return seen_in(segments, (means["accuracy"] > 1 - RARE) & (means["recall"] < POOR), there, means)
+    return _of_accuracy(
+        counts, counts["relevant"] > 0, lambda mean: (mean["accuracy"] > 1 - RARE) & (mean["recall"] < POOR)
+    )
 
 
 @check("warning", "{cells}")
@@ -29,20 +29,18 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
     """accuracy is {accuracy:.7g}% with collection_size=, and to retrieve nothing has one of {nothing:.7g}%: more
     results are wrong than right; look at precision, recall and informedness
     """
-    found = _accuracy(counts, counts.evaluated)
-    if found is None:
-        return None
-    segments, there, means = found
-    percent = {name: 100 * mean for name, mean in means.items()}
-    return seen_in(segments, means["accuracy"] < means["nothing"] - CLOSE, there, percent)
+    return _of_accuracy(counts, counts.evaluated, lambda mean: mean["accuracy"] < mean["nothing"] - CLOSE, unit=100)
 
 
-def _accuracy(counts: Counted, marked: Array) -> tuple[Segments, Array, dict[str, Array]] | None:
-    """Means over the marked rankings of each segment, where the size of the collection is known.
+def _of_accuracy(
+    counts: Counted, marked: Array, odd: Callable[[dict[str, Array]], Array], unit: float = 1
+) -> Seen | None:
+    """Segments whose means over the marked rankings are odd, where the size of the collection is known.
 
-    Returns
-    -------
-    The segments, which have such rankings, and the means of the accuracy, the recall, and the accuracy of no result.
+    Parameters
+    ----------
+    odd : of the means of the accuracy, the recall, and the accuracy of no result, which segments have it.
+    unit : what a mean of 1 is in words.
     """
     log, size = counts.log, counts.amounts.get("size")
     if size is None or log.columns.predicted or log.conventions.threshold is not None:
@@ -53,9 +51,10 @@ def _accuracy(counts: Counted, marked: Array) -> tuple[Segments, Array, dict[str
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
     place = segments.place[log.grid.cell[some]]
-    n = np.bincount(place, minlength=len(segments))
-    means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}
-    return segments, n > 0, means
+    weight = np.nan_to_num(counts.amounts.get("weight", np.ones(len(size)))[some])
+    n = np.bincount(place, weight, len(segments))
+    means = {name: ratio(np.bincount(place, weight * each, len(segments)), n) for name, each in values.items()}
+    return seen_in(segments, odd(means), n > 0, {name: unit * mean for name, mean in means.items()})
 
 
 @check("info", "{cells}")
@@ -76,10 +75,9 @@ def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
     """rankings that have {most} results, and none has more: what lies deeper is unknown, so at a cutoff past {most}
     recall and ndcg stay as they are, and precision falls
     """
-    some = np.flatnonzero(counts["results"] > 0)
-    most = int(counts["results"].max(initial=0))
-    longest = some[counts["results"][some] == most]
+    listed, most = counts["results"] > 0, int(counts["results"].max(initial=0))
+    longest = counts["results"] == most
     # A few results, or a length that only few have, are all that was found.
-    if most < SHORT or len(longest) < 2 or 2 * len(longest) < len(some):
-        return Seen(0, len(some))
-    return Seen(len(longest), len(some), name_of(counts.log, int(longest[0])), {"most": most})
+    if most < SHORT or longest.sum() < 2 or 2 * longest.sum() < listed.sum():
+        longest = np.zeros(len(listed), bool)
+    return seen_of(counts.log, "rankings", longest, listed, {"most": most})

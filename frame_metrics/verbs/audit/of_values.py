@@ -11,8 +11,8 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import About, Keys, Seen, check, name_of
-from frame_metrics.verbs.audit.of_logs import FEW, few_queries, in_several_segments, sharing
+from frame_metrics.verbs.audit.checks import About, Seen, check, in_unit, name_of, seen_of
+from frame_metrics.verbs.audit.of_logs import about, few_queries, in_several_segments, sharing
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -27,7 +27,7 @@ def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] 
 @check("error", "query", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Measured) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
-    return Seen(int(not (~np.isnan(numbers.values)).any()))
+    return Seen(int(np.isnan(numbers.values).all()))
 
 
 @check("error", "pairs of systems", name="systems that share almost no query")
@@ -58,9 +58,7 @@ def queries_without_a_number(numbers: Measured) -> Seen | None:
     """another system has numbers of them, and this one none: they are not in its means"""
     if numbers.absent is None:
         return None
-    lacking, query = np.flatnonzero(numbers.absent), numbers.log.grid.query
-    example = name_of(numbers.log, int(lacking[0])) if len(lacking) else None
-    return Seen(len(np.unique(query[lacking])), len(np.unique(query)), example)
+    return seen_of(numbers.log, "queries", numbers.absent, np.ones(len(numbers.absent)))
 
 
 @check("warning", "numbers")
@@ -92,8 +90,9 @@ def numbers_in_several_segments(numbers: Measured) -> Seen | None:
 @check("fact", "queries", name="queries")
 def queries_with_numbers(numbers: Measured) -> Seen:
     """queries that have a number{in_a_segment}"""
-    query = numbers.log.grid.query
-    return Seen(len(np.unique(query[~np.isnan(numbers.values).all(axis=0)])), len(np.unique(query)))
+    there = np.asarray(~np.isnan(numbers.values).all(axis=0))
+    n, of = (in_unit(numbers.log, "queries", some) for some in (there, np.ones(len(there))))
+    return Seen(n, of)
 
 
 @check("fact", "metrics", name="metrics")
@@ -139,13 +138,4 @@ def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
 
 def about_values(numbers: Measured) -> list[About]:
     """Return what is looked at of numbers that were computed elsewhere."""
-    columns, grid = numbers.log.columns, numbers.log.grid
-    words = {
-        "columns": columns,
-        "by": ", ".join(columns.by),
-        "few": FEW,
-        "metrics": ", ".join(name for name, _ in numbers.asked),
-        "in_a_segment": ", in one segment at least" if columns.by else "",
-    }
-    keys = Keys(columns, len(grid.system_row), len(grid.segment_row))
-    return [About(keys, words), About(numbers, words)]
+    return about(numbers.log, numbers, metrics=", ".join(name for name, _ in numbers.asked))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +20,9 @@ from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, 
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, look_past_bad_rows, notes_of
-from frame_metrics.verbs.audit.checks import Counted, Seen
+from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
+from frame_metrics.verbs.audit.of_rows import about_sides
 
 NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
 AMOUNT = "\0amount:"  # what is ``Counted`` in each ranking, by its name
@@ -28,13 +30,13 @@ AMOUNT = "\0amount:"  # what is ``Counted`` in each ranking, by its name
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """The counts of all pieces of a log together."""
+    """A log, or all pieces of one together, as checks read it."""
 
     counts: Counted
-    notes: list[Note]  # of all rows
-    sides: pl.DataFrame | None  # labels and predictions that differ, and how often each stands, where that is told
+    sides: Iterable[About]  # labels and predictions by their values
     judged: Log  # which has all judgments that stand beside the frame, where several may be of one document
-    cases: Cases | None  # the rows that are decided about, where some are
+    cases: Cases | None  # the rows that are decided about; None where none are
+    notes: Sequence[Note] = ()  # of the rows of pieces
 
 
 def decided(plan: Plan) -> bool:
@@ -112,18 +114,20 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
-    counts = Counted(log, amounts, of_log)
     cases = cases_in_pieces(source, CountingReadable, arms=arms) if decided(work.plan) else None
-    return Audited(counts, notes, _sides_of(gathered), _with_all_judgments(log, work), cases)
+    return Audited(
+        Counted(log, amounts, of_log), _sides_of(gathered, work.plan), _with_all_judgments(log, work), cases, notes
+    )
 
 
-def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
-    """The labels and predictions of all pieces, under the caller's names."""
+def _sides_of(gathered: pl.DataFrame, plan: Plan) -> Iterable[About]:
+    """What is looked at of the labels and predictions of all pieces."""
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
-        return None
+        return ()
     some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
-    return some.rename({name: name.removeprefix(SIDE) for name in sides})
+    some = some.rename({name: name.removeprefix(SIDE) for name in sides})
+    return about_sides(some, plan.columns, plan.conventions, some[TIMES])
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:

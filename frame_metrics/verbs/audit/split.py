@@ -177,7 +177,8 @@ def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spre
         for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
             if n < FEW and max(spread / less, less / spread) > WIDE:
                 found.append(Spread(arm, other, spread / less, n, found[0].of, what, word))
-    return max(found, key=lambda one: abs(np.log(one.ratio or 1)))
+    # Two arms of few units vary otherwise than each other: the one of fewer units is told, whatever the order of rows.
+    return max(found, key=lambda one: (round(abs(np.log(one.ratio or 1)), 9), -one.n, one.arm))
 
 
 def _about(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[About]:

@@ -23,6 +23,7 @@ from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
@@ -47,12 +48,7 @@ def bounds(
     if of == "unjudged":
         check_open(asked, plan, max_grade)
     else:
-        for name, metric in asked:
-            if not metric.bounded:
-                raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
-        for option, given in (("max_grade= is the scale", max_grade), ("baseline= is about judgments", baseline)):
-            if given is not None:
-                raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
+        _check_ties(asked, max_grade, baseline)
     if baseline is not None:
         check_baseline(asked, plan, baseline)
     asked = [*scaled(asked, max_grade)]
@@ -64,13 +60,23 @@ def bounds(
             log = source.log(single=of == "unjudged")
             check_grades(asked, log)
             every = _bounded(log, asked, of, max_grade, baseline)
-        return _answer(every, of, baseline, per_query=per_query)
+        return _answer(every, [*result], of, baseline, per_query=per_query)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         return result if baseline is None else {"baseline": types[str(plan.columns.system)]} | result
 
     keys = plan.columns.keys if per_query else plan.columns.groups
     return answer_of(plan, compute, schema, keys=keys, in_pieces=True)
+
+
+def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
+    """Raise for metrics that orders of equal scores do not bound, and for options of unjudged rows."""
+    for name, metric in asked:
+        if not metric.bounded:
+            raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
+    for option, given in (("max_grade= is the scale", max_grade), ("baseline= is about judgments", baseline)):
+        if given is not None:
+            raise NotComputableError(f"{option} of unjudged rows; say of='unjudged', or leave it out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +197,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    log.each_block(work)
+    # Where labels say what is relevant, a row without a grade stands for one of grade 0 in all but its bounds.
+    log.each_block(work, alike=len(judging(log.table)) > 1)
     return lower, upper, seen
 
 
@@ -219,8 +226,8 @@ def check_open_ties(sheet: Sorted, log: Log) -> None:
         )
 
 
-def _answer(every: Measured, of: str, baseline: Any, *, per_query: bool) -> Answer:
-    """Return one row per group and metric, or per query and metric, of values that are stacked."""
+def _answer(every: Measured, names: list[str], of: str, baseline: Any, *, per_query: bool) -> Answer:
+    """Return one row per group and metric, or per query and metric, of values that are stacked; ``names``: columns."""
     lay: Callable[[Measured], Answer] = each_query if per_query else averaged
     *each, is_open = np.split(every.values, STACKED)
     asked = every.asked[: len(is_open)]
@@ -234,7 +241,6 @@ def _answer(every: Measured, of: str, baseline: Any, *, per_query: bool) -> Answ
     else:
         columns |= {"difference": columns["value"], "exact": beside == 0}
         columns, rows = of_pairs(columns, rows, every.log, baseline)
-    names = _schema(of, per_query=per_query, apart=baseline is not None)
     return replace(rows, columns={name: columns[name] for name in names})
 
 

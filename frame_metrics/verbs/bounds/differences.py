@@ -21,7 +21,7 @@ from frame_metrics.errors import BadValueError, ColumnError, NotComputableError,
 from frame_metrics.inputs import Array, Confusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.measuring.pairs import all_filled, number_of, pairs_of
+from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -86,7 +86,7 @@ def of_pairs(
     base = log.rows(log.grid.system_row)[system_of(log, baseline)]
     others = rows.keys[system] != base
     now, lower, upper = (columns[name] for name in ("difference", "lower", "upper"))
-    columns["can_turn"] = ((now >= 0) & (lower < -CLOSE)) | ((now <= 0) & (upper > CLOSE))
+    columns["can_turn"] = ((now > -CLOSE) & (lower < -CLOSE)) | ((now < CLOSE) & (upper > CLOSE))
     keys = {name: held[others] for name, held in rows.keys.items()}
     keys["baseline"] = np.full(others.sum(), base)
     answer = replace(rows, keys=keys, aliases={"baseline": system})
@@ -132,18 +132,23 @@ class Shared:
         -------
         A value for each document of the first ranking, in their order, then of the second ...
         """
-        n, rows, there = self.weights.n_queries, self.weights, turn < UNTURNED
-        moved, rest = np.abs(rows.value), np.zeros(n)
-        if self.gains is not None:
-            place = rows.position - 1
-            at, begin = np.append(rows.query, np.arange(n)), np.append(place, np.full(n, place.max(initial=0) + 1))
-            lower, upper = self.gains.bounds()
-            left = _left(self.gains, rows.grid(place, UNTURNED), at, begin, begin + 1)
-            moved, rest = np.split(np.maximum((upper - lower)[at] - left, 0), [len(place)])
-            rest = np.where(self.gains.outside > 0, rest, 0)
-        each = np.repeat(rest, count)
-        each[(np.cumsum(count) - count)[rows.query[there]] + turn[there]] = moved[there]
+        moved, rest = self._alone()
+        each, first, there = np.repeat(rest, count), np.cumsum(count) - count, turn < UNTURNED
+        each[first[self.weights.query[there]] + turn[there]] = moved[there]
         return each
+
+    def _alone(self) -> Pair:
+        """The same for the document of each weight, and for one without a weight, shape (weights,) and (rankings,)."""
+        rows, n = self.weights, self.weights.n_queries
+        if self.gains is None:
+            return np.abs(rows.value), np.zeros(n)
+        place = rows.position - 1
+        no_place = np.full(n, place.max(initial=0) + 1)  # past the last weight: what is judged there has none
+        at, begin = np.append(rows.query, np.arange(n)), np.append(place, no_place)
+        lower, upper = self.gains.bounds()
+        left = _left(self.gains, rows.grid(place, UNTURNED), at, begin, begin + 1)
+        moved, rest = np.split(np.maximum((upper - lower)[at] - left, 0), [len(place)])
+        return moved, np.where(self.gains.outside > 0, rest, 0)
 
     def narrowed_in_turn(self, turn: Array, count: Array) -> Array:
         """Return by how much each judgment narrows the bounds once those of the documents before it are there.
@@ -248,10 +253,8 @@ def place_of(log: Log, baseline: Any) -> int:
     if not (rows == NONE).any():
         return system_of(log, baseline)
     names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
-    try:
-        return number_of(baseline, names, str(log.columns.system))
-    except BadValueError:  # which the systems of all pieces are looked at for
-        return len(names)
+    at = number_if_any(baseline, names)
+    return len(names) if at is None else at  # the systems of all pieces are looked at later
 
 
 def number_documents(log: Log) -> Array:

@@ -38,6 +38,11 @@ from frame_metrics.verbs.bounds.differences import (
 
 Way = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
+# The columns that put documents in order, and whether the greatest is first.
+FIRST = {
+    "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
+    "depth": {"rank": False, "n_systems": True, "row": False},
+}
 BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
@@ -66,9 +71,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         table = _unjudged(log, asked)
         if asked:
             table = _moving(table, log, asked, baseline, max_grade, n)
-        order = ["moved", "turn", "rank", "row"] if asked else ["rank", "n_systems", "row"]
-        falls = [name in ("moved", "n_systems") for name in order]
-        table = table.sort(order, descending=falls, nulls_last=True).head(n or len(table))
+        table = table.sort(*FIRST[way], descending=[*FIRST[way].values()], nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
         named = log.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
         named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
@@ -151,14 +154,15 @@ def _moving(
     share = _shares(log, base)
 
     def summed(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
-        places, found = _Places(log, table), [(np.zeros(0, np.int64), np.zeros(0))]
+        places, found = _Places(log, table), {-1: (np.zeros(0, np.int64), np.zeros(0))}
 
         def take(one: Shared) -> None:
             rows, turn, count = places.of(one)
-            found.append((rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)))
+            found[int(one.at[0])] = rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)
 
         each_shared(log, asked, max_grade, base, take)
-        rows, moved = map(np.concatenate, zip(*found, strict=True))
+        in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
+        rows, moved = map(np.concatenate, zip(*in_order, strict=True))
         return table.with_columns(moves=pl.Series(np.bincount(rows, moved, len(table)), dtype=pl.Float64))
 
     table = _rounded(summed(table.sort("of").with_columns(turn=0), Shared.narrowed))

@@ -62,18 +62,13 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
     fill : what an undefined value counts as: 0, or of a complement 1.
     """
-    check_bounded(name, metric, top)
-    graded = metric.graded
-    spare = spare.astype(np.int64) + _undecided(run, graded=graded)
+    spare = spare.astype(np.int64) + _undecided(run, graded=metric.graded)
     metric, top = fitted(name, metric, run, top)
     plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
-    elif metric.unjudged == "rises" and graded:
-        least, greatest = plain, _value(metric, _best_graded(run, metric, top))
     elif metric.unjudged == "rises":
-        relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
-        least, greatest = plain, _value(metric, _completed(run, run.good | ~run.judged, relevant))
+        least, greatest = plain, _value(metric, _best(metric, run, spare, top))
     else:
         least, greatest = _turned(metric, run, spare, fill)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
@@ -81,50 +76,39 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
 
 
 def fitted(name: str, metric: Metric, run: Ranking, top: float | None) -> tuple[Metric, float | None]:
-    """Return a metric with its scale, and the highest grade an unjudged row could get; raise for a higher one."""
+    """Return a metric, and the highest grade an unjudged row could get; raise for a higher one.
+
+    A gain that is a function becomes a mapping, of all grades up to the highest.
+    """
     if not metric.graded:
         return metric, top
     top = metric.params.get("max_grade") if top is None else top
-    if "max_grade" in metric.options and metric.params.get("max_grade") is None:
-        metric = metric(max_grade=top)
-    _check_top(name, run, top)
-    return _with_table(metric, run, top), top
-
-
-def _with_table(metric: Metric, run: Ranking, top: float | None) -> Metric:
-    """The metric with a mapping in the place of a gain that is a function: of all grades up to the highest."""
-    gain = metric.params.get("gain")
-    if not callable(gain):
-        return metric
-    grades = [run.grade, np.arange(float(top or 0) + 1), np.zeros(0) if run.pool is None else run.pool.grade]
-    known = np.unique(np.concatenate(grades))
-    known = known[known >= 0]
-    return metric(gain=dict(zip(known.tolist(), gain_of(known, gain).tolist(), strict=True)))
-
-
-def _check_top(name: str, run: Ranking, top: float | None) -> None:
-    """Raise if a grade is higher than the highest."""
-    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool.grade):
+    grades = [run.grade] if run.pool is None else [run.grade, run.pool.grade]
+    for grade in grades:
         if top is not None and (higher := grade > top).any():
             raise BadValueError(f"{name}: max_grade={top:g}, but a grade is {grade[higher].max():g}")
+    gain = metric.params.get("gain")
+    if callable(gain):
+        known = np.unique(np.concatenate([*grades, np.arange(float(top or 0) + 1)]))
+        known = known[known >= 0]
+        metric = metric(gain=dict(zip(known.tolist(), gain_of(known, gain).tolist(), strict=True)))
+    return metric, top
 
 
 def _value(metric: Metric, run: Ranking, fill: float = 0) -> Array:
-    return _defined(metric.compute(run), fill)
-
-
-def _defined(values: Array, fill: float = 0) -> Array:
-    """Values, with what stands where they are undefined."""
-    return np.where(np.isnan(values), fill, values)
+    return np.nan_to_num(metric.compute(run), nan=fill)
 
 
 def _share(a: Array, b: Array) -> Array:
     """A ratio, 0 where it is undefined."""
-    return _defined(ratio(a, b))
+    return np.nan_to_num(ratio(a, b))
 
 
-def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
-    """The rankings with the greatest gain for each row without a grade."""
+def _best(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Ranking:
+    """The rankings with each unjudged document relevant, or each row without a grade at the greatest gain."""
+    if not metric.graded:
+        relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
+        return _completed(run, run.good | ~run.judged, relevant)
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
     return replace(run, grade=np.where(np.isnan(run.grade), float(best or 0), run.grade))
@@ -158,10 +142,8 @@ def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
 def best_alone(metric: Metric, run: Ranking, rows: Rows, top: float | None) -> Array:
     """Return what each row adds to a metric that adds up once it is judged, with the greatest gain, shape (rows,)."""
     n = len(rows.query)
-    one = Ranking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
-    if metric.graded:
-        return _value(metric, _best_graded(one, metric, top))
-    return _value(metric, _completed(one, np.ones(n, bool), np.ones(n)))
+    alone = Ranking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
+    return _value(metric, _best(metric, alone, np.zeros(n, np.int64), top))
 
 
 def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
