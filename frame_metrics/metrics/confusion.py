@@ -507,8 +507,9 @@ def payoff(
 
     Formula: with worths, (worth(tp) tp + worth(fp) fp + worth(fn) fn + worth(tn) tn) / N; at fair odds, informedness.
         It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision. P(l) is the
-        share of these decided so; G(l) is the mean over the documents that are decided so: 1 / prevalence(l) for one
-        that is l, -1 / (1 - prevalence(l)) for one that is not, by the prevalences of all with a decision.
+        share of these decided so; G(l), which is recall(l) - fallout(l), is what the documents that are decided so win,
+        over the number of all with a decision: 1 / prevalence(l) for one that is l, -1 / (1 - prevalence(l)) for one
+        that is not, by the prevalences of all with a decision.
     Undefined: N = 0; at fair odds, where informedness is.
     Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0, and a document
         without a decision is worth nothing.

@@ -19,7 +19,7 @@ from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, po
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.checks import check_parameters, check_wide, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
@@ -54,6 +54,7 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
+        bound = plain(bound)
         if not is_number(bound) or bound != bound:
             raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
         limits[text] = (limit, float(bound))

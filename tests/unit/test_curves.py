@@ -828,7 +828,7 @@ LOG.irm(query="qid").curve("calibration", bins=VALUE)
     for: 0, 2.5
     BadValueError: bins=VALUE is not a whole number from 1
 LOG.irm(query="qid").curve("pr", levels=VALUE)
-    for: 1, 0.5, [], [0.5, 2]
+    for: 1, 0.5, [], [0.5, 2], [True]
     BadValueError: levels=VALUE is not a number of recall levels from 2, or a list of some between 0 and 1
 LOG.irm(query="qid").curve("pr", levels=11, points=9)
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
@@ -854,7 +854,16 @@ LOG.irm(query="qid").curve("rprec@k")
     BadValueError: rprec takes no cutoff: rprec@1
 LOG.irm(query="qid").curve("roc_auc@k")
     BadValueError: roc_auc takes no cutoff: roc_auc@1
+LOG.irm(query="qid").curve("ndcg@5@k")
+    BadValueError: curve('ndcg@5@k'): it has a cutoff already; k is each cutoff in ranks, as in 'ndcg@k'
+LOG.irm(query="qid").curve("iprec@k", cutoffs=1)
+    BadValueError: curve('iprec@k'): @ sets its recall level; k is each cutoff in ranks, as in 'ndcg@k'
     but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1, 3])
+    but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=np.int64(3))
+IRM(LOG.filter(pl.col("grade") < 2), query="qid", undefined="raise").curve("pr", per="query", levels=3)
+    NotComputableError: curve('pr') is undefined for 1 of 3 queries
+    but: IRM(LOG.filter(pl.col("grade") < 2), query="qid", undefined="null").curve("pr", per="query", levels=3)
+    but: IRM(LOG, query="qid", undefined="raise").curve("pr", per="query", levels=np.int64(3))
 LOG.irm(query="qid").curve("rok")
     UnknownNameError: curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'; did
         you mean 'roc'?
