@@ -74,12 +74,12 @@ class Metric:
     range: tuple[float, float]
     best: float | None
     undefined: float | None
-    monotone: bool | None
-    expected: bool
-    unjudged: Unjudged | None
-    weights: str | None
-    summed: bool
-    also: tuple[str, ...]
+    monotone: bool | None = False
+    expected: bool = False
+    unjudged: Unjudged | None = None
+    weights: str | None = None
+    summed: bool = False
+    also: tuple[str, ...] = ()
     pooled: str | None = None
     slope: float | None = None
     completes: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,8 @@ from frame_metrics.inputs import Array, Ranking, Rows, by_rank, called, ratio, t
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
+_count = partial(metric, range=(0, np.inf), best=None, summed=True, monotone=True, expected=True)
+_gain = partial(metric, range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", adds=True)
 ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall
 
 
@@ -37,16 +40,7 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     )
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    weights="cg",
-    adds=True,
-    also=("cumulative_gain", "cumulated_gain"),
-)
+@_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -72,16 +66,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     return ratio(cg(run, k, gain), top_gain(max_grade, gain) * places)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    weights="dcg",
-    adds=True,
-    also=("discounted_cumulative_gain",),
-)
+@_gain(weights="dcg", also=("discounted_cumulative_gain",))
 def dcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
@@ -451,7 +436,7 @@ def num_q(run: Ranking) -> Array:
     return np.ones(run.n_queries)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("numret",))
+@_count(also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents, at ranks up to k.
 
@@ -461,7 +446,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
     return run.retrieved(k).astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises", also=("numrel",))
+@_count(unjudged="rises", also=("numrel",))
 def num_rel(run: Ranking) -> Array:
     """Relevant documents, retrieved or not: R.
 
@@ -471,17 +456,7 @@ def num_rel(run: Ranking) -> Array:
     return run.n_relevant.astype(np.float64)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    summed=True,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    adds=True,
-    also=("hits", "numrelret"),
-    pooled="tp",
-)
+@_count(unjudged="rises", adds=True, also=("hits", "numrelret"), pooled="tp")
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     """Relevant documents that were retrieved, at ranks up to k.
 

@@ -97,7 +97,7 @@ def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     query = per or ranked or irm.has_judgments
     plan = irm.asking(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
-    plan.check_pooled(types)
+    plan.check_pooled(list(types))
     check_no_threshold(plan.conventions)
     if kind in OF_SCORES and plan.columns.weight:
         types["n"] = pl.Float64
