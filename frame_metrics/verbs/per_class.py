@@ -71,11 +71,11 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The values of metrics for each class and for averages over them, each a line of every segment."""
+    """The values of metrics for each class and, behind these, for averages over them, each a line of every segment."""
 
     cases: Cases
     segments: Segments
-    averages: list[str]  # of the lines behind those of the classes
+    averages: list[str]
     value: Array  # NaN where null, shape (metrics, lines, segments)
     undefined: Array  # how often the metric was undefined, of the same shape
     there: Array  # whether there is such a value, of the same shape
@@ -91,41 +91,34 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     inputs = inputs_of(cases, segments_of(cases.cells))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
-    raw = np.stack([each_class(inputs, metric) for _, metric in asked])
-    read_by = [inputs.by_class if metric.input is Scores else inputs.table for _, metric in asked]
-    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in read_by]).astype(bool)
-    value = np.stack([cases.conventions.filled(*asked[i], raw[i], seen[i]) for i in range(len(asked))])
-    support = inputs.by_class.support if inputs.table is None and inputs.by_class is not None else _rows(inputs)
-    lines = Lines(cases, inputs.segments, [], value, np.isnan(raw), seen & (inputs.segments.n > 0), support.T)
-    return _with_averages(lines, inputs, asked, averages) if averages else lines
-
-
-def _rows(inputs: Inputs) -> Array:
-    """Rows of each class, shape (segments, K)."""
-    return np.zeros((len(inputs.segments), inputs.cases.k)) if inputs.table is None else inputs.table.actual
-
-
-def _with_averages(lines: Lines, inputs: Inputs, asked: Asked, averages: Averages) -> Lines:
-    """Put the averages over classes behind the classes; two classes are averaged as several are."""
-    cases = replace(inputs.cases, binary=False)
-    check_cases(asked, cases, averages)
+    several = replace(inputs, cases=replace(cases, binary=False))  # two classes are averaged as several are
+    if averages:
+        check_cases(asked, several.cases, averages)
     of, wanted = averages_of(asked, averages, binary=False)
     said = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
-    value, undefined, there = (
-        np.full((len(asked), len(said), len(inputs.segments)), empty) for empty in (np.nan, 0, False)
-    )
+    shape = len(asked), cases.k + len(said), len(inputs.segments)
+    value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
+    some = inputs.segments.n > 0
+    for i, (name, metric) in enumerate(asked):
+        raw, read_by = each_class(inputs, metric), inputs.by_class if metric.input is Scores else inputs.table
+        seen = np.zeros(raw.shape, bool) if read_by is None else read_by.seen.T
+        value[i, : cases.k] = cases.conventions.filled(name, metric, raw, seen)
+        undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw), seen & some
     for i, one in zip(of, wanted, strict=True):
-        own, at = one_metric(replace(inputs, cases=cases), *one), said.index(one[2])
-        value[i, at] = np.where(inputs.segments.n > 0, own.value, np.nan)
-        undefined[i, at], there[i, at] = own.undefined, True
-    return replace(
-        lines,
-        averages=said,
-        value=np.concatenate([lines.value, value], axis=1),
-        undefined=np.concatenate([lines.undefined, undefined], axis=1),
-        there=np.concatenate([lines.there, there], axis=1),
-        support=np.concatenate([lines.support, np.tile(lines.support.sum(axis=0), (len(said), 1))]),
-    )
+        own, line = one_metric(several, *one), cases.k + said.index(one[2])
+        value[i, line] = np.where(some, own.value, np.nan)
+        undefined[i, line], there[i, line] = own.undefined, True
+    support = _support(inputs).T
+    every = np.tile(support.sum(axis=0), (len(said), 1))
+    return Lines(cases, inputs.segments, said, value, undefined, there, np.concatenate([support, every]))
+
+
+def _support(inputs: Inputs) -> Array:
+    """Rows of each class, shape (segments, K)."""
+    if inputs.table is not None:
+        return inputs.table.actual
+    nothing = np.zeros((len(inputs.segments), inputs.cases.k))
+    return nothing if inputs.by_class is None else inputs.by_class.support
 
 
 def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,6 @@ from frame_metrics.plan.checks import check_parameters, check_wide, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import answer_of
-from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import in_threads
 
@@ -36,14 +36,7 @@ Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and 
 def thresholds(irm: Plan, metrics: Sequence[Metrics]) -> Any:
     """Answer ``irm.thresholds``, which has the parameters."""
     asked = read(metrics) if metrics else []
-    plan = _plan(irm, asked)
-    return answer_of(
-        plan,
-        lambda source: _every(binary_read(source), asked),
-        lambda types: _schema(asked, plan.columns),
-        keys=plan.columns.groups,
-        in_pieces=True,
-    )
+    return _answered(irm, asked, _every)
 
 
 def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
@@ -54,6 +47,8 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
+        if text in limits:
+            raise BadValueError(f"subject_to= names {text!r} twice")
         bound = plain(bound)
         if not is_number(bound) or bound != bound:
             raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
@@ -62,17 +57,11 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     for text, one in asked:
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
-    plan = _plan(irm, asked)
-    return answer_of(
-        plan,
-        lambda source: _best(binary_read(source), asked, limits),
-        lambda types: _schema(asked, plan.columns),
-        keys=plan.columns.groups,
-        in_pieces=True,
-    )
+    return _answered(irm, asked, partial(_best, limits=limits))
 
 
-def _plan(irm: Plan, asked: Asked) -> Plan:
+def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
+    """Return what is made of the rows to decide about: thresholds, their tables and the metrics that are asked for."""
     plan = irm.asking(Needs(score=True, query=irm.has_judgments))
     _check_thresholds(asked, plan.conventions)
     check_no_threshold(plan.conventions)
@@ -81,7 +70,10 @@ def _plan(irm: Plan, asked: Asked) -> Plan:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")
     check_wide([name for name, _ in asked], plan.columns)
-    return plan
+    count = pl.Float64 if plan.columns.weight else pl.Int64
+    types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
+    keys = plan.columns.groups
+    return answer_of(plan, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
@@ -124,12 +116,6 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
     return Answer(segments.key_rows(points.segment), columns, table=segments.cells.held)
-
-
-def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
-    """The types of the columns beside the keys."""
-    count = pl.Float64 if columns.weight and not columns.query else pl.Int64
-    return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
 
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
