@@ -111,7 +111,8 @@ def lacks_scale(metric: Metric) -> bool:
 def check_ideal(asked: Asked, log: Log) -> None:
     """Raise for a metric that needs grades of documents that are only counted."""
     for name, metric in asked:
-        if log.columns.n_relevant and "ideal" in metric.reads and log.graded:
+        ones = not log.graded and 0 < log.conventions.rel <= 1  # relevant is what has the grade 1, and the gain
+        if log.columns.n_relevant and "ideal" in metric.reads and not ones:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"

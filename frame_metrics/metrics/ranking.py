@@ -34,6 +34,12 @@ def _discount(rank: Array, discount: Discount, base: float) -> Array:
     )
 
 
+def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
+    """The sum that the ideal ranking has come to at the rank of each row, or where it ends before."""
+    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
+    return running[best.starts[seen.query] + place - 1]
+
+
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     return seen.once(
         (discount, base), lambda: seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
@@ -125,9 +131,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     """
     seen, best = run.gains(gain), run.ideal(gain)
     down, ideal = _discounted(seen, "log2", 2), _discounted(best, "log2", 2)
-    whole = best.running(ideal)
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    at_rank = whole[best.starts[seen.query] + place - 1]
+    at_rank = _down_to(seen, best, best.running(ideal))
     missed = (best.count - seen.count) * ratio(seen.total(down), best.total(ideal))
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
 
@@ -144,8 +148,7 @@ def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: Ga
         Processing and Management 43(2), 2007.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    ideal = best.running(best.value)[best.starts[seen.query] + place - 1]
+    ideal = _down_to(seen, best, best.running(best.value))
     share = (seen.position / beta + seen.running(seen.value)) / (seen.rank / beta + ideal)
     return ratio(seen.total_within(k, share), best.count)
 
@@ -188,9 +191,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     Source: trec_eval 9, m_G.c.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    beyond_one = np.concatenate([best.running(np.maximum(best.value - 1, 0)), [0.0]])
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    cost = seen.rank + beyond_one[best.starts[seen.query] + place - 1]
+    cost = seen.rank + _down_to(seen, best, best.running(np.maximum(best.value - 1, 0)))
     return ratio(seen.total(seen.value / np.log2(2 + cost - seen.running(seen.value))), best.total(best.value))
 
 

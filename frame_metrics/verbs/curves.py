@@ -163,10 +163,8 @@ def _check(kind: str, options: CurveOptions) -> None:
         check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
-        value = getattr(options, name)
-        if value is None or (name == "interpolated" and not value):
-            continue
-        if kind in COLUMNS if name not in of else kind not in of[name]:
+        value, meant = getattr(options, name), kind in of[name] if name in of else kind not in COLUMNS
+        if value is not None and value is not False and not meant:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
 
 

@@ -800,6 +800,11 @@ wild(n_relevant="known").evaluate("ndcg@5")
     NotComputableError: ndcg@5 needs the grades of all relevant documents, and known only counts them; list them, or say
         n_relevant=None to take the ideal from the listed rows
     but: wild(n_relevant="known").evaluate("recall", "rr")
+wild(grade="clicked", n_relevant="known", rel=VALUE).evaluate("q_measure")
+    for: 0, 2
+    NotComputableError: q_measure needs the grades of all relevant documents, and known only counts them; list them, or
+        say n_relevant=None to take the ideal from the listed rows
+    but: wild(grade="clicked", n_relevant="known", rel=0.5).evaluate("q_measure")
 wild().evaluate("ncg(gain={2: 5, 3: 9})@2")
     NotComputableError: ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in
         rating is 3
