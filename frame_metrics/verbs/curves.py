@@ -14,14 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import (
-    BadValueError,
-    check_apart,
-    check_bool,
-    check_choice,
-    check_whole,
-    shown,
-)
+from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_whole, shown
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.pieces import measured_of
