@@ -35,6 +35,7 @@ CURVES = {
 }
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
+PRECISION = next(m for m in metrics_of(Confusion) if m.name == "precision")
 MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
 # Five rows: the best is relevant, then a tie of a relevant row and another, then one of each kind.
 ROWS = pl.DataFrame({"label": [0, 1, 0, 1, 1], "score": [0.5, 0.5, 0.125, 0.75, 0.25]})
@@ -888,6 +889,9 @@ reached("abcde", precision=0.9, recall=0.5)
         recall >= 0.5 (the best that can be had is 1), each where the others hold; ...)
     but: reached("a", precision=0.9, recall=0.5)
     but: reached("abcde", precision=0.5, recall=0.5)
+ROWS.irm.best_threshold("f1", subject_to={"precision": 0.5, PRECISION: 0.9})
+    BadValueError: subject_to= names 'precision' twice
+    but: ROWS.irm.best_threshold("f1", subject_to={"recall": 0.5, PRECISION: 0.5})
 pl.DataFrame({"label": [1, 1], "score": [2.0, 2.0]}).irm.best_threshold(VALUE)
     for: "informedness", "closest"
     NotComputableError: TEXT is undefined at every threshold
