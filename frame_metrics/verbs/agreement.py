@@ -73,7 +73,7 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
         first = log.rows(np.array([part["row"][0] for part in parts]) + log.n_rows) if len(each) else np.array([NONE])
         return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | options.schema)
+    return answer_of(plan, compute, lambda _: options.schema, keys=keys)
 
 
 def _texts(given: Any) -> list[str]:
@@ -158,7 +158,7 @@ def disagreements(irm: Plan) -> Any:
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | WHERE)
+    return answer_of(plan, compute, lambda _: WHERE, keys=keys)
 
 
 def _annotated(irm: Plan) -> Plan:

@@ -65,7 +65,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
         log = source.log()
         return _answer(log, _explained(log, asked, queries, source.type_of_docs))
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
+    return answer_of(plan, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)

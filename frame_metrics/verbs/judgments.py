@@ -69,7 +69,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
         return Answer(held, counts, table=rows if log is None else None)
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT, in_pieces=True)
+    return answer_of(plan, compute, lambda _: RESULT, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in by} | RESULT)
+    return answer_of(plan, compute, lambda _: RESULT, keys=by)
 
 
 def _of_segment(
