@@ -143,7 +143,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
     if not of_cutoffs and len(kinds) != 1:
         wrong = f"{shown(list(kinds))} have columns of their own" if kinds else "no curve is named"
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
-    if len(of_cutoffs) < len(kinds) != 1:
+    if of_cutoffs and len(of_cutoffs) < len(kinds):
         other = next(kind for kind in kinds if kind in COLUMNS)
         raise BadValueError(f"curve: {other!r} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
     if len(set(kinds)) < len(kinds):
@@ -156,8 +156,9 @@ def _check(kind: str, options: CurveOptions) -> None:
         check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
-        value, meant = getattr(options, name), kind in of[name] if name in of else kind not in COLUMNS
-        if value is not None and value is not False and not meant:
+        given = options.interpolated if name == "interpolated" else getattr(options, name) is not None
+        meant = kind in of[name] if name in of else kind not in COLUMNS
+        if given and not meant:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
 
 
