@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import polars.testing
 import pytest
-import sklearn.metrics as skl
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -198,31 +197,6 @@ def test_a_segment_in_which_nothing_counts_keeps_its_row(name: str) -> None:
 
 
 # Against scikit-learn
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_roc_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
-    """Every distinct score is a point, as of roc_curve."""
-    rows = cases(seed)
-    mine = IRM(rows, weight="w" if weighted else None).curve("roc")
-    fpr, tpr, threshold = skl.roc_curve(
-        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None, drop_intermediate=False
-    )
-    close(mine, list(zip(threshold.tolist(), fpr.tolist(), tpr.tolist(), strict=True)))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_pr_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
-    """Every distinct score is a point, as of precision_recall_curve, which goes up and stops short of a threshold."""
-    rows = cases(seed)
-    mine = IRM(rows, weight="w" if weighted else None).curve("pr")
-    precision, recall, threshold = skl.precision_recall_curve(
-        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None
-    )
-    theirs = zip([INF, *threshold.tolist()[::-1]], recall.tolist()[::-1], precision.tolist()[::-1], strict=True)
-    close(mine, list(theirs))
 
 
 @pytest.mark.parametrize("bins", [1, 3, 10, 25])

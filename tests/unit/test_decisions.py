@@ -556,16 +556,6 @@ def test_any_measure_is_averaged_over_the_classes(average: Any) -> None:
     assert values == pytest.approx(expected, abs=CLOSE)
 
 
-def test_precision_by_predicted_share_is_recall_by_class_is_accuracy() -> None:
-    """Precision weighted by predicted share = recall weighted by class = accuracy = all three, micro."""
-    irm = IRM(rows_of(several_classes()), by="case")
-    accuracy = irm.evaluate("accuracy")["value"].to_list()
-    assert irm.evaluate("precision", average="predicted")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-    assert irm.evaluate("recall", average="weighted")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-    for name in ("precision", "recall", "f1"):
-        assert irm.evaluate(name, average="micro")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-
-
 @pytest.mark.parametrize("classes", [None, [*"edcba"], [*"abcdefg"]])
 def test_the_table_of_classes_is_that_of_scikit_learn(classes: list[str] | None) -> None:
     """confusion() gives every pair of classes, sorted or in the order of `classes=`, zeros included."""
@@ -822,28 +812,6 @@ def test_curves_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
             observed, predicted = calibration_curve(one.truth, one.score, n_bins=10)
             mine = curves["calibration"].filter(case=i).select("observed", "predicted").to_numpy()
             assert mine == pytest.approx(np.column_stack([observed, predicted]), abs=CLOSE)
-
-
-def test_measures_at_every_threshold_are_those_of_its_decision() -> None:
-    """A column of thresholds() is what `threshold=` gives, and best_threshold() the row where it is best."""
-    one = two_scored()[-15]
-    irm = IRM(scored_rows([one]))
-    names = ["f1", "kappa", "specificity", "mcc", "corner_distance"]
-    table = irm.thresholds(*names)
-    for row in table.rows(named=True)[:: len(table) // 40 + 1]:
-        said = (one.score >= row["threshold"]).astype(int)
-        for name in names[:-1]:
-            value = quiet(TWO[name], one.truth, said)
-            assert row[name] == pytest.approx(0 if math.isnan(value) and name in ZERO else value, abs=CLOSE)
-        away = math.hypot(1 - row["tp"] / one.truth.sum(), row["fp"] / (1 - one.truth).sum())
-        assert row["corner_distance"] == pytest.approx(away, abs=CLOSE)
-    for name in names[:-1]:
-        best = irm.best_threshold(name)
-        assert best[name].item() == table[name].max()
-        equal = table.filter(pl.col(name) > table[name].max() - CLOSE)
-        assert best["threshold"].item() == equal["threshold"].max()
-    closest = irm.best_threshold("corner_distance")
-    assert closest["corner_distance"].item() == table["corner_distance"].min()
 
 
 def test_the_area_of_more_rows_than_are_worked_on_at_a_time() -> None:
