@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError
-from helpers import as_kind, as_polars, real
+from helpers import real
 from inside import REGISTRY, Confusion, ratio, small_blocks, threads
 
 Array: TypeAlias = NDArray[Any]
@@ -1762,47 +1762,6 @@ def test_clusters_are_matched_in_each_segment() -> None:
     )
     table = IRM(heavy, match="majority", weight="w").confusion()
     assert dict(table.select("predicted", "matched").iter_rows())[1] == "b"
-
-
-# Every kind of frame
-
-
-def test_decisions_are_the_same_in_every_kind_of_frame(kind: str) -> None:
-    """Two classes, several, and scores have one result whatever holds the rows, and a frame of that kind."""
-    two = rows_of(two_classes())
-    names = ["precision", "kappa", "npv", "tp"]
-    expected = IRM(two, by="case", weight="w").evaluate(*names)
-    mine = IRM(as_kind(two, kind), by="case", weight="w").evaluate(*names)
-    assert type(mine) is type(as_kind(two, kind))
-    assert as_polars(mine).cast(dict(expected.schema)).equals(expected)
-    several = rows_of(several_classes())
-    for verb in ("evaluate", "per_class"):
-        expected = getattr(IRM(several, by="case"), verb)("f1", "specificity")
-        mine = getattr(IRM(as_kind(several, kind), by="case"), verb)("f1", "specificity")
-        assert as_polars(mine).cast(dict(expected.schema)).equals(expected)
-    expected = IRM(several).confusion()
-    assert as_polars(IRM(as_kind(several, kind)).confusion()).cast(dict(expected.schema)).equals(expected)
-
-
-def test_scores_are_the_same_in_every_kind_of_frame(kind: str) -> None:
-    """Measures, curves and thresholds of scores have one result whatever holds the rows."""
-    frame = scored_rows(two_scored()[-12:])
-    frame = frame.with_columns(score=pl.when(pl.col("score") > 0.1).then("score"))
-    verbs: list[tuple[str, tuple[str, ...]]] = [
-        ("evaluate", ("roc_auc", "ks")),
-        ("curve", ("roc",)),
-        ("curve", ("pr",)),
-        ("thresholds", ("f1", "lr_positive")),
-    ]
-    for verb, names in verbs:
-        expected = getattr(IRM(frame, by="case"), verb)(*names)
-        mine = as_polars(getattr(IRM(as_kind(frame, kind), by="case"), verb)(*names))
-        assert mine.cast(dict(expected.schema)).equals(expected), verb
-    rows = several_rows()
-    roles: Any = {"score": dict(zip(NAMES, NAMES, strict=True)), "by": "case"}
-    expected = IRM(rows, **roles).evaluate("roc_auc", "log_loss")
-    mine = as_polars(IRM(as_kind(rows, kind), **roles).evaluate("roc_auc", "log_loss"))
-    assert mine.cast(dict(expected.schema)).equals(expected)
 
 
 # One formula
