@@ -241,10 +241,10 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     height, threshold = np.zeros((n, len(wanted))), np.full((n, len(wanted)), np.nan)
     for span in points.spans():
         i = int(points.segment[span.start])
-        tp, rows = points.tp[span][1:], (points.tp + points.fp)[span][1:]
+        tp, fp = points.tp[span][1:], points.fp[span][1:]
         if not len(tp) or not points.positives[i]:
             continue
-        precision = tp / rows
+        precision = tp / (tp + fp)
         best = np.maximum.accumulate(precision[::-1])[::-1]
         reached = np.searchsorted(tp, wanted * points.positives[i] * (1 - EQUAL))
         some = reached < len(tp)
