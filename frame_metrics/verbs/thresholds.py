@@ -127,33 +127,33 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
     score = values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
-    chosen, failed = [], {}
+    chosen, failed = [], []
     for span in points.spans():
         segment = int(points.segment[span.start])
         usable = allowed[span] & ~np.isnan(score[span])
         if nothing[segment] or not usable.any():
             chosen.append(span.start)
             if not nothing[segment]:
-                failed[segment] = _unmet(values[:, span], asked, limits, met=bool(allowed[span].any()))
+                failed.append((segment, span))
             continue
         top = score[span][usable].max()
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     if failed:
-        raise _without(failed, segments)
+        first = {segment: _unmet(values, asked, limits, span, allowed) for segment, span in failed[:3]}
+        raise _without(first, len(failed), segments)
     at = np.array(chosen, np.int64)
     empty = nothing[points.segment[at]]
     best = replace(points.kept(at), threshold=np.where(empty, np.nan, points.threshold[at]))
     return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, at]))
 
 
-def _without(failed: dict[int, str], segments: Segments) -> NotComputableError:
+def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
     """Return the error that counts the segments without a threshold, and says why of the first three."""
-    texts = {segments.text(segment): why for segment, why in failed.items()}
-    if None in texts:
-        return NotComputableError(texts[None])
-    said = [f"{text}: {why}" for text, why in list(texts.items())[:3]]
-    more = ["..."] if len(texts) > 3 else []
-    many = "1 segment has" if len(texts) == 1 else f"{len(texts)} of {len(segments)} segments have"
+    if not segments.keys:
+        return NotComputableError(first[0])
+    said = [f"{segments.text(segment)}: {why}" for segment, why in first.items()]
+    more = ["..."] if failed > 3 else []
+    many = "1 segment has" if failed == 1 else f"{failed} of {len(segments)} segments have"
     return NotComputableError(f"{many} no such threshold ({'; '.join([*said, *more])})")
 
 
@@ -161,15 +161,16 @@ def _meets(values: Array, metric: Metric, bound: float) -> Array:
     return values >= bound - EQUAL if metric.higher else values <= bound + EQUAL
 
 
-def _unmet(values: Array, asked: Asked, limits: Limits, *, met: bool) -> str:
+def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
     """Say why a segment has no threshold: the limits, and the best value of each where the others are met.
 
     Parameters
     ----------
-    values : of the metrics at the points of the segment, shape (metrics, points).
-    met : whether the limits are met somewhere, so that the metric is undefined there.
+    values : of the metrics at all points, shape (metrics, points); ``span``: the points of the segment.
+    allowed : whether the limits are met at each point; where they are, the metric is undefined there.
     """
-    if met:
+    values = values[:, span]
+    if allowed[span].any():
         beside = f" that meets {', '.join(limits)}" if limits else ""
         return f"{asked[0][0]} is undefined at every threshold{beside}"
     by_name = dict(zip([name for name, _ in asked], values, strict=True))
