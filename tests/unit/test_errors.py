@@ -463,6 +463,8 @@ log().evaluate("err(max_grade=0)")
     BadValueError: err: max_grade=0 is not above 0
 log().evaluate("precision(rel='a')")
     BadValueError: precision: rel='a' is not a grade
+log().evaluate(metrics.precision(rel=NAN))
+    BadValueError: precision: rel=nan is not a grade
     but: log().evaluate("fbeta(beta=0)", "err(max_grade=3)", "precision(rel=0.5)")
 """
 
