@@ -106,9 +106,10 @@ def lacks_scale(metric: Metric) -> bool:
 
 
 def check_ideal(asked: Asked, log: Log) -> None:
-    """Raise for a metric that needs grades of documents that are only counted."""
+    """Raise for a metric that needs grades of documents that are only counted, and need not all have the grade 1."""
     for name, metric in asked:
-        if log.columns.n_relevant and "ideal" in metric.reads and log.graded:
+        counted = log.columns.n_relevant and "ideal" in metric.reads
+        if counted and (log.graded or not 0 < log.conventions.rel <= 1):
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"

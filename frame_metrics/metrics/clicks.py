@@ -41,7 +41,7 @@ def last_click_rr(run: Ranking) -> Array:
     """Reciprocal rank of the last click down the list: how far the user had to go, and not when; rr is of the first.
 
     Formula: 1 / rank of the lowest clicked result.
-    Undefined: nothing was clicked.
+    Undefined: nothing that was shown was clicked.
     """
     return ratio(np.minimum(run.hits(), 1), run.relevant.reduce(np.maximum, run.rank))
 
@@ -53,7 +53,7 @@ def first_click_position(run: Ranking) -> Array:
     """Position of the highest click.
 
     Formula: rank of the first clicked result.
-    Undefined: nothing was clicked.
+    Undefined: nothing that was shown was clicked.
     """
     return ratio(run.relevant.reduce(np.minimum, run.rank), np.minimum(run.hits(), 1))
 
@@ -81,7 +81,7 @@ def mean_click_position(run: Ranking) -> Array:
 
     Formula: the sum of the ranks of the clicked results, over their number; with average="micro" of all searches
         together.
-    Undefined: nothing was clicked.
+    Undefined: nothing that was shown was clicked.
     """
     return ratio(run.total(run.rank), run.hits())
 

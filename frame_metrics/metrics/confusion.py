@@ -17,8 +17,10 @@ from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.parameters import NotNegative, Share
 from frame_metrics.metrics.registry import metric
 
-# The cells of the table, which are summed over queries.
-_count = partial(metric, range=(0, np.inf), summed=True, monotone=True, expected=True)
+# Measures that a better order never makes worse, and whose value of mean rows is the mean over all orders of a tie.
+_share = partial(metric, monotone=True, expected=True)
+_rate = partial(_share, undefined=None)  # those of them that are left out of means where they are undefined
+_count = partial(_share, range=(0, np.inf), summed=True)  # the cells of the table, which are summed over queries
 
 
 @_count(best=None, unjudged="rises", adds=True, also=("true_positives",))
@@ -81,12 +83,7 @@ def un(table: Confusion) -> Array:
     return table.un
 
 
-@metric(
-    undefined=None,
-    monotone=True,
-    expected=True,
-    also=("acc", "proportion_correct", "fraction_correct", "percent_agreement", "rand_accuracy", "subset_accuracy"),
-)
+@_rate(also=("acc", "proportion_correct", "fraction_correct", "percent_agreement", "rand_accuracy", "subset_accuracy"))
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -96,12 +93,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.population)
 
 
-@metric(
-    completes="accuracy",
-    monotone=True,
-    expected=True,
-    also=("error", "misclassification_rate", "zero_one_loss", "hamming_loss"),
-)
+@_share(completes="accuracy", also=("error", "misclassification_rate", "zero_one_loss", "hamming_loss"))
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -111,9 +103,7 @@ def error_rate(table: Confusion) -> Array:
     return ratio(table.fp + table.fn + table.up + table.un, table.population)
 
 
-@metric(
-    monotone=True,
-    expected=True,
+@_share(
     unjudged="rises",
     adds=True,
     also=("p", "ppv", "positive_predictive_value", "set_p", "setp", "confidence", "true_positive_accuracy"),
@@ -128,9 +118,7 @@ def precision(table: Confusion) -> Array:
     return ratio(table.tp, table.predicted)
 
 
-@metric(
-    monotone=True,
-    expected=True,
+@_share(
     unjudged="turns",
     also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr", "probability_of_detection"),
 )
@@ -144,12 +132,7 @@ def recall(table: Confusion) -> Array:
     return ratio(table.tp, table.actual)
 
 
-@metric(
-    undefined=None,
-    monotone=True,
-    expected=True,
-    also=("tnr", "true_negative_rate", "inverse_recall", "invrecall", "selectivity"),
-)
+@_rate(also=("tnr", "true_negative_rate", "inverse_recall", "invrecall", "selectivity"))
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
 
@@ -159,7 +142,7 @@ def specificity(table: Confusion) -> Array:
     return recall(table.inverse)
 
 
-@metric(undefined=None, monotone=True, expected=True, also=("inverse_precision", "negative_predictive_value"))
+@_rate(also=("inverse_precision", "negative_predictive_value"))
 def npv(table: Confusion) -> Array:
     """Share of the documents left out that are not relevant: the precision of the negatives.
 
@@ -169,10 +152,8 @@ def npv(table: Confusion) -> Array:
     return precision(table.inverse)
 
 
-@metric(
+@_share(
     completes="specificity",
-    monotone=True,
-    expected=True,
     also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate", "probability_of_false_alarm"),
 )
 def fallout(table: Confusion) -> Array:
@@ -185,13 +166,7 @@ def fallout(table: Confusion) -> Array:
     return ratio(table.fp, table.negative)
 
 
-@metric(
-    completes="recall",
-    monotone=True,
-    expected=True,
-    unjudged="turns",
-    also=("fnr", "false_negative_rate", "inverse_fallout"),
-)
+@_share(completes="recall", unjudged="turns", also=("fnr", "false_negative_rate", "inverse_fallout"))
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
@@ -201,7 +176,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn + table.up, table.actual)
 
 
-@metric(completes="precision", monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
+@_share(completes="precision", unjudged="turns", also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -211,7 +186,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(completes="npv", monotone=True, expected=True, also=("false_omission_rate", "for"))
+@_share(completes="npv", also=("false_omission_rate", "for"))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -221,7 +196,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None, monotone=True, expected=True, also=("base_rate", "generality"))
+@_rate(best=None, also=("base_rate", "generality"))
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -231,7 +206,7 @@ def prevalence(table: Confusion) -> Array:
     return ratio(table.actual, table.population)
 
 
-@metric(best=None, undefined=None, monotone=True, expected=True, also=("predicted_prevalence",))
+@_rate(best=None, also=("predicted_prevalence",))
 def bias(table: Confusion) -> Array:
     """Share of all documents that were retrieved.
 
@@ -241,7 +216,7 @@ def bias(table: Confusion) -> Array:
     return ratio(table.tp + table.fp, table.population)
 
 
-@metric(monotone=True, expected=True, unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
+@_share(unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
@@ -258,11 +233,8 @@ def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(
-    monotone=True,
-    expected=True,
-    unjudged="turns",
-    also=("dice", "sorensen_dice", "f1_score", "f1_measure", "f_factor", "balanced_f", "czekanowski"),
+@_share(
+    unjudged="turns", also=("dice", "sorensen_dice", "f1_score", "f1_measure", "f_factor", "balanced_f", "czekanowski")
 )
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
@@ -274,7 +246,7 @@ def f1(table: Confusion) -> Array:
     return fbeta(table)
 
 
-@metric(undefined=None, monotone=True, expected=True)
+@_rate()
 def inverse_f1(table: Confusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
@@ -284,7 +256,7 @@ def inverse_f1(table: Confusion) -> Array:
     return fbeta(table.inverse)
 
 
-@metric(undefined=None, monotone=True, expected=True, also=("inverse_f",))
+@_rate(also=("inverse_f",))
 def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """F of the negatives, inverse recall counting ``beta`` times as much as inverse precision.
 
@@ -310,7 +282,7 @@ def avg_f(table: Confusion) -> Array:
     return ratio(np.ones(len(share)), weighted)
 
 
-@metric(undefined=None, monotone=True, expected=True, unjudged="turns")
+@_rate(unjudged="turns")
 def g_measure(table: Confusion) -> Array:
     """Geometric mean of precision and recall.
 
@@ -321,7 +293,7 @@ def g_measure(table: Confusion) -> Array:
     return np.sqrt(precision(table) * recall(table))
 
 
-@metric(undefined=None, monotone=True, expected=True, also=("ig",))
+@_rate(also=("ig",))
 def inverse_g(table: Confusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
@@ -359,11 +331,8 @@ def jaccard(table: Confusion) -> Array:
     return ratio(table.tp, table.fp + table.actual)
 
 
-@metric(
+@_rate(
     range=(-1, 1),
-    undefined=None,
-    monotone=True,
-    expected=True,
     also=(
         *("youden_j", "youden's_j", "youden_index", "true_skill_statistic", "peirce_skill_score", "delta_p'"),
         *("hanssen_kuipers_discriminant", "bookmaker", "bookmaker_informedness"),
@@ -382,7 +351,7 @@ def informedness(table: Confusion) -> Array:
     return informed * ratio(table.decided, table.population)
 
 
-@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("delta_p",))
+@_rate(range=(-1, 1), also=("delta_p",))
 def markedness(table: Confusion) -> Array:
     """Degree to which the decision marks the truth, against chance.
 
@@ -394,9 +363,7 @@ def markedness(table: Confusion) -> Array:
     return precision(table) + npv(table) - 1
 
 
-@metric(
-    range=(-1, 1), monotone=True, expected=True, also=("matthews", "matthews_correlation", "phi", "phi_coefficient")
-)
+@_share(range=(-1, 1), also=("matthews", "matthews_correlation", "phi", "phi_coefficient"))
 def mcc(table: Confusion) -> Array:
     """Correlation of decision and truth (Matthews), no decision being an answer of its own.
 
@@ -411,13 +378,7 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * undecided + no * undecided)))
 
 
-@metric(
-    range=(-1, 1),
-    undefined=None,
-    monotone=True,
-    expected=True,
-    also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"),
-)
+@_rate(range=(-1, 1), also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -433,7 +394,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
-@metric(undefined=None, monotone=True, expected=True, also=("average_accuracy", "macro_recall"))
+@_rate(also=("average_accuracy", "macro_recall"))
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
@@ -457,7 +418,7 @@ def corner_distance(table: Confusion) -> Array:
     return np.hypot(miss_rate(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True, also=("expected_cost",))
+@_rate(range=(0, np.inf), best=0, also=("expected_cost",))
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """Cost of the mistakes of a decision, in the mean over all documents.
 
@@ -507,8 +468,9 @@ def payoff(
 
     Formula: with worths, (worth(tp) tp + worth(fp) fp + worth(fn) fn + worth(tn) tn) / N; at fair odds, informedness.
         It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision. P(l) is the
-        share of these decided so; G(l) is the mean over the documents that are decided so: 1 / prevalence(l) for one
-        that is l, -1 / (1 - prevalence(l)) for one that is not, by the prevalences of all with a decision.
+        share of these decided so; G(l), which is recall(l) - fallout(l), is what the documents that are decided so win,
+        over the number of all with a decision: 1 / prevalence(l) for one that is l, -1 / (1 - prevalence(l)) for one
+        that is not, by the prevalences of all with a decision.
     Undefined: N = 0; at fair odds, where informedness is.
     Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0, and a document
         without a decision is worth nothing.
@@ -537,7 +499,7 @@ def _worth(table: Confusion, tp: float, fp: float, fn: float, tn: float) -> Arra
     return worth + tn * table.tn if tn else worth
 
 
-@metric(monotone=True, expected=True, unjudged="turns")
+@_share(unjudged="turns")
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest that is possible with so many relevant documents.
 

@@ -42,20 +42,7 @@ def _unknown(text: str) -> Metric:
     """A metric without range and direction, with the cutoff that stands in its name."""
     parts = re.fullmatch(r"(.+)@([1-9]\d*)", text)
     name, cutoff = (parts[1], int(parts[2])) if parts else (text, None)
-    return Metric(
-        name,
-        _computed_elsewhere,
-        range=(nan, nan),
-        best=None,
-        undefined=None,
-        monotone=False,
-        expected=False,
-        unjudged=None,
-        weights=None,
-        summed=False,
-        also=(),
-        cutoff=cutoff,
-    )
+    return Metric(name, _computed_elsewhere, range=(nan, nan), best=None, undefined=None, cutoff=cutoff)
 
 
 def _computed_elsewhere(run: Ranking, k: int | None = None) -> Array:

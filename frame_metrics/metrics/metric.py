@@ -35,7 +35,7 @@ from frame_metrics.inputs import (
     name_of,
 )
 from frame_metrics.inputs.weighted import own
-from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 # Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
@@ -52,7 +52,7 @@ Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = Ranking, TwoRankings  # whose kernels take the cutoff
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
-OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", is_number], "judged_only": bool}
+OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,12 @@ class Metric:
     range: tuple[float, float]
     best: float | None
     undefined: float | None
-    monotone: bool | None
-    expected: bool
-    unjudged: Unjudged | None
-    weights: str | None
-    summed: bool
-    also: tuple[str, ...]
+    monotone: bool | None = False
+    expected: bool = False
+    unjudged: Unjudged | None = None
+    weights: str | None = None
+    summed: bool = False
+    also: tuple[str, ...] = ()
     pooled: str | None = None
     slope: float | None = None
     completes: str | None = None

@@ -194,16 +194,11 @@ def _named(text: str, name: str, args: str | None) -> Metric:
     if given == "setf" and "beta" in params:  # squared, as in trec_eval, and in ir_measures, which asks trec_eval
         if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
             raise BadValueError(f"{text!r}: beta squared is not 0 or more")
-        params["beta"] = _root(params["beta"])
+        root = params["beta"] ** 0.5
+        params["beta"] = int(root) if root.is_integer() else root
     if metric.name == "precision" and params.pop("relative", False) is True:
         metric = REGISTRY["relative_precision"]
     return metric(**params) if params else metric
-
-
-def _root(squared: float) -> float:
-    """The square root, a whole number as an integer."""
-    root = squared**0.5
-    return int(root) if root.is_integer() else root
 
 
 def _nearest(name: str) -> str:

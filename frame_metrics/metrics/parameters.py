@@ -29,9 +29,15 @@ Stretch: TypeAlias = Annotated[
     "a list of two numbers between 0 and 1, the lesser first",
     lambda xs: len(xs) == 2 and 0 <= xs[0] < xs[1] <= 1,
 ]
-Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
-GainName: TypeAlias = Annotated[Gain, "'linear', 'exp', a mapping from grades to gains, or a function of one grade"]
-Discount: TypeAlias = Annotated[str | OfNumber, "'log2', 'jk', or a function of one rank"]
+Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: x >= 1]
+GainName: TypeAlias = Annotated[
+    Gain,
+    "'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+    lambda gain: _is_one_of(("linear", "exp"), gain) or _is_gain_table(gain),
+]
+Discount: TypeAlias = Annotated[
+    str | OfNumber, "'log2', 'jk', or a function of one rank", lambda discount: _is_one_of(("log2", "jk"), discount)
+]
 
 EXAMPLES = (0.5, 1, 2.0, True, "a", "linear", "log2", [0.5], [0.25, 0.5])
 PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
@@ -66,27 +72,31 @@ def fits(value: Any, hint: Any) -> bool:
         return kind is not hint
     if get_origin(kind) is Literal:
         return value in get_args(kind)
-    if kind in (GainName, Discount) and callable(value):
-        return not isinstance(value, type)
-    if kind is Discount:
-        return isinstance(value, str) and value in ("log2", "jk")
-    if kind is GainName:
-        return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
+    if get_origin(kind) is Annotated:
+        return _is_of(value, kind.__origin__) and all(rule(value) for rule in kind.__metadata__[1:])
+    return _is_of(value, kind) and bool(value == value)
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Return True for a value of a plain type; of others the rule that stands in the annotation says all."""
     if kind in (bool, str):
         return isinstance(value, kind)
     if kind is int:
-        return is_number(value) and math.isfinite(value) and value == int(value)
-    several = kind in (Levels, Stretch)
-    if several and (not isinstance(value, list | tuple) or not value):
-        return False
-    in_range = kind.__metadata__[1] if get_origin(kind) is Annotated else lambda x: not math.isnan(x)
-    return all(map(is_number, value if several else [value])) and bool(in_range(value))
+        return is_number(value) and math.isfinite(value) and bool(value == int(value))
+    if kind == Sequence[float]:
+        return isinstance(value, list | tuple) and len(value) > 0 and all(map(is_number, value))
+    return kind is not float or is_number(value)
 
 
 def _without_none(hint: Any) -> Any:
     """The first alternative of an annotation that allows None, else the annotation."""
     optional = get_origin(hint) is not Annotated and type(None) in get_args(hint)
     return get_args(hint)[0] if optional else hint
+
+
+def _is_one_of(names: Sequence[str], value: Any) -> bool:
+    """Return True for one of the names, and for a function."""
+    return value in names if isinstance(value, str) else callable(value) and not isinstance(value, type)
 
 
 def _is_gain_table(value: Any) -> bool:

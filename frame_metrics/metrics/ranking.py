@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,8 @@ from frame_metrics.inputs import Array, Ranking, Rows, by_rank, called, ratio, t
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
+_count = partial(metric, range=(0, np.inf), best=None, summed=True, monotone=True, expected=True)
+_gain = partial(metric, range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", adds=True)
 ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall
 
 
@@ -31,22 +34,19 @@ def _discount(rank: Array, discount: Discount, base: float) -> Array:
     )
 
 
+def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
+    """The sum that the ideal ranking has come to at the rank of each row, or where it ends before."""
+    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
+    return running[best.starts[seen.query] + place - 1]
+
+
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     return seen.once(
         (discount, base), lambda: seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
     )
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    weights="cg",
-    adds=True,
-    also=("cumulative_gain", "cumulated_gain"),
-)
+@_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -72,16 +72,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     return ratio(cg(run, k, gain), top_gain(max_grade, gain) * places)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    weights="dcg",
-    adds=True,
-    also=("discounted_cumulative_gain",),
-)
+@_gain(weights="dcg", also=("discounted_cumulative_gain",))
 def dcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
@@ -140,9 +131,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     """
     seen, best = run.gains(gain), run.ideal(gain)
     down, ideal = _discounted(seen, "log2", 2), _discounted(best, "log2", 2)
-    whole = best.running(ideal)
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    at_rank = whole[best.starts[seen.query] + place - 1]
+    at_rank = _down_to(seen, best, best.running(ideal))
     missed = (best.count - seen.count) * ratio(seen.total(down), best.total(ideal))
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
 
@@ -159,8 +148,7 @@ def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: Ga
         Processing and Management 43(2), 2007.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    ideal = best.running(best.value)[best.starts[seen.query] + place - 1]
+    ideal = _down_to(seen, best, best.running(best.value))
     share = (seen.position / beta + seen.running(seen.value)) / (seen.rank / beta + ideal)
     return ratio(seen.total_within(k, share), best.count)
 
@@ -203,9 +191,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     Source: trec_eval 9, m_G.c.
     """
     seen, best = run.gains(gain), run.ideal(gain)
-    beyond_one = np.concatenate([best.running(np.maximum(best.value - 1, 0)), [0.0]])
-    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    cost = seen.rank + beyond_one[best.starts[seen.query] + place - 1]
+    cost = seen.rank + _down_to(seen, best, best.running(np.maximum(best.value - 1, 0)))
     return ratio(seen.total(seen.value / np.log2(2 + cost - seen.running(seen.value))), best.total(best.value))
 
 
@@ -451,7 +437,7 @@ def num_q(run: Ranking) -> Array:
     return np.ones(run.n_queries)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("numret",))
+@_count(also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents, at ranks up to k.
 
@@ -461,7 +447,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
     return run.retrieved(k).astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises", also=("numrel",))
+@_count(unjudged="rises", also=("numrel",))
 def num_rel(run: Ranking) -> Array:
     """Relevant documents, retrieved or not: R.
 
@@ -471,17 +457,7 @@ def num_rel(run: Ranking) -> Array:
     return run.n_relevant.astype(np.float64)
 
 
-@metric(
-    range=(0, np.inf),
-    best=None,
-    summed=True,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    adds=True,
-    also=("hits", "numrelret"),
-    pooled="tp",
-)
+@_count(unjudged="rises", adds=True, also=("hits", "numrelret"), pooled="tp")
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     """Relevant documents that were retrieved, at ranks up to k.
 

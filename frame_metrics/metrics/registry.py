@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, Never, get_args, get_type_hints
 
@@ -123,22 +124,18 @@ def _completing(made: Metric) -> Metric:
 
 def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Give the metric of two classes that has this name its own form for several."""
-
-    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
-        FORMS[name] = kernel
-        return kernel
-
-    return register
+    return partial(_kept, FORMS, name)
 
 
 def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Give the metric of this name its own form for two rankings, without judgments."""
+    return partial(_kept, OF_TWO, name)
 
-    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
-        OF_TWO[name] = kernel
-        return kernel
 
-    return register
+def _kept(forms: dict[str, Callable[..., Array]], name: str, kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """Put a kernel among the forms that metrics have, by their names."""
+    forms[name] = kernel
+    return kernel
 
 
 def _check_kernel(kernel: Any) -> None:

@@ -133,11 +133,13 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
         ir_measures.
     """
     seen, best = run.gains(), run.ideal()
+    # Numbers that rise from query to query, and within one from the highest grade to the lowest.
     gain = np.unique(np.concatenate([seen.value, best.value]), return_inverse=True)[1]
     level = (gain.max(initial=0) - gain) + np.concatenate([seen.query, best.query]) * (gain.max(initial=0) + 1)
     mine, ideal = np.split(level, [len(seen.value)])
+    # The first result of a grade takes the first place of that grade in the ideal ranking, the second the second ...
     order = np.argsort(mine, kind="stable")
-    above = np.arange(len(mine)) - np.searchsorted(mine[order], mine[order])  # those of its grade
+    above = np.arange(len(mine)) - np.searchsorted(mine[order], mine[order])  # results of its grade
     place = np.empty(len(mine), np.int64)
     place[order] = above + np.searchsorted(ideal, mine[order]) - best.starts[seen.query[order]] + 1
     end = np.maximum(run.last_rank, best.count).astype(np.int64)
@@ -145,6 +147,7 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
     weight, user = np.append(0, np.cumsum(p ** (d - 1) / d)), np.append(0, np.cumsum(p ** (d - 1)))
 
     def met(rows: Rows, depth: Array) -> Array:
+        """The sum over the depths from that at which each document is in both, down to the end."""
         return rows.total(weight[end[rows.query]] - weight[depth.astype(np.int64) - 1])
 
     whole = met(best, best.position)

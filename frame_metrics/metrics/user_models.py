@@ -45,11 +45,7 @@ def _by_rank(run: Ranking, weight: Callable[[Array], Array], k: int | None, gain
 
 
 def _by_user(
-    run: Ranking,
-    goes_on: Callable[[Array, Array, Array], Array],
-    k: int | None,
-    gain: GainName,
-    max_grade: Top,
+    run: Ranking, goes_on: Callable[[Array, Array, Array], Array], k: int | None, gain: GainName, max_grade: Top
 ) -> Array:
     """Mean gain of the ranks that are read, as shares of the highest.
 

@@ -27,8 +27,7 @@ from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
 from frame_metrics.stats.resampling import Units, draws, percentiles
 
-OF_ALL = ("equal", "ac1", "fleiss_kappa", "alpha")  # of any number of annotators
-OF_TWO = ("kappa", "weighted_kappa")
+MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 AGAINST = ("sensitivity", "specificity", "bias")  # of an annotator against the reference
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
@@ -50,7 +49,7 @@ class AgreementOptions(IntervalOptions):
     def schema(self) -> dict[str, Any]:
         """The columns beside the keys, and their types."""
         ends = ("",) if self.ci is None else ("", "_low", "_high")
-        names = (*OF_TWO, *OF_ALL, *(AGAINST if _texts(self.reference) else ()))
+        names = (*MEASURES, *(AGAINST if _texts(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}
         numbers = {f"{name}{end}": pl.Float64 for name in names for end in ends}
         return {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64} | numbers
@@ -65,19 +64,16 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
     def compute(source: Source) -> Answer:
         log = source.log()
         each, value = _each(log)
-        floats = each["annotator"].dtype.is_float()  # of whole numbers, as pandas reads them beside a gap
-        against = [str(float(one)) if floats and one.isdecimal() else one for one in references]
-        _check_references(each, against)
+        against = _references(each, references)
         parts = _by_segment(each, log, source, keys)
-        some = [int(part["row"][0]) + log.n_rows for part in parts if len(part)]
-        first = log.rows(np.array(some)) if some else np.array([NONE])
-        classes = [*np.unique(each[value])] if options.per_class and some else [None]
+        classes = [*np.unique(each[value])] if options.per_class and len(each) else [None]
         compared = [_compared(part, value, log, against) for part in parts]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
+        first = log.rows(np.array([part["row"][0] for part in parts]) + log.n_rows) if len(each) else np.array([NONE])
         return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | options.schema)
+    return answer_of(plan, compute, lambda _: options.schema, keys=keys)
 
 
 def _texts(given: Any) -> list[str]:
@@ -162,7 +158,7 @@ def disagreements(irm: Plan) -> Any:
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | WHERE)
+    return answer_of(plan, compute, lambda _: WHERE, keys=keys)
 
 
 def _annotated(irm: Plan) -> Plan:
@@ -187,15 +183,18 @@ def _each(log: Log) -> tuple[pl.DataFrame, str]:
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
 
-def _check_references(each: pl.DataFrame, references: Sequence[str]) -> None:
-    """Raise for a reference that nobody is called, or beside which nobody is left."""
+def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
+    """Return the annotators that are the reference; raise for one that nobody is called, or where nobody is left."""
+    if each["annotator"].dtype.is_float():  # of whole numbers, as pandas reads them beside a gap
+        wanted = [str(float(one)) if one.isdecimal() else one for one in wanted]
     names = [as_text(each.select("annotator"), row) for row in each["annotator"].arg_unique().sort()]
-    for wanted in references:
-        if wanted not in names:
-            hint = closest(wanted, names) or f"; there are {listed(names)}"
-            raise BadValueError(f"reference={shown(wanted)} is none of the annotators{hint}")
-    if references and not set(names) - set(references):
+    for one in wanted:
+        if one not in names:
+            hint = closest(one, names) or f"; there are {listed(names)}"
+            raise BadValueError(f"reference={shown(one)} is none of the annotators{hint}")
+    if wanted and not set(names) - set(wanted):
         raise BadValueError(f"reference= names every annotator, {listed(names)}; leave one out")
+    return wanted
 
 
 def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> Compared:
@@ -211,7 +210,7 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     values, graded = each[value].to_numpy(), value == "grade"
     together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
     rel = log.conventions.rel if graded else 1.0
-    return Compared(pairs, together, query_of, graded, rel, alone=bool(references))
+    return Compared(pairs, together, query_of, rel, alone=bool(references))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +220,6 @@ class Compared:
     pairs: Annotated
     together: Judgments
     query: Array  # of each document, from 0
-    graded: bool
     rel: float
     alone: bool  # whether all together are left out
 
@@ -229,7 +227,7 @@ class Compared:
         """Return the same judgments, each of which says whether it is of one class."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
         together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
-        return replace(self, pairs=replace(self.pairs, **sides), together=together, graded=False, rel=1.0)
+        return replace(self, pairs=replace(self.pairs, **sides), together=together, rel=1.0)
 
     @property
     def queries(self) -> int:
@@ -239,22 +237,21 @@ class Compared:
     def named(self) -> dict[str, pl.Series]:
         """Return the annotators of each row of the result, and how many documents they judged."""
         pairs = self.pairs
-        both = np.bincount(pairs.pair, minlength=pairs.n).tolist()
-        one, other = ([pairs.names[who] for who in side] for side in (pairs.first, pairs.second))
+        names = pl.Series(pairs.names, dtype=pl.String)
+        one, other = (names.gather(side) for side in (pairs.first, pairs.second))
+        both = np.bincount(pairs.pair, minlength=pairs.n)
         if not self.alone:
+            one, other = (side.extend_constant(None, 1) for side in (one, other))
             judged = np.bincount(self.together.document, minlength=len(self.query))
-            one, other, both = [*one, None], [*other, None], [*both, int((judged > 1).sum())]
-        names = {"annotator": one, "other": other}
-        return {name: pl.Series(side, dtype=pl.String) for name, side in names.items()} | {
-            "n": pl.Series(both, dtype=pl.Int64)
-        }
+            both = np.append(both, (judged > 1).sum())
+        return {"annotator": one, "other": other, "n": pl.Series(both)}
 
     @cached_property
     def both(self) -> Judgments:
         """The judgments of each two, whose documents stand apart from those of others."""
         pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
         value = np.concatenate([pairs.one, pairs.other])
-        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.graded)
+        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.together.graded)
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return each measure of each row of the result; ``times``: how often each query counts."""
@@ -263,7 +260,7 @@ class Compared:
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
         found = self.both.measures(often)
         found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
-        found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
+        found["weighted_kappa"] = weighted_kappa(*two) if self.together.graded else np.full(pairs.n, np.nan)
         if self.alone:
             return found | self._against(often)
         alone = self.together.measures(times[self.query])

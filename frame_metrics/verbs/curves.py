@@ -14,14 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import (
-    BadValueError,
-    check_apart,
-    check_bool,
-    check_choice,
-    check_whole,
-    shown,
-)
+from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_whole, shown
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.pieces import measured_of
@@ -30,6 +23,7 @@ from frame_metrics.measuring.results import EvaluateOptions, IntervalOptions, av
 from frame_metrics.measuring.rows import check_scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
+from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.plan.checks import check_asked, one_of
 from frame_metrics.plan.needs import WEIGHS, Needs
@@ -43,6 +37,7 @@ COLUMNS = {
     "calibration": ("predicted", "observed", "n"),
     "distribution": ("bin", "low", "high", "label", "n"),
 }
+TYPES = {"k": pl.Int64, "bin": pl.Int64, "label": pl.Boolean, "n": pl.Int64}  # of columns that are no shares or scores
 OF_SCORES = ("calibration", "distribution")  # for which ranks do not do
 CTR = "position_ctr@k"  # what "ctr" is the curve of
 LABELS = (False, True, None)  # of rows, the last where there is no judgment
@@ -81,41 +76,31 @@ class CurveOptions(IntervalOptions):
 
 def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
-    counted = list(kinds) == ["ctr"]
+    counted = list(kinds) == ["ctr"] and options.per is None
     kinds = [CTR if kind == "ctr" else kind for kind in kinds]
     for kind in kinds:
         _check(kind, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
+    _check_together(kinds, of_cutoffs)
     if of_cutoffs:
-        _check_together(kinds, of_cutoffs)
-        return _by_cutoff(irm, kinds, options, counted=counted and options.per is None)
-    (kind,) = _one_kind(kinds)
-    levels = _recall_levels(options.levels)
-    per, ranked = options.per is not None, _by_rank(irm, kind)
+        return _by_cutoff(irm, kinds, options, counted=counted)
+    kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
+    # Where ranks are named, and no scores, they say how far down a curve goes.
+    ranked = kind not in OF_SCORES and irm.columns.score is None and irm.columns.rank is not None
     query = per or ranked or irm.has_judgments
     plan = irm.asking(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
-    columns = _columns(kind, ranked=ranked)
-    plan.check_pooled(columns)
+    types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
+    plan.check_pooled(list(types))
     check_no_threshold(plan.conventions)
-    types: dict[str, Any] = dict.fromkeys(columns, pl.Float64) | ({"k": pl.Int64} if ranked else {})
-    types |= {"bin": pl.Int64, "label": pl.Boolean} if kind == "distribution" else {}
-    if kind in OF_SCORES and not (plan.columns.weight and not plan.columns.query):
-        types["n"] = pl.Int64
+    if kind in OF_SCORES and plan.columns.weight:
+        types["n"] = pl.Float64
+
+    def compute(source: Source) -> Answer:
+        cases = binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution")
+        return _drawn(cases, kind, options, levels)
+
     keys = plan.columns.keys if per and levels is None else plan.columns.groups
-    return answer_of(
-        plan,
-        lambda source: _drawn(
-            binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution"), kind, options, levels
-        ),
-        lambda _: types,
-        keys=keys,
-        in_pieces=True,
-    )
-
-
-def _by_rank(irm: Plan, kind: str) -> bool:
-    """Return True where ranks, and no scores, say how far down a curve goes."""
-    return kind not in OF_SCORES and irm.columns.score is None and irm.columns.rank is not None
+    return answer_of(plan, compute, lambda _: types, keys=keys, in_pieces=True)
 
 
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
@@ -130,13 +115,15 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
     of: dict[str, str] = {}
     for kind in kinds:
         ((_, metric),) = one_of(read([kind[:-2]]))
-        asked += [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
-        of |= {f"{kind[:-2]}@{k}": kind for k in cutoffs}
+        if metric.at == "recall" or metric.cutoff is not None:
+            has = "@ sets its recall level" if metric.at == "recall" else "it has a cutoff already"
+            raise BadValueError(f"curve({kind!r}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
+        mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
+        asked, of = asked + mine, of | {name: kind for name, _ in mine}
     plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     check_asked(asked, plan)
-    columns: dict[str, Any] = {"k": pl.Int64, "value": pl.Float64}
-    columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}
-    columns |= {"n": pl.Int64} if counted else {}
+    columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
+    columns |= {"k": pl.Int64, "value": pl.Float64} | ({"n": pl.Int64} if counted else {})
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
     check_apart(plan.columns.keys, columns)
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
@@ -151,17 +138,12 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
     return answer_of(plan, compute, lambda types: columns, keys=keys, in_pieces=True)
 
 
-def _one_kind(kinds: Sequence[str]) -> Sequence[str]:
-    """Return the one curve that is asked for, of those that several metrics at cutoffs are not."""
-    if len(kinds) != 1:
+def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
+    """Raise for no curve, for curves that do not stand in one frame, and for one that is asked for twice."""
+    if not of_cutoffs and len(kinds) != 1:
         wrong = f"{shown(list(kinds))} have columns of their own" if kinds else "no curve is named"
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
-    return kinds
-
-
-def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
-    """Raise for curves that do not stand in one frame, and for one that is asked for twice."""
-    if len(of_cutoffs) < len(kinds):
+    if of_cutoffs and len(of_cutoffs) < len(kinds):
         other = next(kind for kind in kinds if kind in COLUMNS)
         raise BadValueError(f"curve: {other!r} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
     if len(set(kinds)) < len(kinds):
@@ -174,10 +156,9 @@ def _check(kind: str, options: CurveOptions) -> None:
         check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
-        value = getattr(options, name)
-        if value is None or (name == "interpolated" and not value):
-            continue
-        if kind in COLUMNS if name not in of else kind not in of[name]:
+        given = options.interpolated if name == "interpolated" else getattr(options, name) is not None
+        meant = kind in of[name] if name in of else kind not in COLUMNS
+        if given and not meant:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
 
 
@@ -190,25 +171,18 @@ def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[floa
     if kind == "distribution":
         return _distribution(cases, segments, options.bins or BINS)
     points = points_of(cases, segments, scored_only=kind == "pr")
-    ranked = cases.columns.score is None
     if levels is not None:
-        if options.per is None:
-            return _at_levels(segments, levels, *_heights(points, levels), ranked=ranked)
-        return _mean_at_levels(cases, segments, points, levels)
+        height, threshold = _heights(points, levels)
+        if options.per is not None:
+            segments, height, threshold = _averaged(cases, segments, height)
+        segment, level = np.repeat(np.arange(len(segments)), len(levels)), np.tile(levels, len(segments))
+        return _along("pr", segments, segment, threshold.ravel(), level, height.ravel())
     x, y = _axes(points, kind, interpolated=options.interpolated)
     if options.points is not None:
         arc = np.nan_to_num(x) + (np.log1p(points.tp + points.fp) if kind == "pr" else np.nan_to_num(y))
         at = _thinned(points, arc, options.points)
         points, x, y = points.kept(at), x[at], y[at]
-    return _answer(kind, segments, points.segment, _reached(points.threshold, ranked=ranked), number(x), number(y))
-
-
-def _reached(threshold: Array, *, ranked: bool) -> pl.Series:
-    """Thresholds, or the cutoffs that they stand for: 0 where nothing is predicted, null where all rows are."""
-    if not ranked:
-        return number(threshold)
-    cutoff = np.where(threshold == np.inf, 0, -threshold)
-    return number(np.where(np.isfinite(cutoff), cutoff, np.nan)).cast(pl.Int64)
+    return _along(kind, segments, points.segment, points.threshold, x, y)
 
 
 def _thinned(points: Points, arc: Array, most: int) -> Array:
@@ -226,9 +200,21 @@ def _thinned(points: Points, arc: Array, most: int) -> Array:
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def _answer(kind: str, segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
+def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
+    """The points of a curve, each with the keys of its segment.
+
+    In the place of thresholds stand the cutoffs, where ranks are all there is: 0 where nothing is predicted, null where
+    all rows are.
+    """
+    ranked, reached = segments.cells.columns.score is None, number(threshold)
+    if ranked:
+        cutoff = np.where(threshold == np.inf, 0, -threshold)
+        reached = number(np.where(np.isfinite(cutoff), cutoff, np.nan)).cast(pl.Int64)
+    return _answer(_columns(kind, ranked=ranked), segments, segment, reached, number(x), number(y))
+
+
+def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
     """A curve's columns, each row with the keys of its segment."""
-    names = _columns(kind, ranked=segments.cells.columns.score is None)
     return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.held)
 
 
@@ -255,10 +241,10 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     height, threshold = np.zeros((n, len(wanted))), np.full((n, len(wanted)), np.nan)
     for span in points.spans():
         i = int(points.segment[span.start])
-        tp, rows = points.tp[span][1:], (points.tp + points.fp)[span][1:]
+        tp, fp = points.tp[span][1:], points.fp[span][1:]
         if not len(tp) or not points.positives[i]:
             continue
-        precision = tp / rows
+        precision = tp / (tp + fp)
         best = np.maximum.accumulate(precision[::-1])[::-1]
         reached = np.searchsorted(tp, wanted * points.positives[i] * (1 - EQUAL))
         some = reached < len(tp)
@@ -269,25 +255,21 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     return height, threshold
 
 
-def _at_levels(segments: Segments, levels: Sequence[float], height: Array, threshold: Array, *, ranked: bool) -> Answer:
-    """A row for each segment and recall level."""
-    level = pl.Series(np.tile(np.asarray(levels, np.float64), len(segments)))
-    segment = np.repeat(np.arange(len(segments)), len(levels))
-    return _answer("pr", segments, segment, _reached(threshold.ravel(), ranked=ranked), level, number(height.ravel()))
+def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments, Array, Array]:
+    """The segments of queries, and the mean of the curves in each, which has no thresholds.
 
-
-def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Sequence[float]) -> Answer:
-    """The mean of the curves of queries, which has no thresholds."""
+    Parameters
+    ----------
+    height : of each query at each level, NaN where nothing is relevant, shape (queries, levels).
+    """
     segments = segments_of(cases.cells)
-    height, place = _heights(points, levels)[0], segments.place[queries.first]
-    fill = cases.conventions.fill(iprec)
-    height[points.positives == 0] = np.nan if fill is None else fill
+    of_levels = [cases.conventions.filled("curve('pr')", iprec, level, of="queries") for level in height.T]
+    height, place = np.stack(of_levels, axis=1), segments.place[queries.first]
     defined = ~np.isnan(height[:, 0])
-    total = np.zeros((len(segments), len(levels)))
+    total = np.zeros((len(segments), height.shape[1]))
     np.add.at(total, place[defined], height[defined])
     mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
-    ranked = cases.columns.score is None
-    return _at_levels(segments, levels, mean, np.full(mean.shape, np.nan), ranked=ranked)
+    return segments, mean, np.full(mean.shape, np.nan)
 
 
 def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
@@ -305,7 +287,7 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
     at = np.flatnonzero(sums[2])
     amount = number if cases.weighted else whole
     columns = (number(sums[0, at] / sums[2, at]), number(sums[1, at] / sums[2, at]), amount(sums[2, at]))
-    return _answer("calibration", segments, at // bins, *columns)
+    return _answer(COLUMNS["calibration"], segments, at // bins, *columns)
 
 
 def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
@@ -327,7 +309,7 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
     which = pl.Series(LABELS, dtype=pl.Boolean).gather(label)
     numbers = whole(at + 1).set(pl.Series(at == bins), None)
     rows_of = (number if cases.weighted else whole)(n[shown])
-    return _answer("distribution", segments, segment, numbers, low, high, which, rows_of)
+    return _answer(COLUMNS["distribution"], segments, segment, numbers, low, high, which, rows_of)
 
 
 def _edges(score: Array, bins: int) -> Array:
@@ -337,28 +319,32 @@ def _edges(score: Array, bins: int) -> Array:
     return 2 * np.linspace(low / 2, high / 2, bins + 1)  # floats may not hold the difference of the ends
 
 
-def _recall_levels(levels: Any) -> Sequence[float] | None:
+def _recall_levels(given: Any) -> Sequence[float] | None:
     """Return recall levels: as many in equal steps from 0 to 1, or those given."""
+    levels = plain(given)
     if levels is None:
         return None
     if isinstance(levels, int) and not isinstance(levels, bool) and 1 < levels <= MOST_LEVELS:
         return [float(x) for x in np.linspace(0, 1, levels)]
-    several = isinstance(levels, Sequence) and not isinstance(levels, str) and len(levels) > 0
-    if several and all(isinstance(x, int | float) and 0 <= x <= 1 for x in levels):
+    if _several(levels) and len(levels) and all(is_number(x) and 0 <= x <= 1 for x in levels):
         return [float(x) for x in levels]
     raise BadValueError(
-        f"levels={shown(levels)} is not a number of recall levels from 2, or a list of some between 0 and 1"
+        f"levels={shown(given)} is not a number of recall levels from 2, or a list of some between 0 and 1"
     )
 
 
-def _cutoffs(cutoffs: Any) -> Sequence[int]:
+def _cutoffs(given: Any) -> Sequence[int]:
     """Return cutoffs: all up to the last one, or those given."""
-    several = isinstance(cutoffs, Sequence) and not isinstance(cutoffs, str)
-    if isinstance(cutoffs, bool) or not (several or isinstance(cutoffs, int)):
-        raise BadValueError(f"cutoffs={shown(cutoffs)} is not a cutoff, or a list of them")
-    if not several and cutoffs > MOST_CUTOFFS:
-        raise BadValueError(f"cutoffs={shown(cutoffs)} are more than 10**6; give a list of some")
-    ks: Sequence[int] = cutoffs if several else range(1, cutoffs + 1)
+    cutoffs = plain(given)
+    if isinstance(cutoffs, bool) or not (_several(cutoffs) or isinstance(cutoffs, int)):
+        raise BadValueError(f"cutoffs={shown(given)} is not a cutoff, or a list of them")
+    if isinstance(cutoffs, int) and cutoffs > MOST_CUTOFFS:
+        raise BadValueError(f"cutoffs={shown(given)} are more than 10**6; give a list of some")
+    ks: Sequence[int] = range(1, cutoffs + 1) if isinstance(cutoffs, int) else cutoffs
     if not len(ks) or len(set(ks)) < len(ks):
         raise BadValueError(f"cutoffs={cutoffs!r} names {'a cutoff twice' if len(ks) else 'no cutoff'}")
     return ks
+
+
+def _several(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)

@@ -74,11 +74,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
         return averaged(measured, options, wide)
 
     return answer_of(
-        plan,
-        compute,
-        lambda types: schema(asked, options, wide, plan),
-        keys=plan.columns.groups,
-        in_pieces=True,
+        plan, compute, lambda types: schema(asked, options, wide, plan), keys=plan.columns.groups, in_pieces=True
     )
 
 

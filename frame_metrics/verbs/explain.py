@@ -65,7 +65,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
         log = source.log()
         return _answer(log, _explained(log, asked, queries, source.type_of_docs))
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
+    return answer_of(plan, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     every = np.arange(len(run.grade))
     of = run.query_of(every)
-    place, gain = every - run.starts[of], _gains(metric, run.grade, run.good).astype(np.float64)
+    place, gain = every - run.starts[of], _gains(metric, run.grade, run.good)
     found = place < cut[of]
     weight, added = np.full(len(every), np.nan), nothing[of]
     weight[found], added[found] = _added(run, cut, metric.weigher, ones=True), _added(run, cut, metric)
@@ -197,7 +197,8 @@ def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
 
 def _gains(metric: Metric, grade: Array, good: Array) -> Array:
     """Gains of documents, 0 without a judgment; of a metric that reads no grade, 1 for relevant ones."""
-    return gain_of(grade, metric.params.get("gain") or "linear") if metric.graded else good
+    gain = gain_of(grade, metric.params.get("gain") or "linear") if metric.graded else good
+    return gain.astype(np.float64)
 
 
 def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
@@ -213,7 +214,7 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
         for name in ("label", "grade")
     )
     pool = Pool(lost["of"].to_numpy(), grade if grade is not None else np.asarray(label), label)
-    gain = _gains(metric, pool.grade, pool.relevant(rel)).astype(np.float64)
+    gain = _gains(metric, pool.grade, pool.relevant(rel))
     row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else log.n_rows)
     out = lost.select("of", "doc").with_columns(row, pl.Series("gain", gain), judged=pl.lit(True))
     return out.filter(pl.col("gain") > 0)

@@ -17,7 +17,7 @@ from frame_metrics.data.misread import SHARES, check_level, undecided, undecided
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
 from frame_metrics.measuring.impressions import ARM, CHANCE, CLICKED, EXAMINED, LAST, RANK, ROW, SHOWN, plan_of, rows_of
 from frame_metrics.measuring.pieces import GRADE, Work, facts, gather, work_of
-from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -33,6 +33,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     """Answer ``irm.judgments``, which has the parameters."""
     check_choice("model", model, get_args(Model))
     check_whole("min_impressions", min_impressions, 1)
+    smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
     plan = plan_of(irm.asking(RANKED | WEIGHS), "judgments", of, RESULT)
@@ -68,7 +69,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
         return Answer(held, counts, table=rows if log is None else None)
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT, in_pieces=True)
+    return answer_of(plan, compute, lambda _: RESULT, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)

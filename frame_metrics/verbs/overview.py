@@ -95,10 +95,8 @@ def _judged(irm: Plan) -> str:
 
 def _played(irm: Plan) -> dict[str, tuple[str, ...]]:
     """The columns of each role that is played, in the order of the roles."""
-    columns = irm.columns
-    named = _named(irm)
-    found = {role: getattr(columns, role) for role in irm.found}
-    both = named | {role: (name,) if isinstance(name, str) else tuple(name) for role, name in found.items()}
+    columns = irm.columns  # an error where the roles do not go together, which is shown
+    both = _named(irm) | {role: _as_columns(getattr(columns, role)) for role in irm.found}
     return {role: both[role] for role in COLUMNS if role in both}
 
 

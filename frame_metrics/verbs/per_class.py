@@ -14,18 +14,9 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_choice, listed
 from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, type_of_classes
 from frame_metrics.measuring.results import labels, number, whole
-from frame_metrics.measuring.rows import (
-    Inputs,
-    OverClasses,
-    averages_of,
-    check_cases,
-    check_pooled,
-    each_class,
-    inputs_of,
-    one_metric,
-)
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
 from frame_metrics.plan.needs import Needs
@@ -38,14 +29,14 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
     """Answer ``irm.per_class``, which has the parameters."""
     averages = [] if average is None else check_averages(average)
     check_choice("layout", layout, get_args(Layout))
-    over = get_args(OverClasses)
+    over = get_args(pooled.OverClasses)
     for one in averages:
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
     decides = irm.roles.get("threshold") is not None  # about whichever rows there are
     plan = irm.asking(irm.needs_of(asked) | Needs(score=decides))
-    check_pooled(asked)
+    pooled.check_pooled(asked)
     amount = pl.Float64 if plan.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}
     columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
@@ -71,11 +62,11 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The values of metrics for each class and for averages over them, each a line of every segment."""
+    """The values of metrics for each class and, behind these, for averages over them, each a line of every segment."""
 
     cases: Cases
     segments: Segments
-    averages: list[str]  # of the lines behind those of the classes
+    averages: list[str]
     value: Array  # NaN where null, shape (metrics, lines, segments)
     undefined: Array  # how often the metric was undefined, of the same shape
     there: Array  # whether there is such a value, of the same shape
@@ -84,48 +75,41 @@ class Lines:
 
 def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     """Return the values of each class and of the averages."""
-    check_cases(asked, cases, ())
+    pooled.check_cases(asked, cases, ())
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
-    inputs = inputs_of(cases, segments_of(cases.cells))
+    inputs = pooled.inputs_of(cases, segments_of(cases.cells))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
-    raw = np.stack([each_class(inputs, metric) for _, metric in asked])
-    read_by = [inputs.by_class if metric.input is Scores else inputs.table for _, metric in asked]
-    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in read_by]).astype(bool)
-    value = np.stack([cases.conventions.filled(*asked[i], raw[i], seen[i]) for i in range(len(asked))])
-    support = inputs.by_class.support if inputs.table is None and inputs.by_class is not None else _rows(inputs)
-    lines = Lines(cases, inputs.segments, [], value, np.isnan(raw), seen & (inputs.segments.n > 0), support.T)
-    return _with_averages(lines, inputs, asked, averages) if averages else lines
-
-
-def _rows(inputs: Inputs) -> Array:
-    """Rows of each class, shape (segments, K)."""
-    return np.zeros((len(inputs.segments), inputs.cases.k)) if inputs.table is None else inputs.table.actual
-
-
-def _with_averages(lines: Lines, inputs: Inputs, asked: Asked, averages: Averages) -> Lines:
-    """Put the averages over classes behind the classes; two classes are averaged as several are."""
-    cases = replace(inputs.cases, binary=False)
-    check_cases(asked, cases, averages)
-    of, wanted = averages_of(asked, averages, binary=False)
+    several = replace(inputs, cases=replace(cases, binary=False))  # two classes are averaged as several are
+    if averages:
+        pooled.check_cases(asked, several.cases, averages)
+    of, wanted = pooled.averages_of(asked, averages, binary=False)
     said = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
-    value, undefined, there = (
-        np.full((len(asked), len(said), len(inputs.segments)), empty) for empty in (np.nan, 0, False)
-    )
+    shape = len(asked), cases.k + len(said), len(inputs.segments)
+    value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
+    some = inputs.segments.n > 0
+    for i, (name, metric) in enumerate(asked):
+        raw, read_by = pooled.each_class(inputs, metric), inputs.by_class if metric.input is Scores else inputs.table
+        seen = np.zeros(raw.shape, bool) if read_by is None else read_by.seen.T
+        value[i, : cases.k] = cases.conventions.filled(name, metric, raw, seen)
+        undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw), seen & some
     for i, one in zip(of, wanted, strict=True):
-        own, at = one_metric(replace(inputs, cases=cases), *one), said.index(one[2])
-        value[i, at] = np.where(inputs.segments.n > 0, own.value, np.nan)
-        undefined[i, at], there[i, at] = own.undefined, True
-    return replace(
-        lines,
-        averages=said,
-        value=np.concatenate([lines.value, value], axis=1),
-        undefined=np.concatenate([lines.undefined, undefined], axis=1),
-        there=np.concatenate([lines.there, there], axis=1),
-        support=np.concatenate([lines.support, np.tile(lines.support.sum(axis=0), (len(said), 1))]),
-    )
+        own, line = pooled.one_metric(several, *one), cases.k + said.index(one[2])
+        value[i, line] = np.where(some, own.value, np.nan)
+        undefined[i, line], there[i, line] = own.undefined, True
+    support = _support(inputs).T
+    every = np.tile(support.sum(axis=0), (len(said), 1))
+    return Lines(cases, inputs.segments, said, value, undefined, there, np.concatenate([support, every]))
+
+
+def _support(inputs: pooled.Inputs) -> Array:
+    """Rows of each class, shape (segments, K)."""
+    if inputs.table is not None:
+        return inputs.table.actual
+    nothing = np.zeros((len(inputs.segments), inputs.cases.k))
+    return nothing if inputs.by_class is None else inputs.by_class.support
 
 
 def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:

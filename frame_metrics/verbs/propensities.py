@@ -23,6 +23,8 @@ from frame_metrics.stats.resampling import percentiles, resampled
 
 Harvesting = Literal["pivot", "adjacent", "all_pairs"]
 RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
+DEEPEST = 10_000  # ranks
+OF_WHAT = "if each query is one impression, name what was searched with of="
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
 STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
 
@@ -58,7 +60,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in by} | RESULT)
+    return answer_of(plan, compute, lambda _: RESULT, keys=by)
 
 
 def _of_segment(
@@ -95,10 +97,6 @@ def _of_segment(
     n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
     columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
     return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
-
-
-DEEPEST = 10_000
-OF_WHAT = "if each query is one impression, name what was searched with of="
 
 
 def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,12 +20,11 @@ from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, po
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.metrics.parameters import is_number
+from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.checks import check_parameters, check_wide, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import answer_of
-from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import in_threads
 
@@ -36,14 +36,7 @@ Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and 
 def thresholds(irm: Plan, metrics: Sequence[Metrics]) -> Any:
     """Answer ``irm.thresholds``, which has the parameters."""
     asked = read(metrics) if metrics else []
-    plan = _plan(irm, asked)
-    return answer_of(
-        plan,
-        lambda source: _every(binary_read(source), asked),
-        lambda types: _schema(asked, plan.columns),
-        keys=plan.columns.groups,
-        in_pieces=True,
-    )
+    return _answered(irm, asked, _every)
 
 
 def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
@@ -54,6 +47,9 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
+        if text in limits:
+            raise BadValueError(f"subject_to= names {text!r} twice")
+        bound = plain(bound)
         if not is_number(bound) or bound != bound:
             raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
         limits[text] = (limit, float(bound))
@@ -61,17 +57,11 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     for text, one in asked:
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
-    plan = _plan(irm, asked)
-    return answer_of(
-        plan,
-        lambda source: _best(binary_read(source), asked, limits),
-        lambda types: _schema(asked, plan.columns),
-        keys=plan.columns.groups,
-        in_pieces=True,
-    )
+    return _answered(irm, asked, partial(_best, limits=limits))
 
 
-def _plan(irm: Plan, asked: Asked) -> Plan:
+def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
+    """Return what is made of the rows to decide about: thresholds, their tables and the metrics that are asked for."""
     plan = irm.asking(Needs(score=True, query=irm.has_judgments))
     _check_thresholds(asked, plan.conventions)
     check_no_threshold(plan.conventions)
@@ -80,7 +70,10 @@ def _plan(irm: Plan, asked: Asked) -> Plan:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")
     check_wide([name for name, _ in asked], plan.columns)
-    return plan
+    count = pl.Float64 if plan.columns.weight else pl.Int64
+    types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
+    keys = plan.columns.groups
+    return answer_of(plan, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
@@ -125,12 +118,6 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     return Answer(segments.key_rows(points.segment), columns, table=segments.cells.held)
 
 
-def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
-    """The types of the columns beside the keys."""
-    count = pl.Float64 if columns.weight and not columns.query else pl.Int64
-    return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
-
-
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
     (_, metric), segments = asked[0], segments_of(cases.cells)
@@ -140,33 +127,33 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
     score = values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
-    chosen, failed = [], {}
+    chosen, failed = [], []
     for span in points.spans():
         segment = int(points.segment[span.start])
         usable = allowed[span] & ~np.isnan(score[span])
         if nothing[segment] or not usable.any():
             chosen.append(span.start)
             if not nothing[segment]:
-                failed[segment] = _unmet(values[:, span], asked, limits, met=bool(allowed[span].any()))
+                failed.append((segment, span))
             continue
         top = score[span][usable].max()
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     if failed:
-        raise _without(failed, segments)
+        first = {segment: _unmet(values, asked, limits, span, allowed) for segment, span in failed[:3]}
+        raise _without(first, len(failed), segments)
     at = np.array(chosen, np.int64)
     empty = nothing[points.segment[at]]
     best = replace(points.kept(at), threshold=np.where(empty, np.nan, points.threshold[at]))
     return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, at]))
 
 
-def _without(failed: dict[int, str], segments: Segments) -> NotComputableError:
+def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
     """Return the error that counts the segments without a threshold, and says why of the first three."""
-    texts = {segments.text(segment): why for segment, why in failed.items()}
-    if None in texts:
-        return NotComputableError(texts[None])
-    said = [f"{text}: {why}" for text, why in list(texts.items())[:3]]
-    more = ["..."] if len(texts) > 3 else []
-    many = "1 segment has" if len(texts) == 1 else f"{len(texts)} of {len(segments)} segments have"
+    if not segments.keys:
+        return NotComputableError(first[0])
+    said = [f"{segments.text(segment)}: {why}" for segment, why in first.items()]
+    more = ["..."] if failed > 3 else []
+    many = "1 segment has" if failed == 1 else f"{failed} of {len(segments)} segments have"
     return NotComputableError(f"{many} no such threshold ({'; '.join([*said, *more])})")
 
 
@@ -174,15 +161,16 @@ def _meets(values: Array, metric: Metric, bound: float) -> Array:
     return values >= bound - EQUAL if metric.higher else values <= bound + EQUAL
 
 
-def _unmet(values: Array, asked: Asked, limits: Limits, *, met: bool) -> str:
+def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
     """Say why a segment has no threshold: the limits, and the best value of each where the others are met.
 
     Parameters
     ----------
-    values : of the metrics at the points of the segment, shape (metrics, points).
-    met : whether the limits are met somewhere, so that the metric is undefined there.
+    values : of the metrics at all points, shape (metrics, points); ``span``: the points of the segment.
+    allowed : whether the limits are met at each point; where they are, the metric is undefined there.
     """
-    if met:
+    values = values[:, span]
+    if allowed[span].any():
         beside = f" that meets {', '.join(limits)}" if limits else ""
         return f"{asked[0][0]} is undefined at every threshold{beside}"
     by_name = dict(zip([name for name, _ in asked], values, strict=True))

@@ -44,8 +44,9 @@ IN_WORDS = {
     "where every document has a decision, costs of 1 give the error rate": "the formula before it has every cost",
     "It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision": "a reading",
     "P(l) is the share of these decided so": "a reading",
-    "G(l) is the mean over the documents that are decided so: 1 / prevalence(l) for one that is l, -1 / (1 - "
-    "prevalence(l)) for one that is not, by the prevalences of all with a decision": "a reading",
+    "G(l), which is recall(l) - fallout(l), is what the documents that are decided so win, over the number of all "
+    "with a decision: 1 / prevalence(l) for one that is l, -1 / (1 - prevalence(l)) for one that is not, by the "
+    "prevalences of all with a decision": "a reading",
     "trec_eval's defaults are 1, -1, 0, 0": "the defaults of the parameters",
 }
 # Measures with a value, as declared, where a part of their formula is undefined.

@@ -135,7 +135,7 @@ def test_intervals_draw_queries() -> None:
     """Of documents that are alike within their query the interval is that of the queries; one query has none."""
     one, other = [0, 1] * 20, [0, 1] * 10 + [1, 0] * 10
     wide = [judged({"a": [*one] * n, "b": [*other] * n}, queries=40) for n in (1, 4)]
-    found, same = (irm.agreement(ci=0.9) for irm in wide)
+    found, same = (irm.agreement(ci=0.9, resamples=300) for irm in wide)
     assert same["n"].to_list() == [160, 160]
     assert_frame_equal(
         found.select("equal", "equal_low", "equal_high"), same.select("equal", "equal_low", "equal_high")

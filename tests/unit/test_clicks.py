@@ -200,7 +200,7 @@ LOG.irm(**ROLES).judge(LOG, grade="clicked").judgments(of="text")
     ColumnError: judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and
         say relevant=None
     but: asked()
-    but: LOG.irm(**ROLES).judgments("coec", of=["text"], smoothing=0)
+    but: LOG.irm(**ROLES).judgments("coec", of=["text"], smoothing=np.int64(0))
 """
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import polars.testing
 import pytest
-import sklearn.metrics as skl
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -35,6 +34,7 @@ CURVES = {
 }
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
+PRECISION = next(m for m in metrics_of(Confusion) if m.name == "precision")
 MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
 # Five rows: the best is relevant, then a tie of a relevant row and another, then one of each kind.
 ROWS = pl.DataFrame({"label": [0, 1, 0, 1, 1], "score": [0.5, 0.5, 0.125, 0.75, 0.25]})
@@ -197,31 +197,6 @@ def test_a_segment_in_which_nothing_counts_keeps_its_row(name: str) -> None:
 
 
 # Against scikit-learn
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_roc_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
-    """Every distinct score is a point, as of roc_curve."""
-    rows = cases(seed)
-    mine = IRM(rows, weight="w" if weighted else None).curve("roc")
-    fpr, tpr, threshold = skl.roc_curve(
-        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None, drop_intermediate=False
-    )
-    close(mine, list(zip(threshold.tolist(), fpr.tolist(), tpr.tolist(), strict=True)))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_pr_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
-    """Every distinct score is a point, as of precision_recall_curve, which goes up and stops short of a threshold."""
-    rows = cases(seed)
-    mine = IRM(rows, weight="w" if weighted else None).curve("pr")
-    precision, recall, threshold = skl.precision_recall_curve(
-        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None
-    )
-    theirs = zip([INF, *threshold.tolist()[::-1]], recall.tolist()[::-1], precision.tolist()[::-1], strict=True)
-    close(mine, list(theirs))
 
 
 @pytest.mark.parametrize("bins", [1, 3, 10, 25])
@@ -828,7 +803,7 @@ LOG.irm(query="qid").curve("calibration", bins=VALUE)
     for: 0, 2.5
     BadValueError: bins=VALUE is not a whole number from 1
 LOG.irm(query="qid").curve("pr", levels=VALUE)
-    for: 1, 0.5, [], [0.5, 2]
+    for: 1, 0.5, [], [0.5, 2], [True]
     BadValueError: levels=VALUE is not a number of recall levels from 2, or a list of some between 0 and 1
 LOG.irm(query="qid").curve("pr", levels=11, points=9)
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
@@ -854,7 +829,16 @@ LOG.irm(query="qid").curve("rprec@k")
     BadValueError: rprec takes no cutoff: rprec@1
 LOG.irm(query="qid").curve("roc_auc@k")
     BadValueError: roc_auc takes no cutoff: roc_auc@1
+LOG.irm(query="qid").curve("ndcg@5@k")
+    BadValueError: curve('ndcg@5@k'): it has a cutoff already; k is each cutoff in ranks, as in 'ndcg@k'
+LOG.irm(query="qid").curve("iprec@k", cutoffs=1)
+    BadValueError: curve('iprec@k'): @ sets its recall level; k is each cutoff in ranks, as in 'ndcg@k'
     but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1, 3])
+    but: LOG.irm(query="qid").curve("ndcg@k", cutoffs=np.int64(3))
+IRM(LOG.filter(pl.col("grade") < 2), query="qid", undefined="raise").curve("pr", per="query", levels=3)
+    NotComputableError: curve('pr') is undefined for 1 of 3 queries
+    but: IRM(LOG.filter(pl.col("grade") < 2), query="qid", undefined="null").curve("pr", per="query", levels=3)
+    but: IRM(LOG, query="qid", undefined="raise").curve("pr", per="query", levels=np.int64(3))
 LOG.irm(query="qid").curve("rok")
     UnknownNameError: curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'; did
         you mean 'roc'?
@@ -879,6 +863,9 @@ reached("abcde", precision=0.9, recall=0.5)
         recall >= 0.5 (the best that can be had is 1), each where the others hold; ...)
     but: reached("a", precision=0.9, recall=0.5)
     but: reached("abcde", precision=0.5, recall=0.5)
+ROWS.irm.best_threshold("f1", subject_to={"precision": 0.5, PRECISION: 0.9})
+    BadValueError: subject_to= names 'precision' twice
+    but: ROWS.irm.best_threshold("f1", subject_to={"recall": 0.5, PRECISION: 0.5})
 pl.DataFrame({"label": [1, 1], "score": [2.0, 2.0]}).irm.best_threshold(VALUE)
     for: "informedness", "closest"
     NotComputableError: TEXT is undefined at every threshold

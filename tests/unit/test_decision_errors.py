@@ -311,7 +311,7 @@ two({"clicked": [1, 0, 1, 0], "bm25": [2, 1, 1, 2], "day": ["mo", "mo", "tu", "t
         by="day").best_threshold("f1", subject_to={"precision": 0.9, "recall": 0.5})
     NotComputableError: 1 segment has no such threshold (tu: no threshold meets precision >= 0.9 (the best that can be
         had is 0.5) and recall >= 0.5 (the best that can be had is 1), each where the others hold)
-    but: two().best_threshold("f1", subject_to={"recall": 0.5})
+    but: two().best_threshold("f1", subject_to={"recall": 0.5, "fallout": np.int64(1)})
 two().evaluate("ece(bins=2.5)")
     BadValueError: ece: bins=2.5 is not a whole number from 1
 two().evaluate("ece(bins=0)")

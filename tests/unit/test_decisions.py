@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError
-from helpers import as_kind, as_polars, real
+from helpers import real
 from inside import REGISTRY, Confusion, ratio, small_blocks, threads
 
 Array: TypeAlias = NDArray[Any]
@@ -556,16 +556,6 @@ def test_any_measure_is_averaged_over_the_classes(average: Any) -> None:
     assert values == pytest.approx(expected, abs=CLOSE)
 
 
-def test_precision_by_predicted_share_is_recall_by_class_is_accuracy() -> None:
-    """Precision weighted by predicted share = recall weighted by class = accuracy = all three, micro."""
-    irm = IRM(rows_of(several_classes()), by="case")
-    accuracy = irm.evaluate("accuracy")["value"].to_list()
-    assert irm.evaluate("precision", average="predicted")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-    assert irm.evaluate("recall", average="weighted")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-    for name in ("precision", "recall", "f1"):
-        assert irm.evaluate(name, average="micro")["value"].to_list() == pytest.approx(accuracy, abs=CLOSE)
-
-
 @pytest.mark.parametrize("classes", [None, [*"edcba"], [*"abcdefg"]])
 def test_the_table_of_classes_is_that_of_scikit_learn(classes: list[str] | None) -> None:
     """confusion() gives every pair of classes, sorted or in the order of `classes=`, zeros included."""
@@ -822,28 +812,6 @@ def test_curves_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
             observed, predicted = calibration_curve(one.truth, one.score, n_bins=10)
             mine = curves["calibration"].filter(case=i).select("observed", "predicted").to_numpy()
             assert mine == pytest.approx(np.column_stack([observed, predicted]), abs=CLOSE)
-
-
-def test_measures_at_every_threshold_are_those_of_its_decision() -> None:
-    """A column of thresholds() is what `threshold=` gives, and best_threshold() the row where it is best."""
-    one = two_scored()[-15]
-    irm = IRM(scored_rows([one]))
-    names = ["f1", "kappa", "specificity", "mcc", "corner_distance"]
-    table = irm.thresholds(*names)
-    for row in table.rows(named=True)[:: len(table) // 40 + 1]:
-        said = (one.score >= row["threshold"]).astype(int)
-        for name in names[:-1]:
-            value = quiet(TWO[name], one.truth, said)
-            assert row[name] == pytest.approx(0 if math.isnan(value) and name in ZERO else value, abs=CLOSE)
-        away = math.hypot(1 - row["tp"] / one.truth.sum(), row["fp"] / (1 - one.truth).sum())
-        assert row["corner_distance"] == pytest.approx(away, abs=CLOSE)
-    for name in names[:-1]:
-        best = irm.best_threshold(name)
-        assert best[name].item() == table[name].max()
-        equal = table.filter(pl.col(name) > table[name].max() - CLOSE)
-        assert best["threshold"].item() == equal["threshold"].max()
-    closest = irm.best_threshold("corner_distance")
-    assert closest["corner_distance"].item() == table["corner_distance"].min()
 
 
 def test_the_area_of_more_rows_than_are_worked_on_at_a_time() -> None:
@@ -1803,47 +1771,6 @@ def test_clusters_are_matched_in_each_segment() -> None:
     )
     table = IRM(heavy, match="majority", weight="w").confusion()
     assert dict(table.select("predicted", "matched").iter_rows())[1] == "b"
-
-
-# Every kind of frame
-
-
-def test_decisions_are_the_same_in_every_kind_of_frame(kind: str) -> None:
-    """Two classes, several, and scores have one result whatever holds the rows, and a frame of that kind."""
-    two = rows_of(two_classes())
-    names = ["precision", "kappa", "npv", "tp"]
-    expected = IRM(two, by="case", weight="w").evaluate(*names)
-    mine = IRM(as_kind(two, kind), by="case", weight="w").evaluate(*names)
-    assert type(mine) is type(as_kind(two, kind))
-    assert as_polars(mine).cast(dict(expected.schema)).equals(expected)
-    several = rows_of(several_classes())
-    for verb in ("evaluate", "per_class"):
-        expected = getattr(IRM(several, by="case"), verb)("f1", "specificity")
-        mine = getattr(IRM(as_kind(several, kind), by="case"), verb)("f1", "specificity")
-        assert as_polars(mine).cast(dict(expected.schema)).equals(expected)
-    expected = IRM(several).confusion()
-    assert as_polars(IRM(as_kind(several, kind)).confusion()).cast(dict(expected.schema)).equals(expected)
-
-
-def test_scores_are_the_same_in_every_kind_of_frame(kind: str) -> None:
-    """Measures, curves and thresholds of scores have one result whatever holds the rows."""
-    frame = scored_rows(two_scored()[-12:])
-    frame = frame.with_columns(score=pl.when(pl.col("score") > 0.1).then("score"))
-    verbs: list[tuple[str, tuple[str, ...]]] = [
-        ("evaluate", ("roc_auc", "ks")),
-        ("curve", ("roc",)),
-        ("curve", ("pr",)),
-        ("thresholds", ("f1", "lr_positive")),
-    ]
-    for verb, names in verbs:
-        expected = getattr(IRM(frame, by="case"), verb)(*names)
-        mine = as_polars(getattr(IRM(as_kind(frame, kind), by="case"), verb)(*names))
-        assert mine.cast(dict(expected.schema)).equals(expected), verb
-    rows = several_rows()
-    roles: Any = {"score": dict(zip(NAMES, NAMES, strict=True)), "by": "case"}
-    expected = IRM(rows, **roles).evaluate("roc_auc", "log_loss")
-    mine = as_polars(IRM(as_kind(rows, kind), **roles).evaluate("roc_auc", "log_loss"))
-    assert mine.cast(dict(expected.schema)).equals(expected)
 
 
 # One formula

@@ -463,6 +463,8 @@ log().evaluate("err(max_grade=0)")
     BadValueError: err: max_grade=0 is not above 0
 log().evaluate("precision(rel='a')")
     BadValueError: precision: rel='a' is not a grade
+log().evaluate(metrics.precision(rel=NAN))
+    BadValueError: precision: rel=nan is not a grade
     but: log().evaluate("fbeta(beta=0)", "err(max_grade=3)", "precision(rel=0.5)")
 """
 
@@ -800,6 +802,11 @@ wild(n_relevant="known").evaluate("ndcg@5")
     NotComputableError: ndcg@5 needs the grades of all relevant documents, and known only counts them; list them, or say
         n_relevant=None to take the ideal from the listed rows
     but: wild(n_relevant="known").evaluate("recall", "rr")
+wild(grade="clicked", n_relevant="known", rel=VALUE).evaluate("q_measure")
+    for: 0, 2
+    NotComputableError: q_measure needs the grades of all relevant documents, and known only counts them; list them, or
+        say n_relevant=None to take the ideal from the listed rows
+    but: wild(grade="clicked", n_relevant="known", rel=0.5).evaluate("q_measure")
 wild().evaluate("ncg(gain={2: 5, 3: 9})@2")
     NotComputableError: ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in
         rating is 3

@@ -303,6 +303,7 @@ def test_parameters_are_checked_by_their_annotations() -> None:
         d: bool = False,
         e: Literal["u", "v"] = "u",
         f: Annotated[float, "above 2", lambda x: x > 2] = 3,
+        g: Annotated[float, "a length"] = 1.0,
     ) -> Array:
         return np.full(run.n_queries, 1.0 if d and c == "y" else 0.5)
 
@@ -313,10 +314,11 @@ def test_parameters_are_checked_by_their_annotations() -> None:
         "d": (1, "d=1 is not True or False"),
         "e": ("w", "e='w' is not one of 'u', 'v'"),
         "f": (2, "f=2 is not above 2"),
+        "g": ("x", "g='x' is not a length"),
     }.items():
         value, said = why
         assert error(lambda: picky(**{wrong: value})) == f"picky: {said}"  # noqa: B023
-    full = picky(a=1, b=None, c="y", d=True, e="v", f=2.5)
+    full = picky(a=1, b=None, c="y", d=True, e="v", f=2.5, g=2)
     assert read_text(str(full))[0][1] == full
 
 
