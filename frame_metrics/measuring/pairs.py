@@ -178,10 +178,7 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
-    several = isinstance(baseline, list | tuple) and baseline not in names
-    bases = [number_of(base, names, column) for base in (baseline if several else [baseline])]
-    if not bases:
-        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    bases = [number_of(base, names, column) for base in bases_of(baseline, names)]
     if len(set(bases)) < len(bases):
         raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
     others = [int(system) for system in order if system not in bases]
@@ -193,9 +190,12 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     return [(system, base) for system in others for base in bases]
 
 
-def named(baseline: Any) -> list[Any] | None:
-    """Return the systems that are named as baselines; None where none is."""
-    return None if baseline is None else [*baseline] if isinstance(baseline, list | tuple) else [baseline]
+def bases_of(baseline: Any, names: list[Any]) -> list[Any]:
+    """Return the systems that are named as baselines: one, which may be called by a list, or each one of a list."""
+    several = isinstance(baseline, list | tuple) and [*baseline] not in names
+    if several and not baseline:
+        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    return [*baseline] if several else [baseline]
 
 
 def number_of(baseline: Any, names: list[Any], column: str) -> int:
@@ -212,7 +212,7 @@ def number_of(baseline: Any, names: list[Any], column: str) -> int:
 def number_if_any(baseline: Any, names: list[Any]) -> int | None:
     """Return the number of the system that is called so; a text, or a day, may stand for the date or time it says."""
     try:
-        return names.index(baseline)
+        return names.index([*baseline] if isinstance(baseline, tuple) else baseline)  # polars has no tuples
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
         text = str(baseline) if isinstance(baseline, str | date) else ""
         return next((at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)), None)

@@ -23,11 +23,10 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
-    judgment: bool = True  # whether a label or a grade is read
     weighs: bool = False  # whether results may be weighted by their propensities
     lists: bool = False  # whether some metric is of all lists of a segment together
     takes_lists: bool = False  # whether the verb computes such a metric
-    bare: bool = False  # whether nothing that is asked reads a label or a grade
+    bare: bool = False  # whether neither a label nor a grade has to be there
     team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
     def __or__(self, other: Needs) -> Needs:
@@ -174,7 +173,7 @@ def read_by(
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): (judged or needs.lists) and not columns.doc,
-        ("label", "grade"): needs.judgment and not (needs.bare or judged) and not (columns.label or columns.grade),
+        ("label", "grade"): not (needs.bare or judged) and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:
