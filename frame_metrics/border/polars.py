@@ -55,7 +55,7 @@ class PolarsFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return self.frame[list(columns)]  # no expressions, as in select(), which cost a small call more
+        return frame_of({name: self.frame.get_column(name) for name in columns})  # of them together it takes longer
 
     def holds_lists(self, column: str) -> bool:
         return isinstance(self._types[column], pl.List | pl.Array)

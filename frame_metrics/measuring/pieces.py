@@ -254,7 +254,9 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     systems = here[NAMES].unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
     every = pieces.drop(NAMES).join(systems.to_frame().with_row_index(ROW_OF), how="cross")
     every = every.join(here, on=[PIECE_OF, NAMES], how="left", nulls_equal=True)
-    every = every.select(PIECE_OF, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER))
+    every = every.select(
+        PIECE_OF, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER)
+    )
     table = table.join(every, on=[PIECE_OF, SYSTEM], how="left", maintain_order="left")
     table = table.filter(pl.col(SYSTEM).is_null() | pl.col(NUMBER).is_not_null())
     known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from frame_metrics.errors import ColumnError, NotComputableError, UnknownNameError, closest, listed
@@ -44,38 +46,39 @@ OF_TEAMS = replace(RANKED, team=True)
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
-    needs = Needs(query=judged, bare=not any(metric.judges for _, metric in asked))
+    each = [Needs(query=judged, bare=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.of_classes
         _check_sets(name, columns, roles)
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
         if metric.input is Lists:
-            needs |= Needs(query=True, order=metric.k is not None, lists=True)
+            each.append(Needs(query=True, order=metric.k is not None, lists=True))
         elif metric.input is Ranking or metric.k is not None:
-            needs |= _of_ranking(name, metric, columns, roles, available)
+            _check_query(name, metric, columns, roles, available)
+            each += [RANKED, NONE if metric.missing else _read_beside(name, metric, columns, roles)]
         elif metric.input is Scores or (form is not None and form.input is ClassScores):
-            needs |= Needs(score=True)
+            each.append(Needs(score=True))
         else:
-            retrieved = metric.input is Confusion and (judged or bool(columns.query))
-            needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
-    return needs
+            cutoff = metric.input is Confusion
+            retrieved = cutoff and (judged or bool(columns.query))
+            each.append(decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=cutoff))
+    return reduce(or_, dict.fromkeys(each))  # most metrics have the same
 
 
-def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any], available: list[str]) -> Needs:
-    """Return the needs of a metric of rankings."""
+def _check_query(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any], available: list[str]) -> None:
+    """Raise for a metric of rankings where there is no query, if rows without one have another."""
     if metric.pooled and not columns.query:
         lacking = absent(("query",), roles, available)
         called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
         raise ColumnError(
             f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
         )
-    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns, roles)
 
 
 def _check_sets(name: str, columns: Columns, roles: Mapping[str, Any]) -> None:
     """Raise for a measure of rows with one label each where a query has several, or lists: there it is another one."""
-    if plain_name(name) in GINI and roles.get("catalogue") is not None:
+    if roles.get("catalogue") is not None and plain_name(name) in GINI:
         raise UnknownNameError(
             f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"

@@ -187,9 +187,11 @@ class Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""
         lists = self.needs is not None and self.needs.lists
         plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
+        if self.conventions.propensity is None:
+            return plan
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
-        return plan if self.conventions.propensity is None else plan.but(conventions=replace(plan.conventions, **read))
+        return plan.but(conventions=replace(plan.conventions, **read))
 
     @property
     def keys_beside(self) -> dict[str, str]:
