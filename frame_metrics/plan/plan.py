@@ -102,10 +102,7 @@ class Plan:
     @cached_property
     def columns(self) -> Columns:
         """The columns that are read."""
-        if self.needs is None:
-            return self.played
-        hint = self.border.hint
-        return read_by(self.played, self.needs, self.roles, self.available, judged=self.has_judgments, hint=hint)
+        return self.played if self.needs is None else read_by(self, self.needs)
 
     @cached_property
     def judged(self) -> Columns | None:
@@ -173,7 +170,7 @@ class Plan:
 
     def needs_of(self, asked: Asked) -> Needs:
         """Return what metrics cannot do without."""
-        return needs_of(asked, self.played, self.roles, self.available, judged=self.has_judgments)
+        return needs_of(asked, self)
 
     @property
     def to_read(self) -> list[str]:
