@@ -33,7 +33,7 @@ from frame_metrics.measuring.pieces import (
 )
 from frame_metrics.measuring.queries import Measured, check_grades
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.source import InPieces, apart_from_all
+from frame_metrics.plan.source import InPieces, check_systems
 
 STRANGE = "\0strange"  # of a piece in which no judgment was found: why not, for its queries and its documents
 COUNTS, NAME, RANKINGS, SHARED = "\0counts", "\0name", "\0rankings", "\0shared"  # of each system of a piece
@@ -120,10 +120,8 @@ def _known(work: Measuring, told: pl.DataFrame) -> pl.DataFrame:
 
 def _check_shared(work: Measuring, counts: pl.DataFrame) -> None:
     """Raise for a system that shares no query with another."""
-    each = counts.group_by(NAME).agg(pl.sum(RANKINGS, SHARED)).sort(NAME, nulls_last=True)
-    apart = each.filter(pl.col(SHARED) == 0)
-    if len(each) > 1 and len(apart):
-        raise apart_from_all(work.plan.columns, str(apart[NAME][0]), apart[RANKINGS][0])
+    names, *each = counts.group_by(NAME).agg(pl.sum(RANKINGS, SHARED)).sort(NAME, nulls_last=True)
+    check_systems(work.plan.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
 def _rows(work: Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
