@@ -156,7 +156,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
     order, segments = in_order(log)
-    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
+    names = names_of(log)
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
     places, named = [some.index(at) for at in order if at in some], [names[at] for at in some]
     pairs = [(some[one], some[base]) for one, base in pairs_of(places, named, baseline, str(log.columns.system))]
@@ -188,6 +188,12 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
             "leave one out, or say baseline=None for all pairs"
         )
     return [(system, base) for system in others for base in bases]
+
+
+def names_of(log: Log) -> list[Any]:
+    """Return the systems by their numbers; those that a piece does not have are not among them."""
+    rows = log.grid.system_row
+    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
 
 
 def bases_of(baseline: Any, names: list[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
-from frame_metrics.measuring.pairs import bases_of, in_order, number_if_any
+from frame_metrics.measuring.pairs import bases_of, in_order, names_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
@@ -67,12 +67,6 @@ class Comparing(Measuring):
 
     def measured(self, log: Log) -> Measured:
         return _of_log(log, self.asked[: len(self.asked) // len(self.bases)], self.bases, None)
-
-
-def names_of(log: Log) -> list[Any]:
-    """Return the systems by their numbers; those that a piece does not have are not among them."""
-    rows = log.grid.system_row
-    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
 
 
 def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:

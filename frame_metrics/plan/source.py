@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -180,7 +181,7 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
     columns = plan.columns if documents else replace(plan.columns, doc=None)  # which tells rows apart that are alike
     if documents and columns.doc:
-        work, types = Documents(columns.doc), pieces.border.types(columns.needed) | {TIMES: pl.Int64()}
+        work, types = partial(_alike, columns.doc), pieces.border.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(columns.needed, [columns.doc], work, types, together=work)
     else:
         table = pieces.counted(columns.needed)
@@ -191,21 +192,18 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Documents whose rows are alike but for their id, counted."""
+def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
+    """Return, of documents whose rows are alike but for the id, the rows of one, and for how many it stands.
 
-    doc: str  # the column of ids
-
-    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of one of those that are alike, and for how many documents it stands."""
-        table = piece.drop(ORDER, strict=False)
-        table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
-        row = codes(table, [name for name in table.columns if name not in (self.doc, TIMES)])[0]
-        each = table.select(self.doc, TIMES, pl.Series(ORDER, row)).group_by(self.doc, maintain_order=True)
-        alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
-        once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
-        return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
+    ``doc`` is the column of ids.
+    """
+    table = piece.drop(ORDER, strict=False)
+    table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
+    row = codes(table, [name for name in table.columns if name not in (doc, TIMES)])[0]
+    each = table.select(doc, TIMES, pl.Series(ORDER, row)).group_by(doc, maintain_order=True)
+    alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
+    once = alike.agg(pl.col(doc).first(), pl.col(TIMES).sum()).drop(ORDER)
+    return table.drop(TIMES).join(once, on=doc, nulls_equal=True, maintain_order="left")
 
 
 def check_shared(log: Log) -> None:

@@ -13,10 +13,10 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
-from frame_metrics.measuring.pairs import in_order, number_of, pairs_of
+from frame_metrics.measuring.pairs import in_order, names_of, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
-from frame_metrics.measuring.similarity import listed_plan, names_of, of_pair, plan_beside, read_lists, similar
+from frame_metrics.measuring.similarity import listed_plan, of_pair, plan_beside, read_lists, similar
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked, check_margins
