@@ -161,7 +161,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
 def _check_shared(table: pl.DataFrame, work: Counting) -> None:
     """Raise for a system that shares no query with another."""
     if work.columns.system:
-        number, *each = table.group_by(SYSTEM).agg(pl.sum(OF_SYSTEMS)).sort(SYSTEM)
+        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
