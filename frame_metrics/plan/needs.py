@@ -151,6 +151,25 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     ColumnError
         A role that is needed has no column.
     """
+    _check_there(plan, needs)
+    columns = plan.played
+    ordered = needs.order or bool(columns.query)
+    read = replace(
+        columns,
+        score=columns.score if needs.score or (ordered and not columns.rank) else None,
+        rank=columns.rank if ordered else None,
+        predicted=columns.predicted if needs.predicted else None,
+        threshold=columns.threshold if needs.score else None,
+        group=columns.group if "group=" in needs.extra else None,
+        popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
+        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
+        extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
+    )
+    return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
+
+
+def _check_there(plan: Plan, needs: Needs) -> None:
+    """Raise for a role that is needed and has no column, and for one that nothing can be done with."""
     columns, judged = plan.played, plan.has_judgments
     if columns.class_scores and needs.order:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
@@ -170,16 +189,3 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     for pair, lacking in lacks.items():
         if lacking:
             raise ColumnError(absent(pair, plan.roles, plan.available, plan.border.hint))
-    ordered = needs.order or bool(columns.query)
-    read = replace(
-        columns,
-        score=columns.score if needs.score or (ordered and not columns.rank) else None,
-        rank=columns.rank if ordered else None,
-        predicted=columns.predicted if needs.predicted else None,
-        threshold=columns.threshold if needs.score else None,
-        group=columns.group if "group=" in needs.extra else None,
-        popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
-        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
-        extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
-    )
-    return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
