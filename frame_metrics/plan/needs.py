@@ -46,7 +46,7 @@ TAKES_LISTS = replace(WEIGHS, takes_lists=True)
 OF_TEAMS = replace(RANKED, team=True)
 
 
-def needs_of(asked: Asked, plan: Plan) -> Needs:
+def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
     each = [Needs(query=plan.has_judgments, bare=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:

@@ -13,7 +13,6 @@ from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of, told_of
-from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -168,9 +167,7 @@ class Plan:
         played = ((role, getattr(columns, role)) for role in FOUND if role not in self.roles)
         return [role for role, column in played if column and not {*columns.made} & {column, *column}]
 
-    def needs_of(self, asked: Asked) -> Needs:
-        """Return what metrics cannot do without."""
-        return needs_of(asked, self)
+    needs_of = needs_of  # what metrics cannot do without
 
     @property
     def to_read(self) -> list[str]:
