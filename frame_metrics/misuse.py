@@ -30,7 +30,8 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(method)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
-        if method.__name__ not in OF_VALUES and (plan := _plan_of(args)) is not None and plan.of_values:
+        roles = getattr(args[0], "_given", {}) if args else {}
+        if method.__name__ not in OF_VALUES and roles.get("value") is not None:
             raise ColumnError(
                 f"{method.__name__}() has no use for value=, whose numbers were computed already; "
                 f"{listed(OF_VALUES)} take them"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.border.arrow import as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
@@ -20,13 +22,18 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
+FEW = 1 << 10  # rows, up to which texts are taken one by one: the way by views costs a small call more
 
 
 class PandasFrame(Border):
     """A pandas DataFrame."""
 
-    def names(self) -> list[Any]:
+    @cached_property
+    def _names(self) -> list[Any]:
         return [str(name) if _is_integer(name) else name for name in self.frame.columns]
+
+    def names(self) -> list[Any]:
+        return self._names.copy()
 
     def column(self, name: str) -> Any:
         """Return a column by its name, that of an integer as text."""
@@ -55,7 +62,7 @@ class PandasFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
+        return frame_of({name: _as_series(name, self.column(name)) for name in columns})
 
     def called(self, function: Any) -> Any:
         is_expression = hasattr(type(function), "_eval_expression")  # pd.col()
@@ -148,7 +155,10 @@ def _from_text(name: str, values: Any) -> pl.Series:
     import pyarrow as pa
 
     try:
-        text = values.array.__arrow_array__().cast(pa.string_view())
+        text = values.array.__arrow_array__()
+        if len(text) <= FEW:
+            return pl.Series(name, text.to_pylist(), dtype=pl.String)
+        text = text.cast(pa.string_view())
     except (AttributeError, pa.ArrowNotImplementedError):  # pyarrow before 18
         return pl.Series(name, pl.from_pandas(values))
     return pl.Series(name, pl.from_arrow(text)).rechunk()

@@ -56,7 +56,7 @@ class PolarsFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return self.frame[list(columns)]  # no expressions, as in select(), which cost a small call more
+        return frame_of({name: self.frame.get_column(name) for name in columns})  # of them together it takes longer
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}

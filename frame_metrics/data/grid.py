@@ -209,15 +209,11 @@ def _borrowed(grid: Grid) -> Pools | None:
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))
 
 
-def systems_apart(grid: Grid) -> Array:
-    """Return the number of rankings of each system that has some, and none of a pair that another system has, else 0.
+def rankings_of_systems(grid: Grid) -> Array:
+    """Count the rankings of each system, and those of a pair that another system has too, shape (2, systems).
 
-    Returns
-    -------
-    Shape (systems,); a pair is one of a segment and a query.
+    A pair is one of a segment and a query.
     """
-    own = grid.of_log
-    rankings = np.bincount(grid.system[own])
+    own, n = grid.of_log, len(grid.system_row)
     several = np.bincount(grid.pair[own], minlength=int(grid.pair.max(initial=-1)) + 1) > 1
-    shared = np.bincount(grid.system[own & several[grid.pair]], minlength=len(rankings))
-    return np.where((shared == 0) & (np.count_nonzero(rankings) > 1), rankings, 0)
+    return np.array([np.bincount(grid.system[some], minlength=n) for some in (own, own & several[grid.pair])])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.data import blocks
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
@@ -197,7 +198,7 @@ class Log:
         parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
         rows = self.key_rows(system=system, segment=segment, query=query)
-        return Cells(columns, pl.DataFrame(dict(zip(columns.groups, values, strict=True))), rows, n, held=self.held)
+        return Cells(columns, frame_of(dict(zip(columns.groups, values, strict=True))), rows, n, held=self.held)
 
     def drawing_order(self, some: Array) -> Array:
         """Return the order in which some rankings are drawn: by query, then segment, whatever the order of the rows.

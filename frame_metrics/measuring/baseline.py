@@ -28,7 +28,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.measuring import elsewhere as values
-from frame_metrics.measuring.pairs import Pairing, all_filled, in_order
+from frame_metrics.measuring.pairs import Pairing, all_filled, in_order, names_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
@@ -210,10 +210,9 @@ def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
 def check_one_system(there: Log, plan: Plan) -> None:
     """Raise for a baseline of several systems."""
     if len(there.grid.system_row) > 1:
-        names = there.keys_at(["system"], there.grid.system_row)["system"].to_list()
         raise BadValueError(
-            f"{plan.columns.system}: it has several systems, {listed(names[:5])}, and each query is compared with one "
-            "number; keep the rows of one system"
+            f"{plan.columns.system}: it has several systems, {listed(names_of(there)[:5])}, and each query is compared "
+            "with one number; keep the rows of one system"
         )
 
 

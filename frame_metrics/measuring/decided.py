@@ -13,6 +13,7 @@ from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
+from frame_metrics.data.grid import rankings_of_systems
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import SHARES, check_level, check_positions, positions_in, undecided, undecided_shares
@@ -33,15 +34,17 @@ from frame_metrics.measuring.pieces import (
     work_of,
 )
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source
+from frame_metrics.plan.source import InPieces, Source, check_systems
 from frame_metrics.roles.series import largest_grade
 
+# In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
+OF_SYSTEMS = ("\0rankings", "\0shared")
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 
 
 @dataclass(frozen=True, eq=False)
 class Counting(Work):
-    """The rows of a piece that differ, counted; a segment of a system has one that counts for none."""
+    """The rows of a piece that differ, counted; a system, or each segment of one, has one that counts for none."""
 
     queries: bool = False  # whether queries are told apart, and not only segments
     ranks: bool = False
@@ -55,10 +58,10 @@ class Counting(Work):
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
         rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
         segments = len(grid.segment_row)
-        if not self.queries:
-            every = pl.DataFrame({"cell": np.unique(grid.cell), TIMES: 0}, schema_overrides={TIMES: pl.Int64})
-            rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
-        else:
+        least = np.unique(grid.system, return_index=True)[1] if self.queries else np.unique(grid.cell)
+        every = pl.DataFrame({"cell": least, TIMES: 0}, schema_overrides={TIMES: pl.Int64})
+        rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        if self.queries:
             rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
         system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
@@ -68,6 +71,11 @@ class Counting(Work):
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
         which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        if log.columns.system:
+            here, first = np.unique(system, return_index=True)
+            counts = np.zeros((2, len(system)), np.int64)
+            counts[:, first] = rankings_of_systems(grid)[:, here]
+            which |= zip(OF_SYSTEMS, counts, strict=True)
         out = {name: pl.Series(values) for name, values in which.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
 
@@ -127,10 +135,12 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table, work = gather(work, source)
     if kind is Counting:  # and not an audit, which goes on
         judging = work.plan.judged or columns
+        _check_shared(table, work)
         check_positions(positions_in(table, columns))
         if not judging.label:
             shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), work.plan.conventions)
             check_level(shares, str(judging.grade))
+    table = table.filter(pl.col(TIMES) > 0) if work.queries else table
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
     table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
@@ -146,6 +156,14 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
     return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)
+
+
+def _check_shared(table: pl.DataFrame, work: Counting) -> None:
+    """Raise for a system that shares no query with another."""
+    if work.columns.system:
+        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
+        names = work.names.gather(number)
+        check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:

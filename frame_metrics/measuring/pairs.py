@@ -156,7 +156,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
     order, segments = in_order(log)
-    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
+    names = names_of(log)
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
     places, named = [some.index(at) for at in order if at in some], [names[at] for at in some]
     pairs = [(some[one], some[base]) for one, base in pairs_of(places, named, baseline, str(log.columns.system))]
@@ -178,10 +178,7 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
-    several = isinstance(baseline, list | tuple) and baseline not in names
-    bases = [number_of(base, names, column) for base in (baseline if several else [baseline])]
-    if not bases:
-        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    bases = [number_of(base, names, column) for base in bases_of(baseline, names)]
     if len(set(bases)) < len(bases):
         raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
     others = [int(system) for system in order if system not in bases]
@@ -193,9 +190,18 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     return [(system, base) for system in others for base in bases]
 
 
-def named(baseline: Any) -> list[Any] | None:
-    """Return the systems that are named as baselines; None where none is."""
-    return None if baseline is None else [*baseline] if isinstance(baseline, list | tuple) else [baseline]
+def names_of(log: Log) -> list[Any]:
+    """Return the systems by their numbers; those that a piece does not have are not among them."""
+    rows = log.grid.system_row
+    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
+
+
+def bases_of(baseline: Any, names: list[Any]) -> list[Any]:
+    """Return the systems that are named as baselines: one, which may be called by a list, or each one of a list."""
+    several = isinstance(baseline, list | tuple) and [*baseline] not in names
+    if several and not baseline:
+        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    return [*baseline] if several else [baseline]
 
 
 def number_of(baseline: Any, names: list[Any], column: str) -> int:
@@ -212,7 +218,7 @@ def number_of(baseline: Any, names: list[Any], column: str) -> int:
 def number_if_any(baseline: Any, names: list[Any]) -> int | None:
     """Return the number of the system that is called so; a text, or a day, may stand for the date or time it says."""
     try:
-        return names.index(baseline)
+        return names.index([*baseline] if isinstance(baseline, tuple) else baseline)  # polars has no tuples
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
         text = str(baseline) if isinstance(baseline, str | date) else ""
         return next((at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)), None)

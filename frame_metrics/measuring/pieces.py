@@ -49,7 +49,7 @@ WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "
 # Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
-PIECE, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
+PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
 
 
 def measured_of(
@@ -247,19 +247,21 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     """
     if not work.unnumbered:
         return table, work
-    table = table.with_columns(pl.col(LABELLED).is_not_null().cum_sum().alias(PIECE)).with_row_index(ROW_OF)
-    pieces = table.select(PIECE, NAMES, pl.col(NAMES).list.len().cast(pl.Int64).alias(NUMBER)).drop_nulls(NAMES)
-    here = pieces.filter(pl.col(NUMBER) > 0).select(PIECE, NAMES).explode(NAMES)
-    here = here.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over(PIECE).alias(SYSTEM))
+    table = table.with_columns(pl.col(LABELLED).is_not_null().cum_sum().alias(PIECE_OF)).with_row_index(ROW_OF)
+    pieces = table.select(PIECE_OF, NAMES, pl.col(NAMES).list.len().cast(pl.Int64).alias(NUMBER)).drop_nulls(NAMES)
+    here = pieces.filter(pl.col(NUMBER) > 0).select(PIECE_OF, NAMES).explode(NAMES)
+    here = here.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over(PIECE_OF).alias(SYSTEM))
     systems = here[NAMES].unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
     every = pieces.drop(NAMES).join(systems.to_frame().with_row_index(ROW_OF), how="cross")
-    every = every.join(here, on=[PIECE, NAMES], how="left", nulls_equal=True)
-    every = every.select(PIECE, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER))
-    table = table.join(every, on=[PIECE, SYSTEM], how="left", maintain_order="left")
+    every = every.join(here, on=[PIECE_OF, NAMES], how="left", nulls_equal=True)
+    every = every.select(
+        PIECE_OF, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER)
+    )
+    table = table.join(every, on=[PIECE_OF, SYSTEM], how="left", maintain_order="left")
     table = table.filter(pl.col(SYSTEM).is_null() | pl.col(NUMBER).is_not_null())
     known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
     once = [pl.when(pl.col(ROW_OF).is_first_distinct()).then(pl.col(name)).alias(name) for name in known]
-    table = table.with_columns(pl.col(NUMBER).alias(SYSTEM), *once).drop(PIECE, ROW_OF, NUMBER, NAMES)
+    table = table.with_columns(pl.col(NUMBER).alias(SYSTEM), *once).drop(PIECE_OF, ROW_OF, NUMBER, NAMES)
     return table, replace(work, systems=systems)
 
 

@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array, Pool, Ranking, Scores
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import PROXIES, Averaged, EvaluateOptions, tidied
+from frame_metrics.measuring.results import ENDS, PROXIES, Averaged, EvaluateOptions, tidied
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
@@ -234,16 +234,17 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
     """Return one row per group and metric, with the prediction-powered mean."""
     both = both_of(source, asked, totals=options.margins)
     measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
-    weighted, width = measured.weight is not None, 3 + len(PROXIES) + 2 * (options.ci is not None)
+    names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
+    weighted = measured.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
     wanted = [(i, average) for i, averages in enumerate(each) for average in averages]
-    tables: list[list[Array]] = []
+    tables: list[dict[str, Array]] = []
     for segments in groups.each:
         members = members_of(measured, segments)
         rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
-        tables.append([*np.moveaxis(np.array(rows).reshape(len(wanted), len(members), width), 2, 0)])
-    beside = {name: [table.pop(3) for table in tables] for name in PROXIES}
-    averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [], beside=beside)
+        laid = np.moveaxis(np.array(rows).reshape(len(wanted), len(members), len(names)), 2, 0)
+        tables.append(dict(zip(names, laid, strict=True)))
+    averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [])
     return tidied(averaged, options, groups, None)
 
 

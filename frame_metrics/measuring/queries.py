@@ -161,7 +161,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     measured = _unfilled(log, asked, averages, evaluated)
 
     def work(block: Block) -> None:
-        for name, metric in strict if block.rows.tied or block.rows.apart else ():
+        for name, metric in strict:
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
         if deep is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -17,12 +17,15 @@ from frame_metrics.measuring.queries import Measured, effective_sizes, filled, t
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import Interval, Layout, check_averages
 from frame_metrics.plan.plan import Plan
-from frame_metrics.stats.averages import Averages, averages_within, intervals
+from frame_metrics.stats.averages import Averages, Tally, averages_within, intervals
 
 # What per_query() returns beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
 UNPAIRED = {"n_unpaired": pl.Int64}  # of rankings that are compared with those of another frame
+ENDS = ("ci_low", "ci_high")
+# What columns of numbers are called in a wide result, behind the name of the metric.
+WIDE = {"value": "", "n": "_n", "n_effective": "_n_effective", "ci_low": "_low", "ci_high": "_high"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +106,8 @@ class Averaged:
     asked: Asked
     of: list[int]  # which metric each value is of, by its place among those asked for
     averages: list[str | None]  # of each value; None for one of all lists together
-    tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
+    tables: list[dict[str, Array]]  # of segments, then each total: columns of numbers, shape (values, groups) each
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
-    effective: list[Array] = field(default_factory=list)  # and effective sample sizes, where results are weighted
-    beside: Mapping[str, list[Array]] = field(default_factory=dict)  # columns behind the counts, by their names
 
 
 def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
@@ -115,94 +116,92 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
     of, sums = tallies(measured, options.averages)
-    lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
-    place = np.argsort([*of, *lists], kind="stable")
     cluster = None if measured.cluster is None else measured.cluster[some]
     order = None if options.ci is None else log.drawing_order(some)
-    tables: list[list[Array]] = []
+    tables: list[dict[str, Array]] = []
     evaluated: list[Array] = []
-    effective: list[Array] = []
-    unpaired: list[Array] = []
-
-    def table_of(segments: Segments, member: Array | None, count: int) -> list[Array]:
-        """Values of metrics, how many they rest on, and how many are undefined; and their intervals."""
-        table = [*averages_within(sums, member, count)] if sums else [np.zeros((0, count))] * 3
-        if options.ci is not None:
-            table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
-        if measured.shown is None:
-            return table
-        found = measured.shown.within(measured, lists, segments.place[log.grid.cell], count)
-        return [np.concatenate(both)[place] for both in zip(table, found, strict=True)]
-
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
-        tables.append(table_of(segments, member, count))
-        effective += [effective_sizes(measured, of, sums, member, count)] if measured.weights else []
+        tables.append(_within(measured, of, sums, segments, member))
+        if options.ci is not None:
+            ends = intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)
+            tables[-1] |= zip(ENDS, ends, strict=True)
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
-        if measured.unpaired is not None:
-            alone = np.bincount(segments.place, measured.unpaired, minlength=count)
-            unpaired.append(np.tile(alone, (len(place), 1)))
+    place, lists = _together(measured, of)
     averages = [*(tally.average for tally in sums), *[None] * len(lists)]
     of, averages = ([values[i] for i in place] for values in ([*of, *lists], averages))
-    beside = dict.fromkeys(UNPAIRED, unpaired) if unpaired else {}
-    return tidied(Averaged(measured.asked, of, averages, tables, evaluated, effective, beside), options, groups, wide)
+    return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
+
+
+def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
+    """The order in which metrics were asked for, of averages and then those of all lists together; and the latter."""
+    lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
+    return np.argsort([*of, *lists], kind="stable"), lists
+
+
+def _within(
+    measured: Measured, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None
+) -> dict[str, Array]:
+    """The values of metrics in some groups, how many queries they rest on, how many are undefined, and the like.
+
+    Parameters
+    ----------
+    of, sums : as ``tallies`` returns them.
+    member : the group of each evaluated ranking; None for one group of all.
+    """
+    count = len(segments)
+    counted = averages_within(sums, member, count) if sums else np.zeros((3, 0, count))
+    if measured.shown is not None:
+        place, lists = _together(measured, of)
+        found = measured.shown.within(measured, lists, segments.place[measured.log.grid.cell], count)
+        counted = np.concatenate([counted, found], axis=1)[:, place]
+    table = dict(zip(("value", "n", "n_undefined"), counted, strict=True))
+    if measured.weights:
+        table["n_effective"] = effective_sizes(measured, of, sums, member, count)
+    if measured.unpaired is not None:
+        table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))
+    return table
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
-    """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric.
-
-    With several averages a wide group has a row for each.
-    """
-    tables = (np.concatenate(some, axis=1) for some in zip(*each.tables, strict=True))
-    sizes = [np.concatenate(each.effective, axis=1)[:, groups.order]] if each.effective else []
-    value, n, undefined, *ends = (table[:, groups.order] for table in tables)
-    keys, count, m = groups.key_rows(), value.shape[1], len(each.of)
+    """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric."""
+    parts = ((name, [one[name] for one in each.tables]) for name in each.tables[0])
+    table = {name: np.concatenate(values, axis=1)[:, groups.order] for name, values in parts}
+    m, count = table["value"].shape
     total = {"total_over": groups.total_over()} if options.margins else {}
     if wide is not None:
         lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
-        evaluated = np.concatenate(each.evaluated)[groups.order][group]
-        columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
-        laid = zip(("", "_n", *["_n_effective"] * len(sizes), "_low", "_high"), [value, n, *sizes, *ends], strict=False)
-        columns |= _of_metrics(each, lines if options.several else None, dict(laid))
-        columns |= {name: names[group] for name, names in total.items()}
-        named = [*total, *wide.columns(each.asked, options.ci)]
-        return Answer(
-            {name: rows[group] for name, rows in keys.items()},
-            {name: columns[name] for name in named},
-            table=groups.held,
-        )
-    at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
-    long = {name: names[group] for name, names in total.items()}
-    long |= labels(each.asked, np.asarray(each.of)[at])
-    long |= {"average": _at(each.averages, pl.String, at)}
-    long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
-    if sizes:
-        long["n_effective"] = number(sizes[0].T.ravel())
-    for name, of_groups in each.beside.items():
-        laid_out = number(np.concatenate(of_groups, axis=1)[:, groups.order].T.ravel())
-        long[name] = laid_out.cast((PROXIES | UNPAIRED)[name])
-    if ends:
-        long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
-    return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
+        columns = _side_by_side(each, table, lines, several=options.several)
+        columns["n"] = whole(np.concatenate(each.evaluated)[groups.order][group])
+        names = wide.columns(each.asked, options.ci)
+    else:
+        at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
+        columns = labels(each.asked, np.asarray(each.of)[at]) | {"average": _at(each.averages, pl.String, at)}
+        for name, values in table.items():
+            columns[name] = (whole if name in ("n", "n_undefined") else number)(values.T.ravel())
+        columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
+        names = columns
+    columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
+    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
 
 
-def _of_metrics(each: Averaged, lines: Sequence[str | None] | None, table: dict[str, Array]) -> dict[str, pl.Series]:
-    """The columns of each metric; null in the lines of averages that it has not.
+def _side_by_side(
+    each: Averaged, table: dict[str, Array], lines: Sequence[str | None], *, several: bool
+) -> dict[str, pl.Series]:
+    """The columns of each metric, null in the lines of averages that it has not; ``several``: a line for each average.
 
-    Parameters
-    ----------
-    lines : the averages, a line of a group for each; None for one line of all.
-    table : value, n ..., by the end of the column's name, shape (values, groups) each.
+    ``table`` has value, n ... by name, shape (values, groups) each.
     """
-    at = [0 if lines is None else lines.index(average) for average in each.averages]
-    columns: dict[str, pl.Series] = {}
-    for end, values in table.items():
-        laid = np.full((len(each.asked), values.shape[1], len(lines or [""])), np.nan)
-        laid[each.of, :, at] = values
+    at = [lines.index(average) if several else 0 for average in each.averages]
+    count = table["value"].shape[1]
+    columns = {"average": pl.Series([*lines] * count, dtype=pl.String)}
+    for name in (name for name in table if name in WIDE):
+        laid = np.full((len(each.asked), count, len(lines)), np.nan)
+        laid[each.of, :, at] = table[name]
         for (metric, _), own in zip(each.asked, laid, strict=True):
-            columns[metric + end] = number(own.ravel()).cast(pl.Int64 if end == "_n" else pl.Float64)
+            columns[metric + WIDE[name]] = number(own.ravel()).cast(pl.Int64 if name == "n" else pl.Float64)
     return columns
 
 

@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
-from frame_metrics.measuring.pairs import in_order, number_if_any
+from frame_metrics.measuring.pairs import bases_of, in_order, names_of, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
@@ -24,30 +24,39 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import absent
 
-LISTED = Needs(query=True, order=True, judgment=False)
+LISTED = Needs(query=True, order=True, bare=True)
+OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # what is said of judgments, which are not read
 OF_LISTS = ("query", "doc", "score", "rank", "by")  # the roles of a frame of rankings that stands beside
 
 
-def similar(source: Source, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
+def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> tuple[Measured, list[Any]]:
     """Compare each ranking with those of baselines; values are those of the first baseline, then of the next.
 
     Parameters
     ----------
-    names : systems that are baselines; None for all that there are.
+    baseline : a system, or several; None for all that there are.
     there : the rankings of another frame that are the baseline instead; None where there are none.
+
+    Returns
+    -------
+    The values, and the names of the baselines; none where they are of another frame.
     """
     if not isinstance(source, InPieces):
-        return _of_log(source.log(), asked, names, there)
+        log = source.log()
+        names = [] if there is not None else names_of(log)
+        bases = names if baseline is None else bases_of(baseline, names)
+        return _of_log(log, asked, None if baseline is None else bases, there), bases
     if there is not None:
         raise NotComputableError(
             "baseline= as a frame is compared with a frame in memory, and this one is larger; raise memory=, or put "
             "the rows of both into one frame with system="
         )
-    work = work_of(Comparing, source, asked, (None,), names)
-    if names is None and work.systems is None and not work.plan.columns.per_system:
+    work = work_of(Comparing, source, asked, (None,), ())
+    if baseline is None and work.systems is None and not work.plan.columns.per_system:
         raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
-    names = work.names.to_list() if names is None else names
-    return gathered_of(replace(work, asked=[*asked] * len(names), bases=names), source)
+    names = work.names.to_list()
+    bases = names if baseline is None else bases_of(baseline, names)
+    return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +67,6 @@ class Comparing(Measuring):
 
     def measured(self, log: Log) -> Measured:
         return _of_log(log, self.asked[: len(self.asked) // len(self.bases)], self.bases, None)
-
-
-def names_of(log: Log) -> list[Any]:
-    """Return the systems by their numbers; those that a piece does not have are not among them."""
-    rows = log.grid.system_row
-    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
 
 
 def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
@@ -128,7 +131,7 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}
             said |= {name: told for name in ("ties", "duplicates") if (told := plan.roles.get(name))}
             said |= {"system": own.system} if own.system in available else {}
-            baseline = Plan(baseline, {"label": None, "grade": None} | said, None)
+            baseline = Plan(baseline, said, None)
         theirs = listed_plan(baseline)
         check_theirs(baseline, theirs.columns, own)
     return theirs
@@ -136,7 +139,7 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
 
 def listed_plan(irm: Plan) -> Plan:
     """Return the plan that reads rankings; raise for what leaves their documents, or their order, unknown."""
-    roles: Any = {**irm.roles, "relevant": None, "n_relevant": None}
+    roles: Any = {**irm.roles, **dict.fromkeys(OF_JUDGMENTS)}
     plan = Plan(irm.frame, roles, None).asking(LISTED)
     if plan.columns.doc is None:
         raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from operator import or_
 from typing import Any
 
@@ -29,24 +29,24 @@ def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) 
     return mine
 
 
-@dataclass(frozen=True, eq=False)
-class Taking:
-    """The rows of some queries that a piece has, and beside them the ends of all grades in it, and its systems."""
+def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of some queries that a piece has, marked as ``MINE``, and what is to be known of all its rows.
 
-    columns: Columns
-    queries: Sequence[tuple[Any, ...]]  # a value of each column
+    Behind them stand rows with a grade only, the ends of all grades, whose mark is false, and rows with a system only.
 
-    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows, marked as ``MINE``, and behind them rows with a grade only, marked too, or a system only."""
-        query = self.columns.query
-        keys = piece.select(ORDER if name in self.columns.made else name for name in query)
-        mine = reduce(or_, (is_query(keys, values, query) for values in self.queries))
-        parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
-        if (grade := self.columns.grade) in piece.columns:
-            parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
-        if (system := self.columns.system) in piece.columns:
-            parts.append(piece.select(pl.col(system).unique()))
-        return pl.concat(parts, how="diagonal")
+    Parameters
+    ----------
+    queries : a value of each column.
+    """
+    query = columns.query
+    keys = piece.select(ORDER if name in columns.made else name for name in query)
+    mine = reduce(or_, (is_query(keys, values, query) for values in queries))
+    parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
+    if (grade := columns.grade) in piece.columns:
+        parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
+    if (system := columns.system) in piece.columns:
+        parts.append(piece.select(pl.col(system).unique()))
+    return pl.concat(parts, how="diagonal")
 
 
 def _ends(values: pl.Series) -> pl.Series:
@@ -73,7 +73,7 @@ def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]])
     """
     pieces, columns = source.pieces, work.plan.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
-    rows = pieces.gathered(Gathering(columns.needed, [], Taking(columns, queries), types))
+    rows = pieces.gathered(Gathering(columns.needed, [], partial(_taken, columns, queries), types))
     mine = rows.filter(MINE).drop(MINE)
     mine = mine.sort(ORDER) if pieces.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None

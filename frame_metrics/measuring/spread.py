@@ -14,26 +14,10 @@ from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.data.judgments import refuse_strangers
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.errors import BadValueError
-from frame_metrics.measuring.pieces import (
-    MATCHED,
-    OWN,
-    PLACED,
-    Measuring,
-    check_flags,
-    check_judgments,
-    check_scale,
-    ids_of,
-    in_first,
-    in_type,
-    restored,
-    restored_values,
-    with_systems,
-    with_systems_numbered,
-    work_of,
-)
+from frame_metrics.measuring import pieces
 from frame_metrics.measuring.queries import Measured, check_grades
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.source import InPieces, apart_from_all
+from frame_metrics.plan.source import InPieces, check_systems
 
 STRANGE = "\0strange"  # of a piece in which no judgment was found: why not, for its queries and its documents
 COUNTS, NAME, RANKINGS, SHARED = "\0counts", "\0name", "\0rankings", "\0shared"  # of each system of a piece
@@ -47,9 +31,9 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
     ----------
     finish : makes the rows of some queries; it can be pickled.
     """
-    work = work_of(Measuring, source, asked, (None,))
-    check_judgments(work, source)
-    check_scale(work, source)
+    work = pieces.work_of(pieces.Measuring, source, asked, (None,))
+    pieces.check_judgments(work, source)
+    pieces.check_scale(work, source)
     alone = replace(work, judgments=None)  # which are sent once
     steps = partial(_told, alone), partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
@@ -57,29 +41,29 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
     )
 
 
-def _queries(work: Measuring) -> pl.DataFrame | None:
+def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
     """The judged queries, in the types of the log."""
     if work.judgments is None or work.plan.judged is None:
         return None
     names = zip(work.keys, work.plan.judged.query, strict=True)
     return pl.DataFrame(
-        [in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
+        [pieces.in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
     ).unique()
 
 
-def _each(work: Measuring, piece: pl.DataFrame) -> pl.DataFrame:
+def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each ranking of a piece, the judged queries that have no rows among them."""
     if work.judgments is None:
         return work.run(piece, None)
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
     table = work.run(rows, work.judgments[work.judged_rows(piece)])
-    strange = [*_strange(work, rows)] if len(rows) and not table[MATCHED].any() else None
-    return table.with_columns(in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
+    strange = [*_strange(work, rows)] if len(rows) and not table[pieces.MATCHED].any() else None
+    return table.with_columns(pieces.in_first(len(table), pl.Series(STRANGE, [strange], dtype=pl.List(pl.String))))
 
 
-def _strange(work: Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
+def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
     """Yield why no id is among those of the judgments, of queries and of documents; None where some are."""
-    for ids in ids_of(work, lambda columns: rows.select(columns).unique(maintain_order=True)):
+    for ids in pieces.ids_of(work, lambda columns: rows.select(columns).unique(maintain_order=True)):
         try:
             refuse_strangers(*ids)
         except BadValueError as error:
@@ -88,29 +72,29 @@ def _strange(work: Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
             yield None
 
 
-def _told(work: Measuring, table: pl.DataFrame) -> pl.DataFrame:
+def _told(work: pieces.Measuring, table: pl.DataFrame) -> pl.DataFrame:
     """Return one row of a piece, which has its facts, and how many rankings each system has, and shares with others."""
     columns = work.plan.columns
     if columns.system is None or not len(table):
         return table.head(1)
-    own = with_systems(*with_systems_numbered(table, work)).filter(OWN)
-    shared = pl.len().over(*columns.by, PLACED, *columns.query) > 1
+    own = pieces.with_systems(*pieces.with_systems_numbered(table, work)).filter(pieces.OWN)
+    shared = pl.len().over(*columns.by, pieces.PLACED, *columns.query) > 1
     each = own.select(pl.col(columns.system).alias(NAME), shared.alias(SHARED)).group_by(NAME)
     counts = each.agg(pl.len().cast(pl.Int64).alias(RANKINGS), pl.sum(SHARED).cast(pl.Int64))
     return table.head(1).with_columns(counts.select(pl.struct(pl.all()).implode()).to_series().alias(COUNTS))
 
 
-def _known(work: Measuring, told: pl.DataFrame) -> pl.DataFrame:
+def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
     """Return all systems, where pieces know their own; raise for what is wrong with the whole frame."""
-    check_flags(told, work)
-    if STRANGE in told.columns and not told[MATCHED].any():
+    pieces.check_flags(told, work)
+    if STRANGE in told.columns and not told[pieces.MATCHED].any():
         reasons = told[STRANGE].drop_nulls()
         for at in (0, 1):
             each = reasons.list.get(at, null_on_oob=True)
             if len(each) and not each.null_count():
                 raise BadValueError(each[0])
-    table, numbered = with_systems_numbered(told, work)
-    log, _ = restored(table, numbered)
+    table, numbered = pieces.with_systems_numbered(told, work)
+    log, _ = pieces.restored(table, numbered)
     if COUNTS in told.columns:
         _check_shared(work, told[COUNTS].explode().struct.unnest().drop_nulls(RANKINGS))
     check_positions(positions(log))
@@ -118,16 +102,14 @@ def _known(work: Measuring, told: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(NAME)
 
 
-def _check_shared(work: Measuring, counts: pl.DataFrame) -> None:
+def _check_shared(work: pieces.Measuring, counts: pl.DataFrame) -> None:
     """Raise for a system that shares no query with another."""
-    each = counts.group_by(NAME).agg(pl.sum(RANKINGS, SHARED)).sort(NAME, nulls_last=True)
-    apart = each.filter(pl.col(SHARED) == 0)
-    if len(each) > 1 and len(apart):
-        raise apart_from_all(work.plan.columns, str(apart[NAME][0]), apart[RANKINGS][0])
+    names, *each = counts.group_by(NAME).agg(pl.sum(RANKINGS, SHARED)).sort(NAME, nulls_last=True)
+    check_systems(work.plan.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
-def _rows(work: Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result of a piece, with the systems of all pieces."""
     systems = known[NAME] if work.unnumbered else None
-    answer = finish(restored_values(*with_systems_numbered(table, work, systems)))
+    answer = finish(pieces.restored_values(*pieces.with_systems_numbered(table, work, systems)))
     return PolarsFrame(None).given_back(answer)

@@ -59,6 +59,7 @@ Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes:
 LISTED = "frame_metrics.list_metrics() lists them"
 
 
+@cache
 def plain_name(text: str) -> str:
     """Return a name as it is compared: in small letters, without what stands between its letters and digits."""
     return re.sub(r"(?<=[a-z0-9'])[\s_-]+(?=[a-z0-9])", "", text.strip().lower().replace(QUOTE, "'"))

@@ -149,6 +149,12 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
             "or True if the frame lists all"
         )
+    _check_level(name, metric, plan, judgments)
+
+
+def _check_level(name: str, metric: Metric, plan: Plan, judgments: Columns) -> None:
+    """Raise for a level of relevance where labels say what is relevant, or nothing that is read depends on it."""
+    columns, conventions = plan.columns, plan.conventions
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
     if "rel" in metric.params and "rel" not in metric.reads:

@@ -16,7 +16,6 @@ from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, 
 from frame_metrics.inputs.rows import name_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
 
@@ -27,13 +26,12 @@ SHOWN = ("query", "system", "team", "by", "value", "doc")
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:
     """Return the plan of a frame; of expressions it has columns, and roles their names."""
     beside, said = judgments or (None, {})
+    plan = Plan(frame, roles, judgments)
     if not any(map(_has_made, (*roles.values(), *said.values()))):
-        return Plan(frame, roles, judgments)
-    memory = roles.get("memory")
-    limits = Limits(None if memory is None else bytes_of(memory))
-    border, named = _with_columns(frame, roles, limits)
+        return plan
+    border, named = _with_columns(frame, roles, plan.limits)
     if judgments is not None:
-        of_judgments, said = _with_columns(beside, said, limits, "judge: ")
+        of_judgments, said = _with_columns(beside, said, plan.limits, "judge: ")
         judgments = of_judgments.given, said
     plan = Plan(border.given, named, judgments)
     vars(plan)["border"] = border
@@ -96,9 +94,7 @@ class _Making:
 
     def _is_played(self, name: str, role: str) -> bool:
         """Return True where the frame's own column of a name plays a part, or may be found by its name."""
-        named = [
-            one for given in self.given.values() for one in (given if isinstance(given, list | tuple) else [given])
-        ]
+        named = [one for given in self.given.values() for one in _each(given)]
         found = name in FOUND and name != role and name not in self.given and name in self.border.names()
         return found or any(isinstance(one, str) and one == name for one in named)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import ColumnError, NotComputableError, UnknownNameError, closest, listed
 from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
@@ -12,6 +13,9 @@ from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import Asked, plain_name
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
+
+if TYPE_CHECKING:
+    from frame_metrics.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,10 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
-    judgment: bool = True  # whether a label or a grade is read
     weighs: bool = False  # whether results may be weighted by their propensities
     lists: bool = False  # whether some metric is of all lists of a segment together
     takes_lists: bool = False  # whether the verb computes such a metric
-    bare: bool = False  # whether nothing that is asked reads a label or a grade
+    bare: bool = False  # whether neither a label nor a grade has to be there
     team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
     def __or__(self, other: Needs) -> Needs:
@@ -43,61 +46,62 @@ TAKES_LISTS = replace(WEIGHS, takes_lists=True)
 OF_TEAMS = replace(RANKED, team=True)
 
 
-def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
+def needs_of(plan: Plan, asked: Asked) -> Needs:
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
-    needs = Needs(query=judged, bare=not any(metric.judges for _, metric in asked))
+    each = [Needs(query=plan.has_judgments, bare=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.of_classes
-        _check_sets(name, columns, roles)
+        _check_sets(name, plan)
         if metric.input is TwoRankings:
             raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
         if metric.input is Lists:
-            needs |= Needs(query=True, order=metric.k is not None, lists=True)
+            each.append(Needs(query=True, order=metric.k is not None, lists=True))
         elif metric.input is Ranking or metric.k is not None:
-            needs |= _of_ranking(name, metric, columns, roles, available)
+            _check_query(name, metric, plan)
+            each += [RANKED, NONE if metric.missing else _read_beside(name, metric, plan)]
         elif metric.input is Scores or (form is not None and form.input is ClassScores):
-            needs |= Needs(score=True)
+            each.append(Needs(score=True))
         else:
-            retrieved = metric.input is Confusion and (judged or bool(columns.query))
-            needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
-    return needs
+            cutoff = metric.input is Confusion
+            retrieved = cutoff and (plan.has_judgments or bool(plan.played.query))
+            each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
+    return reduce(or_, dict.fromkeys(each))  # most metrics have the same
 
 
-def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any], available: list[str]) -> Needs:
-    """Return the needs of a metric of rankings."""
-    if metric.pooled and not columns.query:
-        lacking = absent(("query",), roles, available)
+def _check_query(name: str, metric: Metric, plan: Plan) -> None:
+    """Raise for a metric of rankings where there is no query, if rows without one have another."""
+    if metric.pooled and not plan.played.query:
+        lacking = absent(("query",), plan.roles, plan.available)
         called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
         raise ColumnError(
             f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
         )
-    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns, roles)
 
 
-def _check_sets(name: str, columns: Columns, roles: Mapping[str, Any]) -> None:
+def _check_sets(name: str, plan: Plan) -> None:
     """Raise for a measure of rows with one label each where a query has several, or lists: there it is another one."""
-    if plain_name(name) in GINI and roles.get("catalogue") is not None:
+    if plan.roles.get("catalogue") is not None and plain_name(name) in GINI:
         raise UnknownNameError(
             f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"
         )
-    if columns.query and plain_name(name).startswith(OF_ONE_LABEL):
+    if plan.played.query and plain_name(name).startswith(OF_ONE_LABEL):
         raise ColumnError(
             f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
             "and accuracy the share of right labels; ask for that one, or say query=None if each row has one label"
         )
 
 
-def _read_beside(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any]) -> Needs:
+def _read_beside(name: str, metric: Metric, plan: Plan) -> Needs:
     """Return the needs of a kernel that reads scores, or columns without a part, of a ranking."""
     if not metric.columns and "score" not in metric.reads:
         return NONE
-    named = dict(columns.extra)
     if metric.columns and {*metric.columns} <= OF_DOCUMENTS:
-        role = metric.columns[0].partition("=")[0]
-        if roles.get(role) is None:
+        role: Any = metric.columns[0].partition("=")[0]
+        if plan.roles.get(role) is None:
             raise ColumnError(f"{name} reads what {role}= says of a document; name it")
         return Needs(extra=metric.columns)
+    named = dict(plan.played.extra)
     for one in metric.columns:
         if one not in named:
             others = f", beside {listed(named)}" if named else ""
@@ -107,15 +111,7 @@ def _read_beside(name: str, metric: Metric, columns: Columns, roles: Mapping[str
     return Needs(score="score" in metric.reads, extra=metric.columns)
 
 
-def decision_of(
-    columns: Columns,
-    roles: Mapping[str, Any],
-    available: list[str],
-    name: str,
-    *,
-    retrieved: bool,
-    cutoff: bool = False,
-) -> Needs:
+def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False) -> Needs:
     """Return the needs of the 2x2 table without a cutoff: threshold, prediction, or retrieved set; no score alone.
 
     Parameters
@@ -123,37 +119,31 @@ def decision_of(
     retrieved : whether there is a retrieved set.
     cutoff : whether there could be one, or a cutoff.
     """
-    if roles.get("threshold") is not None:
+    if plan.roles.get("threshold") is not None:
         return Needs(score=True)
-    if columns.predicted:
+    if plan.played.predicted:
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
     ways = ", or name query= for the retrieved set, or give it a cutoff" if cutoff else ""
-    raise ColumnError(
-        f"{name}: nothing says what is predicted among {listed(available)}; name predicted=, or say threshold={ways}"
+    there = listed(plan.available)
+    raise ColumnError(f"{name}: nothing says what is predicted among {there}; name predicted=, or say threshold={ways}")
+
+
+def audited(plan: Plan) -> Needs:
+    """Return the needs of an audit, which looks at every part that is played."""
+    columns, threshold = plan.played, plan.roles.get("threshold") is not None
+    return Needs(
+        score=threshold or columns.score is not None,
+        predicted=columns.predicted is not None and not threshold,
+        extra=tuple(name for name, _ in columns.extra) if columns.query else (),
+        team=bool(columns.query),
+        weighs=True,
+        bare=plan.only_shown,
     )
 
 
-def audited(columns: Columns, roles: Mapping[str, Any], *, bare: bool) -> Needs:
-    """Return the needs of an audit, which looks at every part that is played."""
-    threshold = roles.get("threshold") is not None
-    score = columns.score is not None
-    extra = tuple(name for name, _ in columns.extra) if columns.query else ()
-    decided = columns.predicted is not None and not threshold
-    of_queries = bool(columns.query)
-    return Needs(score=threshold or score, predicted=decided, extra=extra, team=of_queries, weighs=True, bare=bare)
-
-
-def read_by(
-    columns: Columns,
-    needs: Needs,
-    roles: Mapping[str, Any],
-    available: list[str],
-    *,
-    judged: bool,
-    hint: Callable[[str], str],
-) -> Columns:
+def read_by(plan: Plan, needs: Needs) -> Columns:
     """Return the columns that are read of those that play a part.
 
     Raises
@@ -161,24 +151,8 @@ def read_by(
     ColumnError
         A role that is needed has no column.
     """
-    if columns.class_scores and needs.order:
-        raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
-    if columns.team and not needs.team:
-        raise ColumnError(
-            f"team={columns.team!r} says which system contributed a row of an interleaved list, and compare() credits "
-            "it with the clicks; say team=None to read each list as one"
-        )
-    lacks = {
-        ("query",): (needs.query or judged) and not columns.query,
-        ("score", "rank"): needs.order and not (columns.score or columns.rank),
-        ("score",): needs.score and not (columns.score or columns.class_scores),
-        ("predicted",): needs.predicted and not columns.predicted,
-        ("doc",): (judged or needs.lists) and not columns.doc,
-        ("label", "grade"): needs.judgment and not (needs.bare or judged) and not (columns.label or columns.grade),
-    }
-    for pair, lacking in lacks.items():
-        if lacking:
-            raise ColumnError(absent(pair, roles, available, hint))
+    _check_there(plan, needs)
+    columns = plan.played
     ordered = needs.order or bool(columns.query)
     read = replace(
         columns,
@@ -192,3 +166,26 @@ def read_by(
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
     return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
+
+
+def _check_there(plan: Plan, needs: Needs) -> None:
+    """Raise for a role that is needed and has no column, and for one that nothing can be done with."""
+    columns, judged = plan.played, plan.has_judgments
+    if columns.class_scores and needs.order:
+        raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
+    if columns.team and not needs.team:
+        raise ColumnError(
+            f"team={columns.team!r} says which system contributed a row of an interleaved list, and compare() credits "
+            "it with the clicks; say team=None to read each list as one"
+        )
+    lacks = {
+        ("query",): (needs.query or judged) and not columns.query,
+        ("score", "rank"): needs.order and not (columns.score or columns.rank),
+        ("score",): needs.score and not (columns.score or columns.class_scores),
+        ("predicted",): needs.predicted and not columns.predicted,
+        ("doc",): (judged or needs.lists) and not columns.doc,
+        ("label", "grade"): not (needs.bare or judged) and not (columns.label or columns.grade),
+    }
+    for pair, lacking in lacks.items():
+        if lacking:
+            raise ColumnError(absent(pair, plan.roles, plan.available, plan.border.hint))

@@ -13,7 +13,6 @@ from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of, told_of
-from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -102,10 +101,7 @@ class Plan:
     @cached_property
     def columns(self) -> Columns:
         """The columns that are read."""
-        if self.needs is None:
-            return self.played
-        hint = self.border.hint
-        return read_by(self.played, self.needs, self.roles, self.available, judged=self.has_judgments, hint=hint)
+        return self.played if self.needs is None else read_by(self, self.needs)
 
     @cached_property
     def judged(self) -> Columns | None:
@@ -171,9 +167,7 @@ class Plan:
         played = ((role, getattr(columns, role)) for role in FOUND if role not in self.roles)
         return [role for role, column in played if column and not {*columns.made} & {column, *column}]
 
-    def needs_of(self, asked: Asked) -> Needs:
-        """Return what metrics cannot do without."""
-        return needs_of(asked, self.played, self.roles, self.available, judged=self.has_judgments)
+    needs_of = needs_of  # what metrics cannot do without
 
     @property
     def to_read(self) -> list[str]:
@@ -187,9 +181,11 @@ class Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""
         lists = self.needs is not None and self.needs.lists
         plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
+        if self.conventions.propensity is None:
+            return plan
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
-        return plan if self.conventions.propensity is None else plan.but(conventions=replace(plan.conventions, **read))
+        return plan.but(conventions=replace(plan.conventions, **read))
 
     @property
     def keys_beside(self) -> dict[str, str]:

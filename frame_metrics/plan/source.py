@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,12 +14,13 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.grid import systems_apart
+from frame_metrics.data.grid import rankings_of_systems
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import BadRowsError, ColumnError, check_names
+from frame_metrics.inputs import Array
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
@@ -179,7 +181,7 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
     columns = plan.columns if documents else replace(plan.columns, doc=None)  # which tells rows apart that are alike
     if documents and columns.doc:
-        work, types = Documents(columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
+        work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
     else:
         table = pieces.counted(columns.needed)
@@ -190,42 +192,50 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Documents whose rows are alike but for their id, counted."""
+def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
+    """Return, of documents whose rows are alike but for the id, the rows of one, and for how many it stands.
 
-    doc: str  # the column of ids
-
-    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of one of those that are alike, and for how many documents it stands."""
-        table = piece.drop(ORDER, strict=False)
-        table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
-        row = codes(table, [name for name in table.columns if name not in (self.doc, TIMES)])[0]
-        each = table.select(self.doc, TIMES, pl.Series(ORDER, row)).group_by(self.doc, maintain_order=True)
-        alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
-        once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
-        return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
+    ``doc`` is the column of ids.
+    """
+    table = piece.drop(ORDER, strict=False)
+    table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
+    row = codes(table, [name for name in table.columns if name not in (doc, TIMES)])[0]
+    each = table.select(doc, TIMES, pl.Series(ORDER, row)).group_by(doc, maintain_order=True)
+    alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
+    once = alike.agg(pl.col(doc).first(), pl.col(TIMES).sum()).drop(ORDER)
+    return table.drop(TIMES).join(once, on=doc, nulls_equal=True, maintain_order="left")
 
 
 def check_shared(log: Log) -> None:
     """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
-    apart = systems_apart(log.grid) if log.columns.system else np.zeros(0)
-    if apart.any():
-        system = int(np.argmax(apart > 0))
-        name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
-        raise apart_from_all(log.columns, name, apart[system])
+
+    def name(at: int) -> Any:
+        return log.keys_at(["system"], log.grid.system_row[[at]])["system"][0]
+
+    if log.columns.system:
+        check_systems(log.columns, name, *rankings_of_systems(log.grid))
 
 
-def apart_from_all(columns: Columns, name: str, rankings: int) -> ColumnError:
-    """Return the error for a system that shares no query with another, and has so many rankings."""
-    column, by = columns.system, list(columns.by)
+def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array, shared: Array) -> None:
+    """Raise for a system that shares no query with another.
+
+    Parameters
+    ----------
+    name_of : gives the name of a system, by its number.
+    counts, shared : the rankings of each system, and those of queries that another system has too, shape (systems,).
+    """
+    alone = (counts > 0) & (shared == 0)
+    if not alone.any() or np.count_nonzero(counts) < 2:
+        return
+    at, column, by = int(np.argmax(alone)), columns.system, list(columns.by)
+    name, rankings = str(name_of(at)), counts[at]
     if columns.team:
-        return ColumnError(
+        raise ColumnError(
             f"{column}: {name!r} has rows of {rankings} queries, and no other team has any in one of them; in "
             "an interleaved list both have some. For arms with lists of their own say "
             f"team=None, system={column!r}, and compare(..., paired=False)"
         )
-    return ColumnError(
+    raise ColumnError(
         f"{column}: {name!r} has results of {rankings} queries, and no other system has any of one of them; "
         "each system would be measured on the queries of all: say system=None, "
         f"by={[*by, column] if by else column!r} for the mean of each over its own, "

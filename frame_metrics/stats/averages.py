@@ -32,8 +32,7 @@ class Tally:
 
 
 def _quotient(sums: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return sums[0] / sums[1]
+    return sums[0] / sums[1]
 
 
 def no_further(mean: Array, values: Array) -> Array:
@@ -238,7 +237,8 @@ def intervals(
         for i, (average, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
             defined = average.defined[members] if of is None else np.bincount(of, average.defined[members]) > 0
             if defined.sum() >= 2:
-                out[:, i, g] = percentiles(average.finish(sums), level)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    out[:, i, g] = percentiles(average.finish(sums), level)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from frame_metrics.inputs import Array
 NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
 
 
+@cache
 def level_of(average: str) -> float | None:
     """Return the level of an average that is a quantile, as .9 of "q0.9"; None of others, and of what is no level."""
     if average in NAMED:

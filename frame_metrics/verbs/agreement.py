@@ -163,7 +163,7 @@ def disagreements(irm: Plan) -> Any:
 
 def _annotated(irm: Plan) -> Plan:
     """Return the plan in which annotators may differ; raise where they have no names."""
-    plan = irm.asking(Needs(query=True, judgment=False))
+    plan = irm.asking(Needs(query=True, bare=True))
     if plan.judged is None or not plan.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
     if plan.columns.by:

@@ -29,8 +29,7 @@ def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     """Answer ``irm.confusion``, which has the parameters."""
     for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
         check_bool(name, given)
-    needs = decision_of(irm.columns, irm.roles, irm.available, "confusion()", retrieved=False)
-    plan = irm.asking(needs)
+    plan = irm.asking(decision_of(irm, "confusion()", retrieved=False))
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
     plan.check_pooled((*total, "predicted", "matched", "actual", "n", *share))

@@ -21,6 +21,7 @@ from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
+    ENDS,
     OF_QUERIES,
     Averaged,
     EvaluateOptions,
@@ -111,17 +112,17 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     groups = groups_of(cases.cells, options.margins)
     of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
     normal = _by_delong(cases, wanted, options)
-    tables: list[list[Array]] = []
+    tables: list[dict[str, Array]] = []
     for segments in groups.each:
         inputs = pooled.inputs_of(cases, segments)
         if cases.binary:
             pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
         values = [pooled.one_metric(inputs, *metric) for metric in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
-        table = [np.where(n, [metric.value for metric in values], np.nan), n, undefined]
+        value = np.where(n, [metric.value for metric in values], np.nan)
+        tables.append({"value": value, "n": n, "n_undefined": undefined})
         if options.ci is not None:
-            table += [*_ends(inputs, wanted, table[0], normal, options, options.ci)]
-        tables.append(table)
+            tables[-1] |= zip(ENDS, _ends(inputs, wanted, value, normal, options, options.ci), strict=True)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
 

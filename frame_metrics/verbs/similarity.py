@@ -13,10 +13,10 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
-from frame_metrics.measuring.pairs import in_order, named, number_if_any, pairs_of
+from frame_metrics.measuring.pairs import in_order, names_of, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
-from frame_metrics.measuring.similarity import listed_plan, names_of, of_pair, plan_beside, read_lists, similar
+from frame_metrics.measuring.similarity import listed_plan, of_pair, plan_beside, read_lists, similar
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked, check_margins
@@ -53,8 +53,8 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
 
     def compute(source: Source) -> Answer:
         there = None if beside is None else read_lists(beside)
-        measured = similar(source, asked, None if of_frame else named(baseline) or None, there)
-        return _answer(measured, asked, options, None if there is None else name_of_saved(there))
+        measured, bases = similar(source, asked, None if of_frame else baseline, there)
+        return _answer(measured, asked, options, bases, None if there is None else name_of_saved(there))
 
     def types(kinds: dict[str, Any]) -> dict[str, Any]:
         system = {columns.system: kinds[columns.system]} if columns.system else {}
@@ -85,14 +85,21 @@ def _check(plan: Plan, asked: Asked, options: SimilarityOptions, result: Iterabl
     check_apart(plan.columns.keys, ("baseline", *result))
 
 
-def _answer(measured: Measured, asked: Asked, options: SimilarityOptions, saved: str | None) -> Answer:
-    """Return the rows of each pair of systems, one below the other; ``saved``: the name of a baseline beside."""
-    log, column, baseline = measured.log, measured.log.columns.system, options.baseline
+def _answer(
+    measured: Measured, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None
+) -> Answer:
+    """Return the rows of each pair of systems, one below the other.
+
+    Parameters
+    ----------
+    bases : the systems that were compared with; ``saved``: or the name of a baseline beside.
+    """
+    log, column = measured.log, measured.log.columns.system
     order, here = in_order(log)[0].tolist(), names_of(log)
-    places = (
-        {number_if_any(name, here): at for at, name in enumerate(named(baseline) or here)} if saved is None else {0: 0}
-    )
-    pairs = pairs_of(order, here, baseline, str(column)) if saved is None else [(system, 0) for system in order]
+    pairs, places = [(system, 0) for system in order], {0: 0}
+    if saved is None:
+        pairs = pairs_of(order, here, options.baseline, str(column))
+        places = {number_of(name, here, str(column)): at for at, name in enumerate(bases)}
     answers: list[Answer] = []
     for system, base in pairs:
         pair = of_pair(measured, asked, system, places[base])

@@ -99,7 +99,7 @@ JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
 COMPARED = (  # of the order alone
-    "label rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
+    "label grade rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
     "unjudged_queries"
 )
 UNREAD = {

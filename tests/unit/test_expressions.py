@@ -97,6 +97,10 @@ made_of(score=lambda frame: 1 / 0)
     but: made_of(score=(pl.col("clicks") - pl.col("distance")).alias("less"))
     but: made_of(score=lambda frame: frame["clicks"] - 1)
     but: made_of(by=["day", pl.col("day").dt.month().alias("month")])
+made_of(by=pl.col("day").dt.month(), extra={"when": "day"})
+    ColumnError: by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own,
+        with .alias(), or .rename() in pandas
+    but: made_of(by=pl.col("day").dt.month().alias("month"), extra={"when": "day"})
 """
 
 

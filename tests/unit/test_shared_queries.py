@@ -9,7 +9,7 @@ import pytest
 
 from frame_metrics import IRM, ColumnError
 from helpers import KINDS, as_kind, as_polars, error, odd
-from inside import small_blocks
+from inside import in_pieces, small_blocks
 
 # An online test: each session belongs to one arm, and both arms are perfect.
 ARMS = pl.DataFrame({"query": range(400), "arm": ["A"] * 300 + ["B"] * 100, "score": 1.0, "label": 1})
@@ -29,6 +29,7 @@ VERBS: dict[str, Any] = {
     "bounds": lambda irm: irm.bounds("rr", of="ties"),
     "cutoffs": lambda irm: irm.curve("precision@k"),
     "roc": lambda irm: irm.curve("roc"),
+    "roc of each query": lambda irm: irm.curve("roc", per="query"),
     "thresholds": lambda irm: irm.thresholds("recall"),
     "best_threshold": lambda irm: irm.best_threshold("recall"),
     "confusion": lambda irm: irm(query="query", threshold=1).confusion(),
@@ -41,6 +42,8 @@ def test_systems_that_share_no_query_are_an_error(verb: str) -> None:
     said = error(lambda: VERBS[verb](ARMS.irm(system="arm")), ColumnError)
     assert said.startswith("arm: 'A' has results of 300 queries, and no other system has any of one of them")
     assert "system=None, by='arm'" in said
+    large = in_pieces(ARMS.irm(system="arm"), 4_000)
+    assert error(lambda: as_polars(VERBS[verb](large)), ColumnError) == said
 
 
 def test_the_error_leads_to_users_of_both() -> None:

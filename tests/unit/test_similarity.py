@@ -213,7 +213,7 @@ def test_a_frame_without_rows_has_no_systems(kind: str) -> None:
 @pytest.mark.parametrize("per_query", [False, True])
 def test_pieces_agree_with_the_whole(baseline: Any, per_query: bool) -> None:
     """Some pieces of a query do not have the baseline, or any other system."""
-    irm = made().irm(system="run", by="day", weight="traffic")
+    irm = made().filter(pl.col("query") < "q2").irm(system="run", by="day", weight="traffic")
     expected = similar(irm, baseline=baseline, per_query=per_query)
     assert_frame_equal(similar(in_pieces(irm), baseline=baseline, per_query=per_query), expected, abs_tol=1e-12)
 
@@ -242,6 +242,15 @@ def test_systems_in_columns_and_queries_in_rows() -> None:
     assert lists.irm(system="run").similarity("overlap@2", "jaccard")["value"].to_list() == [1 / 2, 2 / 3]
 
 
+@pytest.mark.parametrize("baseline", [["a", "1"], ("a", "1"), [["a", "1"]]])
+def test_a_system_that_is_called_by_a_list_is_named_as_one(baseline: Any) -> None:
+    """By what compares rankings as by what compares values, in memory and in pieces."""
+    log = orders("abc", "bca").with_columns(run=pl.concat_list("run", pl.lit("1"))).with_columns(grade=pl.lit(1))
+    irms = [log.irm(system="run"), log.lazy().irm(system="run", memory="1GB")]
+    for found in [irms[0].compare("rr", baseline=baseline), *(similar(irm, baseline=baseline) for irm in irms)]:
+        assert found.select("run", "baseline").unique().rows() == [(["b", "1"], ["a", "1"])]
+
+
 def test_judgments_are_not_read() -> None:
     """Neither those in the frame, nor those beside it, nor lists of what is relevant."""
     plain = made().irm(system="run")
@@ -249,6 +258,20 @@ def test_judgments_are_not_read() -> None:
     beside = plain.judge(frame("query doc grade", ("q1", "d1", 1), ("new", "d2", 1)))
     for irm in (judged.irm(system="run", relevant=None), beside, judged.irm(system="run", relevant="relevant")):
         assert_frame_equal(similar(irm), similar(plain))
+
+
+@pytest.mark.parametrize("role", ["label", "grade"])
+@pytest.mark.parametrize("says", ["other things of a document by each run", "a word"])
+def test_judgments_that_other_verbs_refuse_are_not_read(role: str, says: str) -> None:
+    """Systems are compared whatever the judgments say, as by clicks, which differ where two systems show a document."""
+    log = made()
+    said = pl.Series(range(len(log))) % 2 if says != "a word" else pl.Series([says] * len(log))
+    judged = log.with_columns(said.alias(role)).irm(system="run")
+    assert_frame_equal(similar(judged), similar(log.irm(system="run")))
+    assert_frame_equal(
+        judged.similarity("rbo", baseline=judged.frame.filter(run="x").drop("run")),
+        log.irm(system="run").similarity("rbo", baseline=log.filter(run="x").drop("run")),
+    )
 
 
 # A baseline beside

@@ -46,7 +46,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
-    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm.columns, irm.roles, bare=irm.only_shown))
+    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
     rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))

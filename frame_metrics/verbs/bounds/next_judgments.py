@@ -57,7 +57,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
     if asked and not (irm.has_judgments or irm.played.label or irm.played.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
-    plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, judgment=False))
+    plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, bare=True))
     max_grade = plain(max_grade)
     _check(asked, plan, baseline, max_grade)
     asked, columns = scaled(asked, max_grade), plan.columns
