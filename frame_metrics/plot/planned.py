@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SAID = "power draws what plan(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
-COUNTS = ("k", "n", "n_units", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
+COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
 ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}  # keys that a note has where it can
 CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve
 
@@ -40,7 +40,8 @@ def power(
     alt = altair()
     there = [name for name in ONCE if name in border_of(frame).names()]
     alone = {name: values[0] for name in there if (values := column_of(frame, name).unique()).len() == 1}
-    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=[*alone]), None, chosen)
+    ignored = [*alone, "reason"]
+    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()

@@ -40,9 +40,7 @@ def compared(
     if grown:
         test, level = "z", as_level(level, grown)
     value, base = arms.means
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(base == 0, np.nan, (value - base) / np.abs(base))
-    out = {"value": value, "baseline_value": base, "difference": value - base, "relative": relative}
+    out = {"value": value, "baseline_value": base, "difference": value - base}
     if grown is not None:
         out["p_value"] = np.where(np.isnan(value - base), np.nan, 1)
     if min(arms.n) < 2 or grown == 0:

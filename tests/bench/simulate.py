@@ -9,7 +9,8 @@ difference.
 Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
 Looks: arms that do not differ grow, and compare(paired=False, looks="any") is asked at each of many looks.
-Plans: plan() says how many queries, or users, see a difference, and a test of so many is asked whether it does.
+Plans: plan() says how many queries, or users, or queries for people beside a machine, see a difference, and a test of
+so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
 Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
@@ -36,7 +37,7 @@ from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
-from frame_metrics.stats.size import needed, spreads
+from frame_metrics.stats.size import Beside, needed, spreads
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -860,6 +861,7 @@ def plans(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line("difference seen: t", f"{measure}-like, {PLANNED[tests]}", trials, int(seen), KNOWN)
         yield from by_pilots(measure, values, many, trials)
     yield from arms_planned(trials)
+    yield from people_planned(of_queries(rows)[:, 0], trials)
 
 
 def by_pilots(measure: str, values: Any, many: Any, trials: int) -> Iterator[Line]:
@@ -895,6 +897,34 @@ def arms_planned(trials: int) -> Iterator[Line]:
         found = asked_of(arms_of(user, value + SHIFT * mine[user], None, mine), "t", trial)
         seen += found["p_value"] <= LEVEL
     yield Line("difference seen: t", "as many users of each arm as planned", trials, int(seen), KNOWN)
+
+
+def differing_by_both(values: Any, judge: str, n: int, rng: Any) -> Any:
+    """Draw differences of two systems on so many queries, by people and by a lenient machine, shape (2, queries)."""
+    mixed = EFFECT**0.5 * rng.normal(size=(n, 1)) + (1 - EFFECT) ** 0.5 * rng.normal(size=(n, 2))
+    share = JUDGES[judge]
+    machine = share * mixed + (1 - share**2) ** 0.5 * rng.normal(size=(n, 2))
+    return np.stack([values[at_place(mixed, values)], (1 - LENIENT) * values[at_place(machine, values)]]) @ [1.0, -1.0]
+
+
+def judged_by_people(both: Any, n: int) -> int:
+    """Return how many of so many queries people have to judge."""
+    sizes = np.ones(both.shape[1])
+    beside = Beside.of(both, sizes, np.stack([both[1], sizes]), n, (1, 0))
+    return int(needed(spreads(both[:1], sizes[None], 1, 0), 1, DETECT, POWER, 1 - LEVEL, beside)[0])
+
+
+def people_planned(values: Any, trials: int) -> Iterator[Line]:
+    """Count how often a difference is seen where people judge as many queries as planned, and a machine all."""
+    for judge, n in product(JUDGES, LOGGED):
+        few = judged_by_people(differing_by_both(values, judge, 200_000, np.random.default_rng([18])), n)
+        seen = 0
+        for trial in range(trials):
+            people, machine = differing_by_both(values, judge, n, np.random.default_rng([19, n, trial]))
+            found = powered(np.where(np.arange(n) < few, people + DETECT, np.nan), machine)
+            seen += found.p_value("t") <= LEVEL
+        setting = f"{judge} machine, as many of {n:,} queries for people as planned"
+        yield Line("difference seen: t", setting, trials, int(seen), KNOWN)
 
 
 def of_machine(values: Any, judge: str, n: int, trial: int) -> tuple[Any, Any, Any]:

@@ -18,7 +18,6 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -50,7 +49,6 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     if kind == "teams":
         plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
     if kind == "proxies":
-        check_proxies(asked or (), plan)
         _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):

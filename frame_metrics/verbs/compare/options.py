@@ -18,6 +18,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import check_pooled
 from frame_metrics.metrics.names import Asked
@@ -153,6 +154,8 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
                 "say match=None, and name a column of classes"
             )
     _check_asked(kind, asked, options)
+    if kind == "proxies":
+        check_proxies(asked, plan)
 
 
 def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
