@@ -73,11 +73,9 @@ class Beside:
         """
         people, own, apart = (spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1]))
         sums, size = every
-        machine, least = (
-            float(spreads(sums[None], size[None], 0, 0)[0]),
-            (CLOSE * np.abs(sums / size).max(initial=0)) ** 2,
-        )
-        some = (own > least) & (machine > least)  # else all that differs is left by adding floats
+        machine = float(spreads(sums[None], size[None], 0, 0)[0])
+        least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # what is less is left by adding floats
+        some = (own > least) & (machine > least)
         joint = np.where(some, (people + own - apart) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint)
 

@@ -333,7 +333,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),
-        sureness(two, None, None, 1 - LEVEL, 0.8, RESAMPLES, seed)["p_value"],
+        sureness(two, None, None, 1 - LEVEL, RESAMPLES, seed)["p_value"],
     )
     return [float(p.min()) for p in found]
 
@@ -423,7 +423,7 @@ def arms_of(user: Any, value: Any, before: Any, mine: Any, unit: Any = None) -> 
 def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
     """Return what the arms are told to differ by, from the functions behind compare()."""
     drawn = (PERMUTATIONS, RESAMPLES, trial)
-    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, 0.8, drawn, lambda done: None).items()}
+    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, drawn, lambda done: None).items()}
 
 
 def asked_of_a_log(drawn: tuple[Any, ...], test: str, trial: int, covariate: str | None) -> dict[str, float]:

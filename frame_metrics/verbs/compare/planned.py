@@ -15,7 +15,6 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_apart,
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import WEIGHS
@@ -36,6 +35,7 @@ COUNTS: dict[Kind, tuple[str, ...]] = {
     "proxies": ("n", "n_units", "n_all"),
     "arms": ("n", "baseline_n", "n_units", "baseline_n_units"),
 }
+MOST = 2**63  # numbers of units from which on nobody can count to them
 NEEDED = ("needed", "needed_low", "needed_high")
 ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance between 0 and 1, as 0.8")}
 
@@ -65,6 +65,11 @@ class PlanOptions(CompareOptions):
         return list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
 
     @property
+    def several(self) -> int:
+        """The number of rows of each pair of systems and metric."""
+        return len(self.each("detect")) * len(self.each("power"))
+
+    @property
     def level(self) -> float:
         """The level at which each of the tests is made, so that all keep that of the interval."""
         return 1 - (1 - self.ci) / self.n_tests
@@ -79,9 +84,10 @@ class PlanOptions(CompareOptions):
             n = needed(seen, len(sums), detect, power, self.level, beside)
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
-            ends = dict(zip(NEEDED, (n[0], np.floor(low), np.ceil(high)), strict=True))
+            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high)))
+            ends = dict(zip(NEEDED, numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
-            if beside is not None and not np.isfinite(n[0]):
+            if beside is not None and ends["needed"] is None:
                 rows[-1]["reason"] = self._why_none(counts["n_units"], beside.units, seen[0], power)
         return rows
 
@@ -112,24 +118,23 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
         raise NotComputableError(
             f"n_all={options.n_all} is of what a machine judges beside people; leave it out, or judge() with proxy="
         )
-    beside = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
-    beside |= {"reason": pl.String} if kind == "proxies" else {}
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *beside))
+    schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
+    schema |= {"reason": pl.String} if kind == "proxies" else {}
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *schema))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
+        if kind == "arms":
+            return _of_arms(measured_for(source, asked, arms=True), str(plan.columns.system), options, schema)
         if kind == "proxies":
             pairing, _ = paired_both(source, asked or (), options)
         else:
-            measured = measured_for(source, asked, arms=not options.paired)
-            if not options.paired:
-                return _of_arms(measured, str(plan.columns.system), options, beside)
-            pairing = paired(measured)
+            pairing = paired(measured_for(source, asked, arms=False))
         rows = [row for each in _of_pairs(pairing, options, proxies=kind == "proxies") for row in each]
-        segment, metric, pair = _places(rows, len(pairing.measured.asked), len(pairing.pairs), options)
-        return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, beside))
+        segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), options.several)
+        return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
-    return answer_of(plan, compute, schema_of(plan.columns, options, beside), in_pieces=not irm.of_values)
+    return answer_of(plan, compute, schema_of(plan.columns, options, schema), in_pieces=not irm.of_values)
 
 
 def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[list[Row]]:
@@ -169,22 +174,10 @@ def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row)
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]
-    at = _places(rows, len(arms.asked), len(pairs), options)
+    at = places(len(rows), len(arms.asked), len(pairs), options.several)
     return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
-
-
-def _places(rows: Sequence[Row], metrics: int, pairs: int, options: PlanOptions) -> tuple[Array, ...]:
-    """The segment, metric and pair of each row."""
-    several = len(options.each("detect")) * len(options.each("power"))
-    return tuple(np.repeat(at, several) for at in places(len(rows) // several, metrics, pairs))
 
 
 def _columns(rows: Sequence[Row], schema: Row) -> dict[str, pl.Series]:
     """The columns beside the keys."""
-    known = {name: [row.get(name) for row in rows] for name in schema}
-    return {
-        name: pl.Series(known[name], dtype=kind)
-        if kind == pl.String
-        else number(np.array(known[name], float)).cast(kind, strict=False)
-        for name, kind in schema.items()
-    }
+    return {name: pl.Series([row.get(name) for row in rows], dtype=kind) for name, kind in schema.items()}

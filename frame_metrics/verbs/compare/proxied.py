@@ -42,11 +42,11 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     pairing, drawn = paired_both(source, asked, options)
     m, n_pairs, rows = len(asked), len(pairing.pairs), []
-    for here, (_, metric, i), _ in pairing.each(options.unanswered, together=False):
+    for here, (_, number, i), _ in pairing.each(options.unanswered, together=False):
         pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
-        rows.append(_row(here, sides(here, metric, m, pair), pair, chance, options))
-    segment, metric, pair = places(len(rows), m, n_pairs)
-    return pairing.answer(pairing.segments[segment], metric, pair, tabled(rows, m, n_pairs, options))
+        rows.append(_row(here, sides(here, number, m, pair), pair, chance, options))
+    segment, metric, of = places(len(rows), m, n_pairs)
+    return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
 def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, options: CompareOptions) -> Row:
@@ -66,6 +66,6 @@ def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, opt
         return row
     base = mean(np.where(np.isnan(both), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
     low, high = found.ends(options.ci, way)
-    mde = detectable(options.ci, options.power) * found.errors[way != "t"]
+    mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
     return row | {"p_value": found.p_value(way)}
