@@ -1240,7 +1240,8 @@ class IRM(Generic[Frame]):
         power : how likely it is to be seen, or a list of chances, as of a curve.
         baseline, unanswered, paired : as in ``compare``.
         n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
-        n_all : with a proxy, how many queries (or clusters) the machine judges in all; None for those of the log.
+        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all; None for those of
+            the log.
         ci : 1 less the level of the test; also the level of the interval of the number that is needed.
         resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
 

@@ -19,7 +19,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
-from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_compared
+from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
@@ -34,7 +34,8 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
             f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
         )
     arms = ArmRows.of(cases, str(columns.system), asked, options)
-    return pairs_compared(asked, arms.segments, arms.systems, options, arms.rows)
+    pairs = pairs_among(arms.systems, options)
+    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, arms.rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -173,7 +173,7 @@ def shown_progress(work: int, total: int, unit: str = "query") -> AbstractContex
 def arms_compared(measured: Measured, system: str, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of arms."""
     arms = ArmValues.of(measured, system)
-    each = arms.asked, arms.segments, arms.systems
-    draws = options.permutations * len(pairs_among(arms.systems, options))
+    pairs = pairs_among(arms.systems, options)
+    each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     with shown_progress(HARDER * draws * len(arms.arm), draws * len(arms.segments), "draw") as tick:
         return pairs_compared(*each, options, lambda segment, pair: arms.between(segment, pair, options, tick))

@@ -150,11 +150,11 @@ def pairs_compared(
     asked: Asked,
     segments: Segments,
     systems: Segments,
+    pairs: Sequence[Pair],
     options: CompareOptions,
     compared: Callable[[int, Pair], list[Row]],
 ) -> Answer:
-    """Return rows of each pair of systems as an answer; ``compared`` gives those in a segment, by metric."""
-    pairs = pairs_among(systems, options)
+    """Return rows of pairs of systems as an answer; ``compared`` gives those of a pair in a segment, by metric."""
     rows = in_order(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
     return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs)

@@ -151,13 +151,13 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         columns = np.column_stack([np.nan_to_num(people) * own, apart * own, own, apart * each, each])
         *judged, sizes, every, size = in_clusters(columns, here.clusters(use)).T
         some, there = sizes > 0, size > 0
-        counts = {"n": (~np.isnan(people)).sum(), "n_units": some.sum()}
+        counts = {"n": len(value), "n_units": some.sum()}
         sums = np.array(judged)[:, some]
         beside = None
         if proxies:
             drawn = options.resamples, options.seed
             beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
-            counts["n_all"] = beside.units
+            counts |= {"n": np.count_nonzero(own), "n_all": beside.units}
         yield options.rows(counts, sums[:1], sizes[None, some], beside)
 
 

@@ -30,6 +30,7 @@ from frame_metrics.verbs.compare.differences import (
     by_area,
     by_draws,
     in_order,
+    pairs_among,
     pairs_compared,
     places,
     tabled,
@@ -44,13 +45,14 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
     if options.against is not None:
         return _against(cases, asked, options)
     by_document = paired_rows(cases, source.table)
+    pairs = pairs_among(by_document.systems, options)
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, unpaired = by_document.rows(segment, pair)
         found = RowComparison(_stacked(cases, rows), options, first=int(pair[0] > pair[1])).rows(asked)
         return [row | {"n_unpaired": unpaired} for row in found]
 
-    return pairs_compared(asked, by_document.segments, by_document.systems, options, compared)
+    return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
