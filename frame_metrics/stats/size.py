@@ -80,7 +80,7 @@ class Beside:
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint)
 
     def judged(self, spread: Array, factor: float, beyond: float) -> Array:
-        """Return the least number n that people judge, at most all, for which the variance times ``factor`` is 1.
+        """Return the least number n that people judge for which the variance times ``factor`` is 1; infinite for none.
 
         The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``powered``,
         of the variances s by people and v by the machine and their covariance c. It is the mean over the lambda that n
@@ -95,7 +95,7 @@ class Beside:
             variance = (spread - 2 * tuned * self.joint + tuned**2 * self.machine / rest).mean(axis=0)
             enough = factor * variance <= n - beyond
             few, many = np.where(enough, few, n), np.where(enough, n, many)
-        return many
+        return np.where(many < self.units, np.maximum(many, FEWEST), np.inf)
 
 
 def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Beside | None = None) -> Array:
@@ -112,11 +112,7 @@ def needed(spread: Array, arms: int, detect: float, power: float, level: float, 
     beyond = more(level) / arms
     with np.errstate(over="ignore", invalid="ignore"):  # of a difference next to 0
         factor = np.square(np.float64(max(detectable(level, power), 0)) / detect)
-        many = spread * factor
-    many = np.where(np.isfinite(many), many, np.nan) + beyond
-    if beside is not None:
-        alone = np.nan_to_num(many, nan=np.inf)
-        many = np.where(alone > beside.units, np.inf, np.maximum(beside.judged(spread, factor, beyond), FEWEST))
+        many = spread * factor + beyond if beside is None else beside.judged(spread, factor, beyond)
     return np.maximum(np.ceil(many - 1e-9), 2)
 
 

@@ -65,9 +65,9 @@ class PlanOptions(CompareOptions):
         return list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
 
     @property
-    def several(self) -> int:
-        """The number of rows of each pair of systems and metric."""
-        return len(self.each("detect")) * len(self.each("power"))
+    def cases(self) -> list[tuple[float, float]]:
+        """The differences and chances to see them that each pair of systems and metric has rows of."""
+        return [*product(self.each("detect"), self.each("power"))]
 
     @property
     def level(self) -> float:
@@ -80,7 +80,7 @@ class PlanOptions(CompareOptions):
         if beside is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
         rows: list[Row] = []
-        for detect, power in product(self.each("detect"), self.each("power")):
+        for detect, power in self.cases:
             n = needed(seen, len(sums), detect, power, self.level, beside)
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
@@ -130,14 +130,14 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
             pairing, _ = paired_both(source, asked or (), options)
         else:
             pairing = paired(measured_for(source, asked, arms=False))
-        rows = [row for each in _of_pairs(pairing, options, proxies=kind == "proxies") for row in each]
-        segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), options.several)
+        rows = [*_of_pairs(pairing, options, proxies=kind == "proxies")]
+        segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
     return answer_of(plan, compute, schema_of(plan.columns, options, schema), in_pieces=not irm.of_values)
 
 
-def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[list[Row]]:
+def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
     """The rows of each segment, metric and pair of systems, whose units have a difference."""
     m = len(pairing.measured.asked)
     for here, (_, metric, i), use in pairing.each(options.unanswered, together=False):
@@ -158,7 +158,7 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
             drawn = options.resamples, options.seed
             beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
             counts |= {"n": np.count_nonzero(own), "n_all": beside.units}
-        yield options.rows(counts, sums[:1], sizes[None, some], beside)
+        yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
 def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row) -> Answer:
@@ -174,7 +174,7 @@ def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row)
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]
-    at = places(len(rows), len(arms.asked), len(pairs), options.several)
+    at = places(len(rows), len(arms.asked), len(pairs), len(options.cases))
     return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
 
 
