@@ -907,17 +907,18 @@ def differing_by_both(values: Any, judge: str, n: int, rng: Any) -> Any:
     return np.stack([values[at_place(mixed, values)], (1 - LENIENT) * values[at_place(machine, values)]]) @ [1.0, -1.0]
 
 
-def judged_by_people(both: Any, n: int) -> int:
-    """Return how many of so many queries people have to judge."""
-    sizes = np.ones(both.shape[1])
-    beside = Beside.of(both, sizes, np.stack([both[1], sizes]), n, (1, 0))
-    return int(needed(spreads(both[:1], sizes[None], 1, 0), 1, DETECT, POWER, 1 - LEVEL, beside)[0])
+def judged_by_people(both: Any, few: int, n: int, resamples: int) -> Any:
+    """Return how many of so many queries people have to judge, by a pilot in which they judged a few, and resamples."""
+    sizes, people = np.ones(both.shape[1]), both[:, :few]
+    beside = Beside.of(people, sizes[:few], np.stack([both[1], sizes]), n, (resamples, 0))
+    return needed(spreads(people[:1], sizes[None, :few], resamples, 0), 1, DETECT, POWER, 1 - LEVEL, beside)
 
 
 def people_planned(values: Any, trials: int) -> Iterator[Line]:
     """Count how often a difference is seen where people judge as many queries as planned, and a machine all."""
     for judge, n in product(JUDGES, LOGGED):
-        few = judged_by_people(differing_by_both(values, judge, 200_000, np.random.default_rng([18])), n)
+        many = differing_by_both(values, judge, 200_000, np.random.default_rng([18]))
+        few, _ = judged_by_people(many, many.shape[1], n, 1)
         seen = 0
         for trial in range(trials):
             people, machine = differing_by_both(values, judge, n, np.random.default_rng([19, n, trial]))
@@ -925,6 +926,19 @@ def people_planned(values: Any, trials: int) -> Iterator[Line]:
             seen += found.p_value("t") <= LEVEL
         setting = f"{judge} machine, as many of {n:,} queries for people as planned"
         yield Line("difference seen: t", setting, trials, int(seen), KNOWN)
+        if n == LOGGED[0]:
+            yield by_few_labels(values, judge, few, trials)
+
+
+def by_few_labels(values: Any, judge: str, known: float, trials: int) -> Line:
+    """Count the intervals of pilots that hold the number of queries for people."""
+    held = 0
+    for trial in range(trials):
+        both = differing_by_both(values, judge, LOGGED[0], np.random.default_rng([20, trial]))
+        low, high = percentiles(judged_by_people(both, PILOT, LOGGED[0], RESAMPLES)[1:], 0.95)
+        held += np.floor(low) <= known <= np.ceil(high)
+    setting = f"{judge} machine, planned by a pilot of {PILOT} of {LOGGED[0]} queries"
+    return Line("interval holds the number", setting, trials, int(held), None)
 
 
 def of_machine(values: Any, judge: str, n: int, trial: int) -> tuple[Any, Any, Any]:
