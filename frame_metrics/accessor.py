@@ -366,7 +366,8 @@ class IRM(Generic[Frame]):
         proxy : judgments of a machine, of the same queries and of many more, beside ``qrels``, those that people gave
             to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
             ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
-            ``evaluate`` and ``compare`` give prediction-powered means, ``audit`` looks at both, other verbs refuse it.
+            ``evaluate`` and ``compare`` give prediction-powered means, ``plan`` says how many queries people have to
+            judge, ``audit`` looks at both, other verbs refuse it.
             Metrics that rest on R or the ideal count a query as judged by people only where these judged every document
             that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
