@@ -340,7 +340,8 @@ class IRM(Generic[Frame]):
         proxy : judgments of a machine, of the same queries and of many more, beside ``qrels``, those that people gave
             to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
             ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
-            ``evaluate`` and ``compare`` give prediction-powered means, ``audit`` looks at both, other verbs refuse it.
+            ``evaluate`` and ``compare`` give prediction-powered means, ``plan`` says how many queries people have to
+            judge, ``audit`` looks at both, other verbs refuse it.
             Metrics that rest on R or the ideal count a query as judged by people only where these judged every document
             that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
@@ -1180,6 +1181,7 @@ class IRM(Generic[Frame]):
         power: float | Sequence[float] = 0.8,
         baseline: Any = None,
         n_tests: int = 1,
+        n_all: int | None = None,
         unanswered: Unanswered = "zero",
         paired: bool = True,
         ci: float = 0.95,
@@ -1199,6 +1201,13 @@ class IRM(Generic[Frame]):
         t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
         of n units, and the last term is halved.
 
+        With a ``proxy`` of ``judge`` it counts the queries that people judge of those that the machine judges, so that
+        the prediction-powered difference is seen. With s^2 of people, v^2 of the machine, their covariance c and N for
+        ``n_all``, n is the least for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than
+        detect^2 / (z(1 - a / 2) + z(power))^2, where the n that it is divided by is less the last term. lambda is
+        (1 - n / N) c / v^2 within 0 and 1; as it is fitted to n queries, the variance is its mean over what they may
+        fit. At least 5.
+
         Parameters
         ----------
         metrics : as in ``compare``.
@@ -1206,6 +1215,8 @@ class IRM(Generic[Frame]):
         power : how likely it is to be seen, or a list of chances, as of a curve.
         baseline, unanswered, paired : as in ``compare``.
         n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
+        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all; None for those of
+            the log.
         ci : 1 less the level of the test; also the level of the interval of the number that is needed.
         resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
 
@@ -1215,12 +1226,15 @@ class IRM(Generic[Frame]):
         n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide where the
         pilot is small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
         With ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts
-        the units of each.
+        the units of each. With a proxy n and n_units are of people, n_all stands behind them, and a last column reason
+        says why needed is null: even all n_all are too few, or people judged fewer than 5 units. The ends of the
+        interval are null where they are beyond n_all.
 
         Raises
         ------
         FrameMetricsError
-            There is no query, or what ``compare`` refuses of queries; a number out of its range.
+            There is no query, or what ``compare`` refuses of queries; a number out of its range; ``n_all`` without a
+            proxy, or judgments with ``sampling``.
 
         Examples
         --------

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 # Verbs that take numbers from elsewhere.
 OF_VALUES = ("evaluate", "per_query", "compare", "plan", "audit", "report", "summary")
 # Verbs that take judgments of people and of a machine.
-OF_PROXIES = ("judge", "evaluate", "compare", "audit")
+OF_PROXIES = ("judge", "evaluate", "compare", "plan", "audit")
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
@@ -59,8 +59,8 @@ def _refuse_proxies(name: str, args: tuple[Any, ...]) -> None:
     judgments = getattr(args[0], "_judgments", None) if args else None
     if name not in OF_PROXIES and judgments is not None and judgments[1].get("proxy") is not None:
         raise ColumnError(
-            f"{name}() reads one set of judgments, and proxy= is a second one: evaluate(), compare() and audit() take "
-            "both; for the others judge() by one of them, without proxy="
+            f"{name}() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), plan() and "
+            "audit() take both; for the others judge() by one of them, without proxy="
         )
 
 

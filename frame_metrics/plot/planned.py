@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 SAID = "power draws what plan(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
-COUNTS = ("k", "n", "n_units", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
+COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
 ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}  # keys that a note has where it can
+COUNTED = {"baseline_n_units": "Units of each arm", "n_all": "Queries that people judge, or clusters of them"}
 CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve
 
 
@@ -40,14 +41,16 @@ def power(
     alt = altair()
     there = [name for name in ONCE if name in border_of(frame).names()]
     alone = {name: values[0] for name in there if (values := column_of(frame, name).unique()).len() == 1}
-    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=[*alone]), None, chosen)
+    ignored = [*alone, "reason"]
+    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()
     said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
     tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
     tidy = tidy.with_columns(goal=pl.lit(goal))
-    title = "Units of each arm" if "baseline_n_units" in tidy.table.columns else "Queries, or clusters of them"
+    titles = (said for name, said in COUNTED.items() if name in tidy.table.columns)
+    title = next(titles, "Queries, or clusters of them")
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
     channels = colored(tidy.color, dashes=True)

@@ -105,16 +105,15 @@ class Judgments:
             "fleiss_kappa": (share**2).sum(1),
         }
         found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
+        counted = per_value(several[document] * many)
+        total = counted.sum(axis=1)
         if self.graded:
             sums = [np.bincount(document, many * values[code] ** p, minlength=documents) for p in (1, 2)]
             apart = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
+            differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
         else:
             apart = size * (size - 1) - alike
-        counted = per_value(several[document] * many)
-        total = counted.sum(axis=1)
-        differ = total**2 - (counted**2).sum(axis=1)
-        if self.graded:
-            differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
+            differ = total**2 - (counted**2).sum(axis=1)
         observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
         found["alpha"] = 1 - ratio(observed * total * (total - 1), differ)
         return {"equal": equal} | found

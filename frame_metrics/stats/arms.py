@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -16,11 +16,10 @@ from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
 from frame_metrics.stats.units import Arms
 
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
-Quantile = Callable[[Array], Array]  # parts of a variance, shape (parts, columns), to how many errors an end is away
 
 
 def compared(
-    arms: Arms, test: str, level: float, power: float, drawn: Drawn, tick: Tick, grown: float | None = None
+    arms: Arms, test: str, level: float, drawn: Drawn, tick: Tick, grown: float | None = None
 ) -> dict[str, Array]:
     """Return means, differences, intervals and p-values of two arms, shape (columns,) each.
 
@@ -30,7 +29,6 @@ def compared(
     ----------
     test : "randomization" exchanges units between the arms; "t" is Welch's, "z" the normal one; "bootstrap".
     level : of the intervals.
-    power : how likely the smallest difference that can be detected (mde) is to be seen.
     tick : told how many permutations are done.
     grown : of arms that somebody looks at again and again, how many times as much is known as at the first look; then
         interval and p-value are those of a confidence sequence, whatever the test; 0 before that look, where the
@@ -40,24 +38,23 @@ def compared(
     if grown:
         test, level = "z", as_level(level, grown)
     value, base = arms.means
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(base == 0, np.nan, (value - base) / np.abs(base))
-    out = {"value": value, "baseline_value": base, "difference": value - base, "relative": relative}
+    out = {"value": value, "baseline_value": base, "difference": value - base}
     if grown is not None:
         out["p_value"] = np.where(np.isnan(value - base), np.nan, 1)
     if min(arms.n) < 2 or grown == 0:
         return out
     variances = arms.variances()
     error = np.sqrt(variances.sum(axis=0))
-    out["mde"] = detectable(level, power) * error
+    out["mde"] = detectable(level) * error
     if test == "bootstrap":
         draws = _drawn(arms, resamples, seed)
         ends = drawn_ends(draws, arms.means, arms.scale, level)
         return out | ends | drawn_relative_ends(draws, arms.means, level)
-    wide = _quantile(arms, test, level)
-    out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide(variances) * error
-    relative = arms.variances(np.where(arms.means == 0, 1, arms.means))  # of a mean of 0 nothing is asked
-    out["relative_low"], out["relative_high"] = relative_ends(arms.means, relative, wide)
+    wide = _errors_away(arms, test, level, variances)
+    out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide * error
+    parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # of a mean of 0 nothing is asked
+    wide = _errors_away(arms, test, level, parts)
+    out["relative_low"], out["relative_high"] = relative_ends(arms.means, parts.sum(axis=0), wide)
     if test == "randomization":
         return out | {"p_value": permuted(arms, permutations, seed, tick)}
     variance = error**2
@@ -88,21 +85,14 @@ def freedom(variances: Array, n: Sequence[int]) -> Array:
     return np.where(parts > 0, ratio(variances.sum(axis=0) ** 2, parts), 1)
 
 
-def _quantile(arms: Arms, test: str, level: float) -> Quantile:
+def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
     """The distance of an interval's ends in standard errors: that of Welch's t, or of a normal difference."""
     if test == "t":
-        t = scipy_stats(test).t
-        return lambda variances: t.ppf((1 + level) / 2, freedom(variances, arms.n_parts))
-    return as_normal(level)
+        return np.asarray(scipy_stats(test).t.ppf((1 + level) / 2, freedom(variances, arms.n_parts)))
+    return np.full(variances.shape[1], normal_quantile(level))
 
 
-def as_normal(level: float) -> Quantile:
-    """Return the distance of the ends of normal intervals in standard errors."""
-    z = normal_quantile(level)
-    return lambda variances: np.full(variances.shape[1], z)
-
-
-def relative_ends(means: Array, relative: Array, wide: Quantile) -> Array:
+def relative_ends(means: Array, variance: Array, wide: Array) -> Array:
     """Return the ends of the relative difference, by the delta method on the logarithm of the ratio of means.
 
     Unknown where one mean is above 0 and the other is not; an end that floats do not reach is unknown too.
@@ -110,15 +100,15 @@ def relative_ends(means: Array, relative: Array, wide: Quantile) -> Array:
     Parameters
     ----------
     means : of two arms, shape (2, columns).
-    relative : the variances of the logarithm in parts, shape (parts, columns).
-    wide : how many standard errors the ends are away, by these.
+    variance : of the logarithm, shape (columns,).
+    wide : how many standard errors the ends are away, shape (columns,).
     """
     value, base = means
     some = value * base > 0
     ends = np.full((2, len(value)), np.nan)
-    share, parts = value[some] / base[some], relative[:, some]
+    share = value[some] / base[some]
     with np.errstate(over="ignore"):
-        factor = np.exp(wide(parts) * np.sqrt(parts.sum(axis=0)))
+        factor = np.exp(wide[some] * np.sqrt(variance[some]))
         ends[:, some] = np.sort((np.array([share / factor, share * factor]) - 1) * np.sign(base[some]), axis=0)
     return np.where(np.isinf(ends), np.nan, ends)
 

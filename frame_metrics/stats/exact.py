@@ -81,7 +81,7 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def detectable(level: float, power: float) -> float:
+def detectable(level: float, power: float = 0.8) -> float:
     """Return how many standard errors a difference has that is seen with this power at this level (mde)."""
     return normal_quantile(level) + NormalDist().inv_cdf(power)
 

@@ -46,7 +46,6 @@ def sureness(
     weight: Array | None,
     cluster: Array | None,
     level: float,
-    power: float,
     resamples: int,
     seed: int,
     tick: Tick = lambda done: None,
@@ -62,7 +61,6 @@ def sureness(
     weight : of each query, of which two or more are above 0, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
-    power : how likely the smallest difference that can be detected (mde) is to be seen.
     tick : told how many queries, or clusters, are resampled.
     """
     n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
@@ -83,7 +81,7 @@ def sureness(
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(differences - mean, weight), each, cluster)
-    out["mde"] = np.where(error * np.sqrt(n) < least, 0, detectable(level, power) * error)
+    out["mde"] = np.where(error * np.sqrt(n) < least, 0, detectable(level) * error)
     return out
 
 

@@ -9,7 +9,8 @@ difference.
 Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
 Looks: arms that do not differ grow, and compare(paired=False, looks="any") is asked at each of many looks.
-Plans: plan() says how many queries, or users, see a difference, and a test of so many is asked whether it does.
+Plans: plan() says how many queries, or users, or queries for people beside a machine, see a difference, and a test of
+so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
 Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
@@ -36,7 +37,7 @@ from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
-from frame_metrics.stats.size import needed, spreads
+from frame_metrics.stats.size import Beside, needed, spreads
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -332,7 +333,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),
-        sureness(two, None, None, 1 - LEVEL, 0.8, RESAMPLES, seed)["p_value"],
+        sureness(two, None, None, 1 - LEVEL, RESAMPLES, seed)["p_value"],
     )
     return [float(p.min()) for p in found]
 
@@ -422,7 +423,7 @@ def arms_of(user: Any, value: Any, before: Any, mine: Any, unit: Any = None) -> 
 def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
     """Return what the arms are told to differ by, from the functions behind compare()."""
     drawn = (PERMUTATIONS, RESAMPLES, trial)
-    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, 0.8, drawn, lambda done: None).items()}
+    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, drawn, lambda done: None).items()}
 
 
 def asked_of_a_log(drawn: tuple[Any, ...], test: str, trial: int, covariate: str | None) -> dict[str, float]:
@@ -860,6 +861,7 @@ def plans(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line("difference seen: t", f"{measure}-like, {PLANNED[tests]}", trials, int(seen), KNOWN)
         yield from by_pilots(measure, values, many, trials)
     yield from arms_planned(trials)
+    yield from people_planned(of_queries(rows)[:, 0], trials)
 
 
 def by_pilots(measure: str, values: Any, many: Any, trials: int) -> Iterator[Line]:
@@ -895,6 +897,48 @@ def arms_planned(trials: int) -> Iterator[Line]:
         found = asked_of(arms_of(user, value + SHIFT * mine[user], None, mine), "t", trial)
         seen += found["p_value"] <= LEVEL
     yield Line("difference seen: t", "as many users of each arm as planned", trials, int(seen), KNOWN)
+
+
+def differing_by_both(values: Any, judge: str, n: int, rng: Any) -> Any:
+    """Draw differences of two systems on so many queries, by people and by a lenient machine, shape (2, queries)."""
+    mixed = EFFECT**0.5 * rng.normal(size=(n, 1)) + (1 - EFFECT) ** 0.5 * rng.normal(size=(n, 2))
+    share = JUDGES[judge]
+    machine = share * mixed + (1 - share**2) ** 0.5 * rng.normal(size=(n, 2))
+    return np.stack([values[at_place(mixed, values)], (1 - LENIENT) * values[at_place(machine, values)]]) @ [1.0, -1.0]
+
+
+def judged_by_people(both: Any, few: int, n: int, resamples: int) -> Any:
+    """Return how many of so many queries people have to judge, by a pilot in which they judged a few, and resamples."""
+    sizes, people = np.ones(both.shape[1]), both[:, :few]
+    beside = Beside.of(people, sizes[:few], np.stack([both[1], sizes]), n, (resamples, 0))
+    return needed(spreads(people[:1], sizes[None, :few], resamples, 0), 1, DETECT, POWER, 1 - LEVEL, beside)
+
+
+def people_planned(values: Any, trials: int) -> Iterator[Line]:
+    """Count how often a difference is seen where people judge as many queries as planned, and a machine all."""
+    for judge, n in product(JUDGES, LOGGED):
+        many = differing_by_both(values, judge, 200_000, np.random.default_rng([18]))
+        few, _ = judged_by_people(many, many.shape[1], n, 1)
+        seen = 0
+        for trial in range(trials):
+            people, machine = differing_by_both(values, judge, n, np.random.default_rng([19, n, trial]))
+            found = powered(np.where(np.arange(n) < few, people + DETECT, np.nan), machine)
+            seen += found.p_value("t") <= LEVEL
+        setting = f"{judge} machine, as many of {n:,} queries for people as planned"
+        yield Line("difference seen: t", setting, trials, int(seen), KNOWN)
+        if n == LOGGED[0]:
+            yield by_few_labels(values, judge, few, trials)
+
+
+def by_few_labels(values: Any, judge: str, known: float, trials: int) -> Line:
+    """Count the intervals of pilots that hold the number of queries for people."""
+    held = 0
+    for trial in range(trials):
+        both = differing_by_both(values, judge, LOGGED[0], np.random.default_rng([20, trial]))
+        low, high = percentiles(judged_by_people(both, PILOT, LOGGED[0], RESAMPLES)[1:], 0.95)
+        held += np.floor(low) <= known <= np.ceil(high)
+    setting = f"{judge} machine, planned by a pilot of {PILOT} of {LOGGED[0]} queries"
+    return Line("interval holds the number", setting, trials, int(held), None)
 
 
 def of_machine(values: Any, judge: str, n: int, trial: int) -> tuple[Any, Any, Any]:

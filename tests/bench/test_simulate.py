@@ -47,13 +47,14 @@ def test_every_line_of_the_table_comes_out() -> None:
         "interval holds the number",
     ] * 2
     what += ["difference seen"]
+    what += ["difference seen", "interval holds the number", "difference seen"] * 2
     what += ["interval holds the mean by people"] * 28
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 188
+    assert len({(row[0], row[1]) for row in rows}) == 194
     assert {row[2] for row in rows} == {"8"}
     rates = [float(row[3].strip("%")) for row in rows]
     assert (
-        min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:126] + rates[160:164])
+        min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87] + rates[116:118] + rates[122:126] + rates[166:170])
         > 60
     )
     assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
@@ -142,6 +143,10 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
         for setting, asked in [*((planned, known) for planned in simulate.PLANNED.values()), *pilots]
     ]
     of_plans += [("as many users of each arm as planned", known)]
+    for judge, n in itertools.product(simulate.JUDGES, simulate.LOGGED):
+        of_plans += [(f"{judge} machine, as many of {n:,} queries for people as planned", known)]
+        if n == simulate.LOGGED[0]:
+            of_plans += [(f"{judge} machine, planned by a pilot of {simulate.PILOT} of {n} queries", None)]
     of_labels: list[Any] = []
     for judge, n in itertools.product(simulate.JUDGES, simulate.LOGGED):
         for few, asked in simulate.LABELLED.items():

@@ -12,7 +12,9 @@ from polars.testing import assert_frame_equal
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from frame_metrics import IRM
+from frame_metrics.plot import power
 from helpers import KINDS, as_kind, as_polars, error, made_log
+from inside import powered
 
 PILOTS = pytest.mark.parametrize(
     ("n", "spread", "detect", "power", "tests"),
@@ -46,7 +48,7 @@ def test_the_power_is_reached() -> None:
     """Where the spread is known, the t-test sees the difference in 80 % of samples of that size, within 2 points."""
     random = np.random.default_rng(5)
     pilot = random.choice([-1, -0.5, 0, 0, 0.5, 1], 20_000)
-    needed = of(pilot - pilot.mean()).plan(detect=0.1)["needed"].item()
+    needed = of(pilot - pilot.mean()).plan(detect=0.1, resamples=1)["needed"].item()
     drawn = random.choice(pilot - pilot.mean(), (4000, needed)) + 0.1
     t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(needed)
     assert np.mean(abs(t) > 1.96) == pytest.approx(0.8, abs=0.02)
@@ -107,6 +109,100 @@ def test_the_power_of_arms_is_reached() -> None:
         difference = means[1] - means[0] + 0.1
         seen[i] = abs(difference) > 1.96 * (apart.var(axis=1, ddof=1).sum() / needed) ** 0.5
     assert seen.mean() == pytest.approx(0.8, abs=0.03)
+
+
+def judged(people: Any, machine: Any, kind: str = "polars", memory: int | None = None, **columns: Any) -> IRM[Any]:
+    """Two systems that differ so on queries, the first of which people judged, and a machine all."""
+    n = len(machine)
+    keys = pl.DataFrame({"query": [*range(n)] * 2, "run": ["a"] * n + ["b"] * n})
+    run = keys.with_columns(doc="run", score=1.0, **{name: pl.Series([*of] * 2) for name, of in columns.items()})
+    sides = []
+    for differences in (people, machine):
+        some = keys.filter(pl.col("query") < len(differences))
+        grade = pl.Series([9.0] * len(differences) + [9.0 + one for one in differences])
+        sides.append(as_kind(some.select("query", doc="run", grade=grade), kind))
+    irm = IRM(as_kind(run, kind), system="run", memory=memory, **{name: name for name in columns})
+    return irm.judge(sides[0], proxy=sides[1])
+
+
+def test_a_machine_that_says_the_same_of_all_needs_as_many_people() -> None:
+    """Lambda is 0, and the number is that of people alone, with its interval, however many queries there are."""
+    differences = np.random.default_rng(8).normal(0, 1, 40)
+    plain = of(differences).plan(detect=[0.3, 0.6], n_tests=2, resamples=100)
+    for n_all in (200, 5000):
+        found = judged(differences, np.full(90, 0.3)).plan(
+            "dcg@1", detect=[0.3, 0.6], n_tests=2, resamples=100, n_all=n_all
+        )
+        same = ("detect", "n", "n_units", "needed", "needed_low", "needed_high")
+        assert_frame_equal(found.select(same), plain.select(same))
+        assert found.select("n_all", "reason").unique().rows() == [(n_all, None)]
+
+
+def test_a_machine_that_agrees_with_people_needs_few_of_them() -> None:
+    """Of so many queries that they all show the difference, and few only, none where even all of them are too few."""
+    differences = np.random.default_rng(9).normal(0, 1, 400)
+    irm, (alone,) = judged(differences[:40], differences), of(differences).plan(detect=0.2)["needed"]
+    found = [irm.plan("dcg@1", detect=0.2, n_all=n, resamples=50) for n in (alone * 4, alone + 60, alone - 60)]
+    needed = [one["needed"].item() for one in found]
+    assert 5 <= needed[0] < needed[1] < alone
+    assert needed[2] is None
+    reason = found[2]["reason"].item()
+    assert reason.startswith(f"n_all={alone - 60}: where people judge all of them, 0.2")
+    assert "seen with power=0.8; let the machine judge more" in reason
+    assert irm.plan("dcg@1", detect=0.2, resamples=50)["n_all"].item() == 400
+
+
+@pytest.mark.parametrize(("agrees", "size"), [(0.9, 1), (0.5, 2)])
+def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
+    """Where people judge as many queries as planned, the prediction-powered t-test sees the difference."""
+    random = np.random.default_rng(10)
+
+    def drawn(n: int) -> Any:
+        people, other = random.normal(size=(2, n))
+        return people, size * (agrees * people + (1 - agrees**2) ** 0.5 * other)
+
+    people, machine = drawn(20_000)
+    pilot = judged(people - people.mean(), machine)
+    (needed,) = pilot.plan("dcg@1", detect=0.3, n_all=400, resamples=1)["needed"]
+    seen = []
+    for _ in range(1000):
+        people, machine = drawn(400)
+        found = powered(np.append(people[:needed] + 0.3, [np.nan] * (400 - needed)), machine)
+        seen.append(found.p_value("t") <= 0.05)
+    assert np.mean(seen) == pytest.approx(0.8, abs=0.03)
+
+
+def test_clusters_and_weights_of_few_labels() -> None:
+    """Clusters of three equal queries are one query each; a weight of 0 is none."""
+    people, other = np.random.default_rng(11).normal(0, 1, (2, 90))
+    machine, options = people + other, {"detect": 0.4, "resamples": 50}
+    names = ("n_units", "n_all", "needed", "needed_low", "needed_high")
+    once = judged(people[:30], machine).plan("dcg@1", **options).select(names)
+    clusters = judged(people[:30].repeat(3), machine.repeat(3), cluster=np.arange(90).repeat(3))
+    assert_frame_equal(clusters.plan("dcg@1", **options).select(names), once)
+    more = judged(people[:30], np.append(machine, [9.0] * 10), weight=[2.0] * 90 + [0.0] * 10)
+    assert_frame_equal(more.plan("dcg@1", **options).select(names), once)
+
+
+@pytest.mark.parametrize("few", [0, 1, 4])
+def test_too_few_labels_are_no_pilot(few: int) -> None:
+    """Null, with the reason, as the means of ``compare`` are null."""
+    found = judged(np.arange(few), np.arange(20.0)).plan("dcg@1", detect=0.1)
+    assert found.select("n", "needed", "needed_low", "needed_high").row(0) == (few, None, None, None)
+    assert found["reason"].item() == f"n_units={few}: people judged fewer than 5, which says nothing of the others"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_labels_in_every_kind_of_frame(kind: str) -> None:
+    """The same rows, which a picture draws."""
+    people, other = np.random.default_rng(12).normal(0, 1, (2, 60))
+    options = {"detect": [0.4, 0.01], "power": [0.5, 0.8], "resamples": 20}
+    expected = judged(people[:20], people + other).plan("dcg@1", **options)
+    found = judged(people[:20], people + other, kind=kind).plan("dcg@1", **options)
+    assert_frame_equal(as_polars(found), expected, check_dtypes=False)
+    pieces = judged(people[:20], people + other, kind="lazy", memory=20_000).plan("dcg@1", **options)
+    assert_frame_equal(as_polars(pieces), expected)
+    assert "Queries that people judge" in str(power(found, color="detect").to_dict())
 
 
 def test_several_differences_and_chances_have_a_row_each() -> None:
@@ -222,6 +318,8 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": 0.1, "paired": False, "unanswered": "drop"}, "unanswered= is of pairs"),
         ({"detect": 0.1, "n_tests": 0}, "n_tests=0 is not a whole number from 1"),
         ({"detect": 0.1, "ci": 95}, "ci=95 is not a level"),
+        ({"detect": 0.1, "n_all": 4}, "n_all=4 is not a whole number from 5"),
+        ({"detect": 0.1, "n_all": 40}, "n_all=40 is of what a machine judges beside people"),
         ({}, "plan(): missing"),
     ],
 )
@@ -229,4 +327,8 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     """Before anything is read."""
     assert words in error(lambda: of([0.0, 1.0]).plan(**options))
     rows = pl.DataFrame({"label": [1, 0], "score": [0.2, 0.3], "run": ["a", "b"], "doc": [1, 1]})
+    drawn = judged([1.0, 2.0], [1.0, 2.0, 3.0])
+    people = drawn.frame.select("query", "doc", grade=1.0, chance=0.5)
+    chosen = drawn.frame.irm(system="run").judge(people, proxy=people.drop("chance"), sampling="chance")
+    assert "sampling='chance' has a chance for each query" in error(lambda: chosen.plan("dcg@1", detect=0.1))
     assert "name query=" in error(lambda: rows.irm(system="run", query=None).plan("roc_auc", detect=0.1))

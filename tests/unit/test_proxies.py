@@ -364,7 +364,6 @@ REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
     "curve() reads one set": lambda irm: irm.curve("ndcg@k"),
     "report() reads one set": lambda irm: irm.report("page.html"),
     "summary() reads one set": lambda irm: irm.summary("ndcg"),
-    "plan() reads one set": lambda irm: irm.plan("ndcg", detect=0.1),
     "bounds() reads one set": lambda irm: irm.bounds("ndcg", of="ties"),
     "agreement() reads one set": lambda irm: irm.agreement(),
     "'median' is no mean over queries": lambda irm: irm.evaluate("ndcg", average=["macro", "median"]),

@@ -17,8 +17,9 @@ from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric, sort_scores
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
-from frame_metrics.stats.arms import as_normal, relative_ends
-from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, by_area, by_draws, in_order, pairs_among
+from frame_metrics.stats.arms import relative_ends
+from frame_metrics.stats.exact import normal_quantile
+from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
@@ -34,8 +35,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
         )
     arms = ArmRows.of(cases, str(columns.system), asked, options)
     pairs = pairs_among(arms.systems, options)
-    rows = in_order(len(arms.segments), pairs, arms.rows)
-    return answer_of_pairs(rows, asked, arms.segments, arms.systems, pairs, options)
+    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, arms.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,8 @@ class ArmRows:
         (least, most), means = asked.range, np.array(values)[:, None]
         row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, (least - most, most - least))
         relative = float(asked.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
-        low, high = relative_ends(means, relative, as_normal(self.options.ci))
+        wide = np.array([normal_quantile(self.options.ci)])
+        low, high = relative_ends(means, relative.sum(axis=0), wide)
         return row | {"relative_low": low[0], "relative_high": high[0]}
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.progress import Tick, progress
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed
@@ -18,12 +19,11 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import numbered, within
-from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.units import Arms
-from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, in_order, pairs_among
+from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 
-Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
+LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 HARDER = 4  # times the work of a flip of a query is the exchange of a unit between arms
 
 
@@ -111,7 +111,7 @@ class ArmValues:
         for metrics, at, mine, arms in self.units(both, pair):
             counts = counts_of(mine, arms) | {"test": options.test or SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
-            found = compared(arms, str(options.test), options.ci, options.power, drawn, tick, grown=grown)
+            found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
             for i, metric in enumerate(metrics):
                 row: Row = {name: float(each[i]) for name, each in found.items()}
                 row["effect_size"] = effect_size(row["difference"], self.values[metric, at], self.weight[at], mine)
@@ -165,11 +165,15 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def arms_compared(measured: Measured, system: str, options: CompareOptions, progress: Progress) -> Answer:
-    """Return one row per segment, metric and pair of arms; ``progress`` shows long work."""
+def shown_progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
+    """Show a bar for so many flips of queries, if they are many."""
+    return progress(total, unit, long=work >= LONG)
+
+
+def arms_compared(measured: Measured, system: str, options: CompareOptions) -> Answer:
+    """Return one row per segment, metric and pair of arms."""
     arms = ArmValues.of(measured, system)
-    pairs, n = pairs_among(arms.systems, options), len(arms.segments)
-    draws = options.permutations * len(pairs)
-    with progress(HARDER * draws * len(arms.arm), draws * n, "draw") as tick:
-        rows = in_order(n, pairs, lambda segment, pair: arms.between(segment, pair, options, tick))
-    return answer_of_pairs(rows, arms.asked, arms.segments, arms.systems, pairs, options)
+    pairs = pairs_among(arms.systems, options)
+    each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
+    with shown_progress(HARDER * draws * len(arms.arm), draws * len(arms.segments), "draw") as tick:
+        return pairs_compared(*each, options, lambda segment, pair: arms.between(segment, pair, options, tick))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -11,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.progress import Tick, progress
+from frame_metrics.border.progress import Tick
 from frame_metrics.errors import check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -30,14 +28,16 @@ from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
-from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
+from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
+from frame_metrics.verbs.compare.arms import arms_compared, shown_progress, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
 from frame_metrics.verbs.compare.lists import lists_compared
 from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
 from frame_metrics.verbs.compare.proxied import proxied
+from frame_metrics.verbs.compare.rows import rows_compared
 
+OF_SOURCE = {"rows": rows_compared, "rows of arms": arm_rows_compared, "proxies": proxied}
 WINS = ("wins", "ties", "losses")
-LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
@@ -50,39 +50,23 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     if kind == "teams":
         plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
     if kind == "proxies":
-        check_proxies(asked or (), plan)
         _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
-    if kind in ("rows", "rows of arms"):
-        return _of_rows(plan, asked or (), options)
-    options = options if options.looks else replace(options, test=options.test or next(iter(TESTS[kind])))
+    if "rows" not in kind and not options.looks:
+        options = replace(options, test=options.test or next(iter(TESTS[kind])))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        if options.of == "proxies":
-            return proxied(source, asked or (), options)
-        measured = measured_for(source, asked, arms=not options.paired)
-        if not options.paired:
-            return arms_compared(measured, str(plan.columns.system), options, _progress)
-        pairing = paired(measured)
+        if kind in OF_SOURCE:
+            return OF_SOURCE[kind](source, asked or (), options)
+        if kind == "arms":
+            return arms_compared(measured_for(source, asked, arms=True), str(plan.columns.system), options)
+        pairing = paired(measured_for(source, asked, arms=False))
         return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 
-    return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)
-
-
-def _of_rows(plan: Plan, asked: Asked, options: CompareOptions) -> Any:
-    """Compare systems where there is no query."""
-    from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
-    from frame_metrics.verbs.compare.rows import rows_compared
-
-    compared = rows_compared if options.paired else arm_rows_compared
-    return answer_of(
-        plan,
-        lambda source: compared(source, asked, options),
-        schema_of(plan.columns, options),
-        in_pieces=True,
-        documents=options.paired and options.against is None,
-    )
+    by_document = kind == "rows" and options.against is None
+    schema = schema_of(plan.columns, options)
+    return answer_of(plan, compute, schema, in_pieces=not irm.of_values, documents=by_document)
 
 
 def measured_for(source: Source, asked: Asked | None, *, arms: bool) -> Measured:
@@ -129,7 +113,7 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     rows: list[Row] = []
     flipped = options.test in ("randomization", "tukey")  # of each query, and it is resampled
     queries = (1 + (m if options.together else flipped)) * pairing.n_queries
-    with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
+    with shown_progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
             for at, (i, two) in enumerate(product(range(m), pairs), len(rows) - m * len(pairs)):
@@ -149,7 +133,10 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         compared = values.compared(i, pairs, options.unanswered, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
-            row = _described(value, base, values.weights(use), metric.sign) | _counted(values, i, pair, options)
+            row = _described(value, base, values.weights(use), metric.sign) | {"test": options.test}
+            row["n_unpaired"] = values.unpaired(pair).sum() + values.beyond
+            counted = ~values.left_out(pair, options.unanswered)
+            row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             moved = np.sign(value - base) * metric.sign / 2 if options.of == "teams" else value - base
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
@@ -172,13 +159,6 @@ def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
         row.update((name, float(found[i])) for name, found in inferred.items())
 
 
-def _counted(values: QueryValues, metric: int, pair: Pair, options: CompareOptions) -> Row:
-    """The test of a pair of systems, and how many queries it is not about, or a metric is undefined on."""
-    undefined = values.undefined[metric][:, pair].any(axis=1) & ~values.left_out(pair, options.unanswered)
-    unpaired = values.unpaired(pair).sum() + values.beyond
-    return {"test": options.test, "n_unpaired": unpaired, "n_undefined": undefined.sum()}
-
-
 def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Row:
     """Means of two systems on the same queries, their difference, and how often it has the sign of the better one."""
     difference, n = value - base, len(value)
@@ -199,7 +179,7 @@ def _inferred(
     inferred = {"p_value": np.ones(differences.shape[1])}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
         drawn = options.resamples, options.seed, tick
-        inferred |= sureness(differences, weight, cluster, options.ci, options.power, *drawn)
+        inferred |= sureness(differences, weight, cluster, options.ci, *drawn)
     if alone or options.together:
         del inferred["p_value"]
     elif options.test == "randomization":
@@ -221,11 +201,6 @@ def _tested_together(
     sums = in_clusters(times(values.values[metric, use][:, systems], weight), values.clusters(use))
     p = tukey(sums, options.permutations, options.seed, tick)
     return [float(p[systems.index(system), systems.index(base)]) for system, base in pairs]
-
-
-def _progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
-    """Show a bar for so many flips of queries, if they are many."""
-    return progress(total, unit, long=work >= LONG)
 
 
 def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:

@@ -17,7 +17,8 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends
-from frame_metrics.stats.exact import detectable, normal, normal_quantile
+from frame_metrics.stats.delong import around
+from frame_metrics.stats.exact import detectable, normal
 from frame_metrics.stats.significance import CLOSE, adjusted
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -65,9 +66,9 @@ def schema_of(
     return schema
 
 
-def places(n: int, metrics: int, pairs: int) -> tuple[Array, Array, Array]:
-    """Return the numbers of the segment, the metric and the pair of each of ``n`` rows."""
-    at = np.arange(n)
+def places(n: int, metrics: int, pairs: int, each: int = 1) -> tuple[Array, Array, Array]:
+    """Return the numbers of the segment, the metric and the pair of each of ``n`` rows, which have ``each`` so many."""
+    at = np.arange(n) // each
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
 
 
@@ -105,11 +106,9 @@ def by_area(
     variance = float(sign @ covariance @ sign)
     variance = 0.0 if variance < CLOSE * np.trace(covariance) else variance
     difference = 0.0 if abs(difference) < CLOSE else difference
-    error = float(np.sqrt(variance))
-    wide = normal_quantile(options.ci) * error
-    low, high = np.clip([difference - wide, difference + wide], *ends)
+    low, high = around(np.array(difference), np.array(variance), options.ci, ends)
     row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
-    return row | {"mde": detectable(options.ci, options.power) * error}
+    return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
 
 def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> Row:
@@ -127,7 +126,7 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> 
         ends = drawn_ends(draws, means, np.abs(means).max(), options.ci)
         ends |= {} if options.paired else drawn_relative_ends(draws, means, options.ci)
         row = {name: float(end[0]) for name, end in ends.items()}
-        row["mde"] = detectable(options.ci, options.power) * float((drawn[0] - drawn[1]).std())
+        row["mde"] = detectable(options.ci) * float((drawn[0] - drawn[1]).std())
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
 
 
@@ -147,15 +146,16 @@ def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
     return pairs_of(range(len(names)), names, options.baseline, column)
 
 
-def answer_of_pairs(
-    rows: Sequence[Row],
+def pairs_compared(
     asked: Asked,
     segments: Segments,
     systems: Segments,
     pairs: Sequence[Pair],
     options: CompareOptions,
+    compared: Callable[[int, Pair], list[Row]],
 ) -> Answer:
-    """Return rows as an answer, by segment, then metric, then pair of systems."""
+    """Return rows of pairs of systems as an answer; ``compared`` gives those of a pair in a segment, by metric."""
+    rows = in_order(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
     return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -18,6 +18,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import check_pooled
 from frame_metrics.metrics.names import Asked
@@ -59,7 +60,6 @@ class CompareOptions(IntervalOptions):
     baseline: Any
     unanswered: str
     ci: float
-    power: float = 0.8
     against: str | None = None
     test: str | None = None
     correction: str = "holm"
@@ -98,9 +98,7 @@ class CompareOptions(IntervalOptions):
             "looks='any' is of arms that grow; say paired=False, or looks=None": looks and self.paired,
             f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None": looks and self.test,
         }
-        for message, holds in refused.items():
-            if holds:
-                raise NotComputableError(message)
+        _refuse("", refused, "")
         check_whole("first_look", FIRST if first is None else first, FIRST)
 
     @property
@@ -122,6 +120,13 @@ class CompareOptions(IntervalOptions):
         if plan.columns.query or plan.of_values:
             return "queries" if self.paired else "arms"
         return "rows" if self.paired else "rows of arms"
+
+
+def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
+    """Raise for the first of what is refused that is there, with what is said before and behind it."""
+    for what, there in refused.items():
+        if there:
+            raise NotComputableError(before + what + behind)
 
 
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
@@ -153,6 +158,8 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
                 "say match=None, and name a column of classes"
             )
     _check_asked(kind, asked, options)
+    if kind == "proxies":
+        check_proxies(asked, plan)
 
 
 def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
@@ -192,37 +199,29 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
 
 def _check_proxies(columns: Columns, options: CompareOptions) -> None:
     """Raise for what is not compared by the judgments of people and of a machine together."""
-    others = {
+    refused = {
         "paired=False has queries of each arm": not options.paired,
         "a frame as baseline= has numbers of one kind of judgments": options.saved,
         "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
         "unanswered='drop' leaves queries out": options.unanswered != "zero",
     }
-    for other, there in others.items():
-        if there:
-            raise NotComputableError(
-                f"proxy= estimates the difference of systems over the same queries, and {other}; leave it out, or "
-                "judge() without proxy="
-            )
+    why = "proxy= estimates the difference of systems over the same queries, and "
+    _refuse(why, refused, "; leave it out, or judge() without proxy=")
     _check_queries(columns, options)
 
 
 def _check_teams(plan: Plan, options: CompareOptions) -> None:
     """Raise for what the teams of interleaved lists cannot be compared with."""
     columns = plan.columns
-    others = {
+    refused = {
         f"system={columns.system!r} says another": columns.system,
         "paired=False compares arms with lists of their own": not options.paired,
         "a frame as baseline= is of other lists": options.saved,
         "against= is of rows that are counted together": options.against,
         "judgments beside the log are no clicks": plan.has_judgments,
     }
-    for other, there in others.items():
-        if there:
-            raise NotComputableError(
-                f"team={columns.team!r} says which system contributed a row of the same list, and {other}; "
-                "leave it out, or say team=None"
-            )
+    why = f"team={columns.team!r} says which system contributed a row of the same list, and "
+    _refuse(why, refused, "; leave it out, or say team=None")
 
 
 def _check_rows(plan: Plan, options: CompareOptions) -> None:

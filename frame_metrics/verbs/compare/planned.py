@@ -15,21 +15,27 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_apart,
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
-from frame_metrics.stats.size import needed, spreads
+from frame_metrics.stats.size import Beside, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.compare import measured_for, paired_by, planned
 from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
-from frame_metrics.verbs.compare.options import CompareOptions, check_compared
+from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared
+from frame_metrics.verbs.compare.proxied import paired_both, sides
 
-COUNTS, OF_ARMS = ("n", "n_units"), ("n", "baseline_n", "n_units", "baseline_n_units")
+COUNTS: dict[Kind, tuple[str, ...]] = {
+    "queries": ("n", "n_units"),
+    "proxies": ("n", "n_units", "n_all"),
+    "arms": ("n", "baseline_n", "n_units", "baseline_n_units"),
+}
+MOST = 2**63  # numbers of units from which on nobody can count to them
 NEEDED = ("needed", "needed_low", "needed_high")
 ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance between 0 and 1, as 0.8")}
 
@@ -41,6 +47,7 @@ class PlanOptions(CompareOptions):
     detect: Any
     power: Any
     n_tests: int
+    n_all: int | None
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range; nothing is read."""
@@ -50,27 +57,49 @@ class PlanOptions(CompareOptions):
                 if not is_number(one) or not 0 < one < most:
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
         check_whole("n_tests", self.n_tests, 1)
+        check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST)
 
     def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
         given = getattr(self, name)
-        return list(given) if isinstance(given, list | tuple) else [given]
+        return list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
+
+    @property
+    def cases(self) -> list[tuple[float, float]]:
+        """The differences and chances to see them that each pair of systems and metric has rows of."""
+        return [*product(self.each("detect"), self.each("power"))]
 
     @property
     def level(self) -> float:
         """The level at which each of the tests is made, so that all keep that of the interval."""
         return 1 - (1 - self.ci) / self.n_tests
 
-    def rows(self, counts: Row, sums: Array, sizes: Array) -> list[Row]:
+    def rows(self, counts: Row, sums: Array, sizes: Array, beside: Beside | None = None) -> list[Row]:
         """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
         seen = spreads(sums, sizes, self.resamples, self.seed)
+        if beside is not None and counts["n_units"] < FEWEST:
+            seen = np.full_like(seen, np.nan)
         rows: list[Row] = []
-        for detect, power in product(self.each("detect"), self.each("power")):
-            n = needed(seen, len(sums), detect, power, self.level)
-            low, high = percentiles(n[1:], self.ci)
-            ends = dict(zip(NEEDED, (n[0], np.floor(low), np.ceil(high)), strict=True))
+        for detect, power in self.cases:
+            n = needed(seen, len(sums), detect, power, self.level, beside)
+            with np.errstate(invalid="ignore"):  # between numbers that no units reach
+                low, high = percentiles(n[1:], self.ci)
+            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high)))
+            ends = dict(zip(NEEDED, numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
+            if beside is not None and ends["needed"] is None:
+                rows[-1]["reason"] = self._why_none(counts["n_units"], beside.units, seen[0], power)
         return rows
+
+    def _why_none(self, judged: int, every: int, spread: float, power: float) -> str:
+        """The reason that no number of judgments by people is enough, by the units that they and the machine judged."""
+        if judged < FEWEST:
+            return f"n_units={judged}: people judged fewer than {FEWEST}, which says nothing of the others"
+        least = seen_by(every, spread, power, self.level)
+        return (
+            f"n_all={every}: where people judge all of them, {least:.3g} is the least difference that is seen with "
+            f"power={power}; let the machine judge more, or ask for a greater difference"
+        )
 
 
 def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) -> Any:
@@ -78,37 +107,61 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
     plan, asked = planned(irm, metrics, WEIGHS)
     if not plan.columns.query and not plan.of_values:
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
-    check_compared("queries" if options.paired else "arms", plan, asked or (), options)
-    counts = COUNTS if options.paired else OF_ARMS
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *ASKED, *counts, *NEEDED))
+    kind = options.kind(plan)
+    check_compared(kind, plan, asked or (), options)
+    if plan.judged is not None and plan.judged.sampling:
+        raise NotComputableError(
+            f"sampling={plan.judged.sampling!r} has a chance for each query, and plan() counts queries that are drawn "
+            "alike; give judge() a pilot that was drawn so, without sampling="
+        )
+    if options.n_all is not None and kind != "proxies":
+        raise NotComputableError(
+            f"n_all={options.n_all} is of what a machine judges beside people; leave it out, or judge() with proxy="
+        )
+    schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
+    schema |= {"reason": pl.String} if kind == "proxies" else {}
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *schema))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        measured = measured_for(source, asked, arms=not options.paired)
-        if not options.paired:
-            return _of_arms(measured, str(plan.columns.system), options)
-        pairing = paired(measured)
-        rows = [row for each in _of_pairs(pairing, options) for row in each]
-        segment, metric, pair = _places(rows, len(pairing.measured.asked), len(pairing.pairs), options)
-        return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, counts))
+        if kind == "arms":
+            return _of_arms(measured_for(source, asked, arms=True), str(plan.columns.system), options, schema)
+        if kind == "proxies":
+            pairing, _ = paired_both(source, asked or (), options)
+        else:
+            pairing = paired(measured_for(source, asked, arms=False))
+        rows = [*_of_pairs(pairing, options, proxies=kind == "proxies")]
+        segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
+        return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
-    beside = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*counts, *NEEDED), pl.Int64)
-    return answer_of(plan, compute, schema_of(plan.columns, options, beside), in_pieces=not irm.of_values)
+    return answer_of(plan, compute, schema_of(plan.columns, options, schema), in_pieces=not irm.of_values)
 
 
-def _of_pairs(pairing: Pairing, options: PlanOptions) -> Iterator[list[Row]]:
+def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
     """The rows of each segment, metric and pair of systems, whose units have a difference."""
+    m = len(pairing.measured.asked)
     for here, (_, metric, i), use in pairing.each(options.unanswered, together=False):
         value, base = here.values[metric, use][:, pairing.pairs[i]].T
-        weight, cluster = here.weights(use), here.clusters(use)
+        weight = here.weights(use)
         each = np.ones(len(value)) if weight is None else weight
-        sums, sizes = in_clusters(np.column_stack([(value - base) * each, each]), cluster).T
-        some = sizes > 0
+        apart = people = value - base
+        if proxies:
+            people = np.subtract(*sides(here, metric, m, pairing.pairs[i])[1].T)
+        own = np.where(np.isnan(people), 0, each)
+        columns = np.column_stack([np.nan_to_num(people) * own, apart * own, own, apart * each, each])
+        *judged, sizes, every, size = in_clusters(columns, here.clusters(use)).T
+        some, there = sizes > 0, size > 0
         counts = {"n": len(value), "n_units": some.sum()}
-        yield options.rows(counts, sums[None, some], sizes[None, some])
+        sums = np.array(judged)[:, some]
+        beside = None
+        if proxies:
+            drawn = options.resamples, options.seed
+            beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
+            counts |= {"n": np.count_nonzero(own), "n_all": beside.units}
+        yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
-def _of_arms(measured: Measured, system: str, options: PlanOptions) -> Answer:
+def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row) -> Answer:
     """The answer of arms, whose units have means of their own."""
     arms = ArmValues.of(measured, system)
     pairs = pairs_among(arms.systems, options)
@@ -121,17 +174,10 @@ def _of_arms(measured: Measured, system: str, options: PlanOptions) -> Answer:
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]
-    at = _places(rows, len(arms.asked), len(pairs), options)
-    return answer_with(_columns(rows, OF_ARMS), at, arms.asked, arms.segments, arms.systems, pairs)
+    at = places(len(rows), len(arms.asked), len(pairs), len(options.cases))
+    return answer_with(_columns(rows, schema), at, arms.asked, arms.segments, arms.systems, pairs)
 
 
-def _places(rows: Sequence[Row], metrics: int, pairs: int, options: PlanOptions) -> tuple[Array, ...]:
-    """The segment, metric and pair of each row."""
-    several = len(options.each("detect")) * len(options.each("power"))
-    return tuple(np.repeat(at, several) for at in places(len(rows) // several, metrics, pairs))
-
-
-def _columns(rows: Sequence[Row], counts: Sequence[str]) -> dict[str, pl.Series]:
+def _columns(rows: Sequence[Row], schema: Row) -> dict[str, pl.Series]:
     """The columns beside the keys."""
-    columns = {name: number(np.array([row[name] for row in rows], float)) for name in (*ASKED, *counts, *NEEDED)}
-    return columns | {name: columns[name].cast(pl.Int64, strict=False) for name in (*counts, *NEEDED)}
+    return {name: pl.Series([row.get(name) for row in rows], dtype=kind) for name, kind in schema.items()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.pairs import QueryValues, paired_systems
+from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.proxies import both_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
@@ -18,26 +18,42 @@ from frame_metrics.verbs.compare.differences import Pair, Row, places, tabled
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
+def paired_both(source: Source, asked: Asked, options: CompareOptions) -> tuple[Pairing, bool]:
+    """Pair systems by their values of both kinds, and say if queries were drawn with chances of their own.
+
+    The values are those by the machine of each metric, then those by people, whether these are undefined, and the
+    chance of each query.
+    """
+    both = both_of(source, asked)
+    chance = np.ones(both.proxy.shape[1]) if both.chance is None else both.chance
+    values = [*both.proxy, *both.human, *both.undefined.astype(float), chance]
+    return replace(paired_systems(both.measured, options.baseline), values=values), both.chance is not None
+
+
+def sides(here: QueryValues, metric: int, metrics: int, pair: Pair) -> Array:
+    """Return what two systems have by the machine, by people, and undefined, shape (3, queries, 2).
+
+    By people it is NaN where they did not judge all that the metric reads.
+    """
+    return here.values[metric : 3 * metrics : metrics][:, :, pair]
+
+
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
-    both, m = both_of(source, asked), len(asked)
-    pairing = paired_systems(both.measured, options.baseline)
-    chance = np.ones(both.proxy.shape[1]) if both.chance is None else both.chance
-    pairing = replace(pairing, values=[*both.proxy, *both.human, *both.undefined.astype(float), chance])
-    rows: list[Row] = []
-    for segment in pairing.segments:
-        here = pairing.laid(segment)
-        drawn = None if both.chance is None else here.values[-1, :, 0]
-        rows += [_row(here, range(i, 3 * m, m), pair, drawn, options) for i in range(m) for pair in pairing.pairs]
-    segment, metric, pair = places(len(rows), m, len(pairing.pairs))
-    return pairing.answer(pairing.segments[segment], metric, pair, tabled(rows, m, len(pairing.pairs), options))
+    pairing, drawn = paired_both(source, asked, options)
+    m, n_pairs, rows = len(asked), len(pairing.pairs), []
+    for here, (_, number, i), _ in pairing.each(options.unanswered, together=False):
+        pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
+        rows.append(_row(here, sides(here, number, m, pair), pair, chance, options))
+    segment, metric, of = places(len(rows), m, n_pairs)
+    return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
-def _row(here: QueryValues, at: range, pair: Pair, chance: Array | None, options: CompareOptions) -> Row:
-    """Compare two systems by one metric; ``at``: where its values by the machine, by people, and its gaps stand."""
-    machine, people, undefined = here.values[list(at)][:, :, pair]
+def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, options: CompareOptions) -> Row:
+    """Compare two systems by one metric, by its values as ``sides`` returns them."""
+    machine, people, undefined = values
     use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
-    both = people[:, 0] - people[:, 1]  # NaN where people did not judge all that the metric reads of both systems
+    both = people[:, 0] - people[:, 1]
 
     def mean(human: Array, proxy: Array, tuned: float | None = None) -> Powered:
         return powered(human, proxy, here.weights(use), chance, here.clusters(use), tuned=tuned)
@@ -50,6 +66,6 @@ def _row(here: QueryValues, at: range, pair: Pair, chance: Array | None, options
         return row
     base = mean(np.where(np.isnan(both), np.nan, people[:, 1]), machine[:, 1], found.tuned).value
     low, high = found.ends(options.ci, way)
-    mde = detectable(options.ci, options.power) * found.errors[way != "t"]
+    mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
     return row | {"p_value": found.p_value(way)}

@@ -27,11 +27,11 @@ from frame_metrics.stats.significance import deviation
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
-    answer_of_pairs,
     by_area,
     by_draws,
     in_order,
     pairs_among,
+    pairs_compared,
     places,
     tabled,
 )
@@ -52,8 +52,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         found = RowComparison(_stacked(cases, rows), options, first=int(pair[0] > pair[1])).rows(asked)
         return [row | {"n_unpaired": unpaired} for row in found]
 
-    rows = in_order(len(by_document.segments), pairs, compared)
-    return answer_of_pairs(rows, asked, by_document.segments, by_document.systems, pairs, options)
+    return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
