@@ -16,16 +16,9 @@ from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
-from frame_metrics.data.judgments import (
-    Judged,
-    are_few,
-    id_hash,
-    laid_out,
-    lend,
-    match,
-    number_clusters,
-    read_judgments,
-)
+from frame_metrics.data.ids import are_few, id_hash
+from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
+from frame_metrics.data.matching import lend, match
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.data.stacked import systems_of

@@ -33,8 +33,10 @@ class Stacked:
         n = max(len(self.parts[0]), 1)
         if isinstance(at, slice):
             begin, end, _ = at.indices(len(self))
-            some = range(begin // n, max(end - 1, begin) // n + 1 if len(self) else 1)
-            held = [self._part(i)[max(begin - i * n, 0) : max(end - i * n, 0)] for i in some]
+            if end <= begin:
+                return self._part(0, slice(0))
+            some = range(begin // n, (end - 1) // n + 1)
+            held = [self._part(i, slice(max(begin - i * n, 0), end - i * n)) for i in some]
             return held[0] if len(held) == 1 else np.concatenate(held)
         part = at // n
         first = int(part[0]) if len(part) else 0

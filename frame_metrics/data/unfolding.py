@@ -13,7 +13,8 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
-from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
+from frame_metrics.data.ids import kind_of_ids, wider
+from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array

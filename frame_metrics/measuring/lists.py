@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import codes, numbers
-from frame_metrics.data.documents import in_type_of
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Block
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.inputs import Array, Lists, Ranking
@@ -120,7 +120,7 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
     if catalogue is None:
         return found
     if isinstance(catalogue, pl.Series):
-        ids = in_type_of(catalogue, docs, "catalogue", catalogue.name).unique()
+        ids = in_common_type(catalogue, docs.dtype, "catalogue", catalogue.name).unique()
         own = docs.cast(ids.dtype).unique(maintain_order=True)
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):
