@@ -143,15 +143,10 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
-    changed = reduce(np.logical_or, (_changes(frame[key]) for key in keys))
+    changed = reduce(np.logical_or, (differ(frame[key].slice(1), frame[key].slice(0, n - 1)) for key in keys))
     if n >= 1000 and np.count_nonzero(changed) * 2 > n:
         return None
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
-
-
-def _changes(key: pl.Series) -> Array:
-    """True for each value but the first that differs from the one before it."""
-    return differ(key.slice(1), key.slice(0, len(key) - 1))
 
 
 def differ(one: pl.Series, other: pl.Series) -> Array:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -110,10 +109,7 @@ class Log:
         if column not in self.columns.from_judgments:
             with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
-        if self.judged is not None and role in self.judged.names.columns:
-            keys = self.judged.keys
-            said = self.joined(self.judged.names.select(*keys, role), keys)[role]
-            theirs = said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        if (theirs := self._said_by_judgments(role)) is not None:
             if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             return np.where(np.isnan(ours), theirs, ours)
@@ -122,12 +118,15 @@ class Log:
     @property
     def sampling(self) -> Array | None:
         """The chance with which each ranking's query was drawn for people, NaN where none is said; None without."""
-        if self.judged is None:
-            return self.grid.rankings.said.get("sampling")
-        if "sampling" not in self.judged.names.columns:
+        return self.grid.rankings.said.get("sampling") if self.judged is None else self._said_by_judgments("sampling")
+
+    def _said_by_judgments(self, role: str) -> Array | None:
+        """The value for each ranking's query, NaN where judgments have none; None where they have no such column."""
+        if self.judged is None or role not in self.judged.names.columns:
             return None
-        names = self.judged.names.select(*self.judged.keys, "sampling")
-        return self.joined(names, self.judged.keys)["sampling"].fill_null(np.nan).to_numpy()
+        keys = self.judged.keys
+        said = self.joined(self.judged.names.select(*keys, role), keys)[role]
+        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
@@ -149,7 +148,7 @@ class Log:
         grid = self.grid
         if self.conventions.collection_size is not True:
             return self.said_of_queries("collection_size")
-        most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
+        most = np.zeros(grid.n_pairs)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]
 
@@ -395,16 +394,17 @@ def read_log(
         scale=conventions.scale,
     )
     log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
-    alike = columns.per_system and not columns.threshold  # rows of systems differ in one column
-    systems = systems_of(log, columns) if alike and later and not arms else None
-    log = log if systems is None else systems.first
-    log, row, repeated = (log, None, None) if later else _first_places(log, columns)
+    systems = None
+    if columns.per_system and not columns.threshold and later and not arms:  # then rows of systems differ in one column
+        systems = systems_of(log, columns)
+        log = systems.first
+    log, row, repeated = _first_places(log, columns, conventions)
     own = np.arange(len(log)) if row is None else row
-    log, judged = _judged(log, columns, judgments, conventions, own, apart=systems is None, whole=piece is None)
+    apart, whole = systems is None, piece is None
+    log, bare, judged = _judged(log, bare, columns, judgments, conventions, own, apart=apart, whole=whole)
     if columns.relevant:
         log = _all_known(log, frame[RELEVANCE_KNOWN].gather(own))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
-    bare = lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged) if judged and len(bare) else bare
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
         log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
@@ -417,8 +417,8 @@ def read_log(
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    unread = judged is None and not (judging.label or judging.grade or columns.relevant)
-    known = _relevance_known(frame, row, grid, conventions, every=unread)
+    every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)
+    known = np.ones(len(grid.pair), bool) if every else _relevance_known(frame, row, grid)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
@@ -458,26 +458,20 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
-def _relevance_known(
-    frame: pl.DataFrame, row: Array | None, grid: Grid, conventions: Conventions, *, every: bool
-) -> Array | None:
-    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it.
-
-    ``every``: whether all are evaluated, as there are no judgments at all.
-    """
-    if conventions.unjudged_queries == "count" or every:
-        return np.ones(len(grid.pair), bool)
+def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array | None:
+    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it."""
     if RELEVANCE_KNOWN not in frame.columns:
         return None
     first = grid.rankings.first_row
     marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
-    known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
+    known = np.zeros(grid.n_pairs, bool)
     known[grid.pair[: len(first)][marks]] = True
     return known[grid.pair]
 
 
 def _judged(
     log: pl.DataFrame,
+    bare: pl.DataFrame,
     columns: Columns,
     judgments: tuple[pl.DataFrame, Columns] | None,
     conventions: Conventions,
@@ -485,18 +479,18 @@ def _judged(
     *,
     apart: bool,
     whole: bool,
-) -> tuple[pl.DataFrame, Judged | None]:
-    """The log with the judgments of its rows, and all judgments, where others than those of its rows are known.
+) -> tuple[pl.DataFrame, pl.DataFrame, Judged | None]:
+    """The log with the judgments of its rows, ``bare`` with keys that only judgments have, and all judgments.
 
-    ``own``: the row of the caller's frame of each row; ``apart``: whether systems have rows of their own, and share
-    their judgments.
+    None for the last where no others than those of the rows are known. ``own``: the row of the caller's frame of each
+    row; ``apart``: whether systems have rows of their own, and share their judgments.
     """
     _, by, query = columns.key_names
     judged = None
     few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions, few=few)
-        log = lend(_in_types_of(log, judged.pairs[[*judged.keys, "doc"]]), judged)
+        log, bare = lend(log, judged), lend(bare, judged) if len(bare) else bare
     if columns.doc:
         log = log.hstack([id_hash(log["doc"], few=few).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
@@ -505,19 +499,12 @@ def _judged(
     if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])
-    return log, judged
+    return log, bare, judged
 
 
 def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
     """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
     return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
-
-
-def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
-    """The log with its columns in the types that the judgments have them in."""
-    own = log.schema
-    others: Any = {name: kind for name, kind in judgments.schema.items() if name in own and own[name] != kind}
-    return log.cast(others) if others else log
 
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
@@ -539,14 +526,16 @@ def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array, *,
     return laid_out(table, keys, columns, own=own, few=few)
 
 
-def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:
-    """Keep the best place of each document of a ranking.
+def _first_places(
+    log: pl.DataFrame, columns: Columns, conventions: Conventions
+) -> tuple[pl.DataFrame, Array | None, str | None]:
+    """Keep the best place of each document of a ranking, where ``duplicates="first"`` says so.
 
     Returns
     -------
     What is left, its rows of the log, None for all, and the query of the first document that was left out.
     """
-    if not columns.doc:
+    if not columns.doc or conventions.duplicates != "first":
         return log, None, None
     system, by, query = columns.key_names
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
@@ -557,22 +546,15 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
         return log, None, None
-    judgment = judging(log)
-    known = [log.select(*keys, name).drop_nulls(name) for name in judgment]
-    if any(len(one.unique()) > len(one.unique(keys)) for one in known):
-        what = "repeat a document of their query with another judgment"
-        raise bad_rows(columns.doc, _judged_otherwise(log, keys, judgment), len(log), what, "keep one of each")
-    if any(log[name].null_count() for name in judgment):  # the row with the best place may have none
-        log = log.with_columns(pl.col(judgment).drop_nulls().first().over(keys))
+    least, most = (log.select(pl.col(judging(log)).min().over(keys)), log.select(pl.col(judging(log)).max().over(keys)))
+    for one, other in zip(least, most, strict=True):
+        if (otherwise := (one != other).fill_null(False)).any():
+            what = "repeat a document of their query with another judgment"
+            raise bad_rows(columns.doc, otherwise.arg_true().to_numpy(), len(log), what, "keep one of each")
+    log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
     return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))
-
-
-def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
-    """The rows of documents that have two judgments."""
-    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
-    return log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
 
 
 def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:

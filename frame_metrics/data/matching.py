@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -14,7 +16,13 @@ from frame_metrics.roles.columns import Columns, judging
 
 
 def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
-    """Return the log with those keys of its queries that only the judgments have, null for a query without any."""
+    """Return the log with its ids in the types of the judgments, and keys of its queries that only these have.
+
+    Such a key is null for a query without judgments.
+    """
+    kinds = judged.pairs[[*judged.keys, "doc"]].schema
+    others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
+    log = log.cast(others) if others else log
     own = [key for key in judged.keys if key in log.columns]
     if len(own) == len(judged.keys):
         return log

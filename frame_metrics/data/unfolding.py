@@ -13,6 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
+from frame_metrics.data.blocks import codes
 from frame_metrics.data.ids import kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
@@ -197,13 +198,10 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     if again.any():
-        remedy = f"a row has all results of its query: name {', '.join(_ways(columns))}, or join the lists"
+        systems = "" if columns.system else "system= if several systems gave them, "
+        way = f"{systems}query=[{listed(columns.query)}, ...] with the column that tells the rows apart"
+        remedy = f"a row has all results of its query: name {way}, or join the lists"
         raise bad_rows(", ".join(columns.query), again.arg_true().to_numpy(), len(again), "repeat a query", remedy)
-
-
-def _ways(columns: Columns) -> list[str]:
-    ways = [] if columns.system else ["system= if several systems gave them"]
-    return [*ways, f"query=[{listed(columns.query)}, ...] with the column that tells the rows apart"]
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
@@ -250,15 +248,14 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
     listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
-    first = listed_ids.select(pl.col(BARE).first().over(keys)).to_series()
-    again = listed_ids.filter(first != listed_ids[BARE])
-    if len(again):
+    query, at = codes(listed_ids, keys)
+    if len(at) < len(frame):
         lists = listed_ids[relevant].list.unique().list.sort()
-        odd = ~lists.gather(again[BARE]).eq_missing(lists.gather(first.gather(again[BARE])))
-        if odd.any():
-            rows, what = again[BARE].filter(odd).to_numpy(), "differ from another row of their query"
-            raise bad_rows(relevant, rows, len(frame), what, "give each query one list of relevant documents")
-    once = listed_ids.filter(first == listed_ids[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
+        odd = np.flatnonzero(lists.ne_missing(lists[at][query]).to_numpy())
+        if len(odd):
+            what = "differ from another row of their query"
+            raise bad_rows(relevant, odd, len(frame), what, "give each query one list of relevant documents")
+    once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
