@@ -97,7 +97,8 @@ def together(blocks: Sequence[Results]) -> Results:
     """Return the results of all blocks."""
     none = np.zeros(0, np.int64)
     parts = ([none, *(getattr(one, name) for one in blocks)] for name in ("ranking", "rank", "doc"))
-    return Results(*map(np.concatenate, parts))
+    ranking, rank, doc = map(np.concatenate, parts)
+    return Results(ranking, rank, doc)
 
 
 def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:

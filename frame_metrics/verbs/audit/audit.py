@@ -12,7 +12,8 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, cases_of
-from frame_metrics.data.log import Log, read_log
+from frame_metrics.data.log import Log
+from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
