@@ -143,7 +143,7 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
-    changed = reduce(np.logical_or, (differ(frame[key].slice(1), frame[key].slice(0, n - 1)) for key in keys))
+    changed = reduce(np.logical_or, (differ(key.slice(1), key.slice(0, n - 1)) for key in map(frame.get_column, keys)))
     if n >= 1000 and np.count_nonzero(changed) * 2 > n:
         return None
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
