@@ -108,7 +108,7 @@ def unfold(
         beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.per_system)
     if systems:
-        tables = [pl.concat(_by_system(table, columns), how="vertical_relaxed") for table in tables]
+        tables = [pl.concat(_by_system(table, columns)) for table in tables]
         rows = [np.tile(at, systems) for at in rows]
     table = tables[0]
     if len(tables) > 1:
@@ -237,10 +237,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
-    for name, values in values_of.items() if len(kinds) > 1 else ():
-        if values.dtype in TEXTS:
-            values_of[name] = values.cast(pl.String)
-    return values_of
+    kind = type_of_all([values.dtype for values in values_of.values()])
+    return {name: values.cast(kind) for name, values in values_of.items()}
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
