@@ -186,7 +186,8 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
         if near is not None:
             break
         others = (differ(key if len(row) == n else key[places(row)], key[places(held)]) for key in keys)
-        wait = np.flatnonzero(reduce(np.logical_or, others))  # rows of other values, for the next round
+        # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
+        wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
         row, slot = row[wait], slot[wait]
     new = first == np.arange(n)
     return (np.cumsum(new) - 1)[first], np.flatnonzero(new)
