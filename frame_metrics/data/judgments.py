@@ -139,12 +139,10 @@ def _judged_rows(
             refuse_null(name, frame[name], "are missing", "drop them")
         dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
         out[inside] = _in_type_of(frame[name], dtype, name, own, dtype)
-    if columns.doc is None:
-        raise BadValueError("the judgments have no document column; name it with doc=")
-    docs, ours = frame[columns.doc], log["doc"].dtype
-    refuse_null(columns.doc, docs, "are missing", "drop them")
-    refuse_nan(docs, columns.doc, "drop them")
-    out["doc"] = _in_type_of(docs, wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
+    doc, ours = str(columns.doc), log["doc"].dtype
+    refuse_null(doc, frame[doc], "are missing", "drop them")
+    refuse_nan(frame[doc], doc, "drop them")
+    out["doc"] = _in_type_of(frame[doc], wider(ours, frame[doc].dtype), doc, str(log_columns.doc), ours)
     out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype

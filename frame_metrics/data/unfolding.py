@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
-from frame_metrics.border.protocol import Beside
+from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.ids import kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
@@ -100,7 +100,7 @@ def unfold(
         to_read = judged.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
     elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
-        beside, beside_origin = _unfolded_judgments(beside, judged, to_read)
+        beside, beside_origin = _unfolded_judgments(beside.border, beside.columns, judged, to_read)
     tables, rows = [whole], [origin]
     if columns.lists:
         tables, rows = _without_lists(whole, columns)
@@ -321,11 +321,10 @@ def flags_for_ids(name: str) -> BadValueError:
     )
 
 
-def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> tuple[Beside, Array]:
+def _unfolded_judgments(
+    border: Border, columns: dict[str, str], judged: Columns, to_read: list[str]
+) -> tuple[Beside, Array]:
     """Judgments of which a row has several, a row each, and the row that each was made of."""
-    border = beside.border
-    if border is None:
-        return beside, np.zeros(0, np.int64)
     read = border.read(to_read).with_row_index(BARE)
     parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
     doc = str(judged.doc)
@@ -335,4 +334,4 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
         _length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))
-    return Beside(PolarsFrame(table.drop(BARE)), beside.columns), table[BARE].to_numpy().astype(np.int64)
+    return Beside(PolarsFrame(table.drop(BARE)), columns), table[BARE].to_numpy().astype(np.int64)
