@@ -26,7 +26,7 @@ from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
 from frame_metrics.command.plain import PlainText
-from frame_metrics.data.log import read_log
+from frame_metrics.data.reading import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of

@@ -38,6 +38,4 @@ def once_each(table: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
     own = [*pair, "annotator"]
     if not table.select(pl.struct(own).is_duplicated().any()).item():
         return table
-    rest = [name for name in table.columns if name not in (*own, *judging(table))]
-    values = (pl.col(value).drop_nulls().first() for value in judging(table))
-    return table.group_by(own, maintain_order=True).agg(pl.col(rest).first(), *values)
+    return made_one(table, own, "max")

@@ -18,6 +18,8 @@ from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import EXACT, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
+INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the numbers of rows in polars
+
 
 @dataclass(frozen=True, eq=False)
 class RankingRows:
@@ -133,7 +135,7 @@ def rows_at(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
 
 def places(rows: Array) -> pl.Series:
     """Return numbers of rows in the type in which polars takes them: of an array it makes that anew for each column."""
-    return pl.Series(rows.astype(np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64))
+    return pl.Series(rows.astype(INDEX, copy=False))
 
 
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
@@ -141,15 +143,10 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
-    changed = reduce(np.logical_or, (_changes(frame[key]) for key in keys))
+    changed = reduce(np.logical_or, (differ(key.slice(1), key.slice(0, n - 1)) for key in map(frame.get_column, keys)))
     if n >= 1000 and np.count_nonzero(changed) * 2 > n:
         return None
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
-
-
-def _changes(key: pl.Series) -> Array:
-    """True for each value but the first that differs from the one before it."""
-    return differ(key.slice(1), key.slice(0, len(key) - 1))
 
 
 def differ(one: pl.Series, other: pl.Series) -> Array:
@@ -177,24 +174,29 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    n, key = len(frame), frame[columns[0]]
-    if n <= threads.SMALL and all(
-        kind.is_integer() or kind in TEXTS for kind in map(frame.schema.__getitem__, columns)
-    ):
-        return _codes_of_few([frame[name] for name in columns])
-    near = None if len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
-    if near is None:
-        keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
-        at = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns)).to_series().to_numpy()
-        first = np.flatnonzero(at == np.arange(n))
-    else:
-        at = near.to_numpy()
-        begin = np.full(int(at.max()) + 1, n)
-        begin[at[::-1]] = np.arange(n)[::-1]  # of rows with one value the first is written last, and stays
-        first = np.sort(begin[begin < n])
-    number = np.empty(int(at.max(initial=0)) + 1, np.int64)
-    number[at[first]] = np.arange(len(first))
-    return number[at], first
+    n, keys = len(frame), [frame[name] for name in columns]
+    if n <= threads.SMALL and all(key.dtype.is_integer() or key.dtype in TEXTS for key in keys):
+        return _codes_of_few(keys)
+    near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
+    slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()
+    begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
+    while len(row):
+        begin[slot[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        first[row] = held = begin[slot]
+        if near is not None:
+            break
+        others = (differ(key if len(row) == n else key[places(row)], key[places(held)]) for key in keys)
+        # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
+        wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
+        row, slot = row[wait], slot[wait]
+    new = first == np.arange(n)
+    return (np.cumsum(new) - 1)[first], np.flatnonzero(new)
+
+
+def _hash_slots(keys: pl.DataFrame) -> Array:
+    """A number for each row, below some four times their number: equal for equal rows, and seldom for others."""
+    bits = max((2 * len(keys)).bit_length(), 1)
+    return (keys.hash_rows().to_numpy() >> np.uint64(64 - bits)).view(np.int64)
 
 
 def _codes_of_few(columns: Sequence[pl.Series]) -> tuple[Array, Array]:
@@ -207,7 +209,7 @@ def _codes_of_few(columns: Sequence[pl.Series]) -> tuple[Array, Array]:
 
 def numbers(values: pl.Series) -> pl.Series:
     """Return different numbers for different values, none of which is past what a float64 tells apart."""
-    near = _from_zero(values.cast(pl.Categorical) if values.dtype == pl.String else values, EXACT)
+    near = _from_zero(values, EXACT)
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
 
 

@@ -13,9 +13,9 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import role_columns
+from frame_metrics.roles.columns import OF_ROWS, role_columns
 
-OF_DOC = ("actual", "weight", "count", "cluster")  # what systems have to agree about
+OF_DOC = ("actual", *OF_ROWS)  # what systems have to agree about
 
 
 @dataclass(frozen=True, eq=False)

@@ -138,10 +138,8 @@ def read_cases(
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
-    n = np.array([number_of(rows.get_column("count", default=None), None, len(rows))])
-    if columns.groups:
-        times = rows["count"].to_numpy() if columns.count else None
-        n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
+    times = rows["count"].to_numpy() if columns.count else None
+    n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, apart)

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.errors import BadValueError, ColumnError, listed
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, chance_column, rank_column, refuse, refuse_null
+from frame_metrics.roles.series import chance_column, rank_column, refuse, refuse_null
 
 CHANCES = ("propensity", "target_propensity")
 RANK, CHANCE = "rank", "propensity"  # columns of a frame of chances by rank, as propensities() returns it
@@ -70,11 +71,6 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
     return log.drop(CHANCES, strict=False).with_columns(ratio.fill_null(1.0).alias("ratio"))
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Return True for types whose values can be told apart in either."""
-    return one == other or (one.is_integer() and other.is_integer()) or (one in TEXTS and other in TEXTS)
-
-
 def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
     """The chance of each rank, null past the last one that has one; this is faster than a join."""
     each = np.full(top + 2, np.nan)
@@ -94,13 +90,10 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
     if keys == [RANK] and top <= len(log):
         found = _looked_up(table, log[RANK], top)
     else:
-        kinds: Any = {name: pl.String if log.schema[name] in TEXTS else log.schema[name] for name in keys}
-        kinds[RANK] = pl.Float64
-        for name, column in zip(columns.key_names[1], columns.by, strict=True):
-            if name in keys and not alike(table.schema[name], log.schema[name]):
-                kinds_of = f"{table.schema[name]} there, and {log.schema[name]} in the log"
-                raise ColumnError(f"{role}=: {column} is {kinds_of}; give both one type")
-        own, table = log.select(keys).cast(kinds), table.cast(kinds, strict=False)
+        named = dict(zip(columns.key_names[1], columns.by, strict=True))
+        segments = [in_common_type(table[name], log.schema[name], role, named[name]) for name in keys if name != RANK]
+        table = table.with_columns(segments)
+        own = log.select(pl.col(name).cast(table.schema[name]) for name in keys)
         found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
     if found.null_count():

@@ -89,14 +89,15 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
     grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
-    if out_of_reach(grade, conventions.rel):
-        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
+    count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
+    there = grade if count is None else grade.filter(count > 0)
+    if out_of_reach(there, conventions.rel):
+        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(there)))
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
     marks = shares_among(grade)
-    if marks.any() and not conventions.rel_given and largest_grade(grade) >= 1:
-        count = role_columns(frame, columns, ("count",)).get("count")
-        n = marks.sum() if count is None else count.filter(marks).sum()
-        raise NotComputableError(level_unsaid(int(n), str(columns.grade)))
+    n = int(marks.sum() if count is None else count.filter(marks).sum())
+    if n and not conventions.rel_given and largest_grade(there) >= 1:
+        raise NotComputableError(level_unsaid(n, str(columns.grade)))
     return (grade >= float(conventions.rel)).cast(pl.Int8)
 
 

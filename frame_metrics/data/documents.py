@@ -10,11 +10,11 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
-from frame_metrics.data.chances import alike
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.errors import BadValueError, ColumnError, listed, told_of
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, amount_column, refuse
+from frame_metrics.roles.series import amount_column, doc_column, refuse
 
 TABLES = ("popularity", "catalogue")
 COUNTS = ("count", "counts", "len", "n", "frequency")  # what a column of counted rows is called
@@ -38,7 +38,7 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
     if chosen is not None and not isinstance(chosen, str):
         chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):
-        catalogue = _ids(_border("catalogue", catalogue, doc), doc) if lists else True
+        catalogue = _read("catalogue", _border("catalogue", catalogue, doc), doc)[doc].unique() if lists else True
     return replace(conventions, popularity=chosen, catalogue=catalogue)
 
 
@@ -51,9 +51,12 @@ def _border(role: str, frame: Any, doc: str) -> Border:
     return border
 
 
-def _ids(border: Border, doc: str) -> pl.Series:
-    """The different documents of a frame."""
-    return border.in_memory([doc]).read([doc])[doc].drop_nulls().unique()
+def _read(role: str, border: Border, doc: str, *others: str) -> pl.DataFrame:
+    """The documents of a frame, none missing, and other columns."""
+    table = border.in_memory([doc, *others]).read([doc, *others])
+    with told_of(f"{role}="):
+        doc_column(table[doc], doc)
+    return table
 
 
 def _choices(border: Border, doc: str) -> pl.DataFrame:
@@ -67,9 +70,9 @@ def _choices(border: Border, doc: str) -> pl.DataFrame:
     others = [name for name in border.names() if name != doc]
     named = [name for name in others if str(name).lower() in COUNTS]
     held = [CHOSEN] if CHOSEN in others else [name for name in named if border.types([name])[name].is_numeric()]
-    table = border.in_memory([doc, *held]).read([doc, *held])
+    table = _read("popularity", border, doc, *held)
     unclear = held if len(held) > 1 else []
-    if not held and table[doc].drop_nulls().is_unique().all():  # which the rows of choices seldom are
+    if not held and table[doc].is_unique().all():  # which the rows of choices seldom are
         with told_of("popularity="):
             unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
@@ -86,19 +89,12 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
         said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
     table = _choices(_border("popularity", said, doc), doc)
     often = amount_column(table[CHOSEN], CHOSEN, CHOSEN) if CHOSEN in table.columns else pl.lit(1.0).alias(CHOSEN)
-    table = table.with_columns(often).drop_nulls().group_by(doc).agg(pl.sum(CHOSEN))
+    table = table.with_columns(often).group_by(doc).agg(pl.sum(CHOSEN))
     some = table[CHOSEN].filter(table[CHOSEN] > 0)
     if not len(some):
         raise BadValueError("popularity=: no document was ever chosen, and a share of nothing says nothing")
     share = pl.max_horizontal(CHOSEN, pl.lit(some.min())) / some.sum()
     return table.with_columns((0 - share.log(2)).alias(SURPRISE))
-
-
-def in_type_of(ids: pl.Series, docs: pl.Series, role: str, column: str) -> pl.Series:
-    """Return ids of documents in the type that the log has them in; raise where they could not be alike."""
-    if not alike(ids.dtype, docs.dtype):
-        raise ColumnError(f"{role}=: {column} is {ids.dtype} there, and {docs.dtype} in the log; give both one type")
-    return ids.cast(pl.String if docs.dtype in TEXTS else docs.dtype, strict=False)
 
 
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
@@ -118,7 +114,7 @@ def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions
 
 def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
     """The log with what a table says of its documents; one that it lacks was never chosen."""
-    own = log.select(pl.col("doc").cast(pl.String) if log.schema["doc"] in TEXTS else "doc")
-    theirs = table.select(in_type_of(table[doc], log["doc"], CHOSEN, doc).alias("doc"), CHOSEN, SURPRISE)
-    found = own.join(theirs, on="doc", how="left", maintain_order="left")
+    ids = in_common_type(table[doc], log.schema["doc"], CHOSEN, doc).alias("doc")
+    theirs = table.select(ids, CHOSEN, SURPRISE)
+    found = log.select(pl.col("doc").cast(ids.dtype)).join(theirs, on="doc", how="left", maintain_order="left")
     return log.with_columns(found[CHOSEN].fill_null(0.0), found[SURPRISE].fill_null(pl.lit(theirs[SURPRISE].max())))

@@ -48,6 +48,11 @@ class Grid:
         return np.arange(len(self.pair)) < len(self.rankings.first_row)
 
     @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs of a segment and a query."""
+        return int(self.pair.max(initial=-1)) + 1
+
+    @cached_property
     def cell(self) -> Array:
         """The number of each ranking's system and segment together, shape (rankings,)."""
         return self.system * len(self.segment_row) + self.segment
@@ -60,7 +65,7 @@ class Grid:
         system, pair = self.system[own][order], self.pair[own][order]
         out = np.zeros((n, n), np.int64)
         step = max(BLOCK // max(n, 1), 1)
-        for first in range(0, int(pair.max(initial=-1)) + 1, step):
+        for first in range(0, self.n_pairs, step):
             part = slice(*np.searchsorted(pair, [first, first + step]))
             has = np.zeros((n, step), np.float32)
             has[system[part], pair[part] - first] = 1
@@ -74,7 +79,7 @@ class Grid:
         if role in self.rankings.said:
             said = self.rankings.said[role]
             mine[: len(said)] = np.where(np.isnan(said), mine[: len(said)], said)
-        of_pair = np.full(int(self.pair.max(initial=-1)) + 1, np.nan)
+        of_pair = np.full(self.n_pairs, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
         of_pair[self.pair[some[::-1]]] = mine[some[::-1]]
         odd = some[of_pair[self.pair[some]] != mine[some]]
@@ -215,5 +220,5 @@ def rankings_of_systems(grid: Grid) -> Array:
     A pair is one of a segment and a query.
     """
     own, n = grid.of_log, len(grid.system_row)
-    several = np.bincount(grid.pair[own], minlength=int(grid.pair.max(initial=-1)) + 1) > 1
+    several = np.bincount(grid.pair[own], minlength=grid.n_pairs) > 1
     return np.array([np.bincount(grid.system[some], minlength=n) for some in (own, own & several[grid.pair])])

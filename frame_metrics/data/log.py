@@ -1,4 +1,4 @@
-"""A log made ready: columns checked, judgments joined, rankings found."""
+"""A log that is ready: its rankings, block by block, what is said of their queries, and the way back to its rows."""
 
 from __future__ import annotations
 
@@ -6,35 +6,21 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data import blocks
-from frame_metrics.data.chances import with_ratio
-from frame_metrics.data.documents import with_documents
-from frame_metrics.data.grid import Grid, build_grid
+from frame_metrics.data.grid import Grid
 from frame_metrics.data.groups import Cells, drawing_places
-from frame_metrics.data.judgments import (
-    Judged,
-    are_few,
-    id_hash,
-    laid_out,
-    lend,
-    match,
-    number_clusters,
-    read_judgments,
-)
+from frame_metrics.data.judgments import Judged
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
-from frame_metrics.data.stacked import systems_of
-from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import EXTRA, OF_QUERIES, Columns, checked, checked_keys, judging, type_of
+from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 
@@ -118,10 +104,7 @@ class Log:
         if column not in self.columns.from_judgments:
             with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
-        if self.judged is not None and role in self.judged.names.columns:
-            keys = self.judged.keys
-            said = self.joined(self.judged.names.select(*keys, role), keys)[role]
-            theirs = said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        if (theirs := self._said_by_judgments(role)) is not None:
             if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             return np.where(np.isnan(ours), theirs, ours)
@@ -130,12 +113,15 @@ class Log:
     @property
     def sampling(self) -> Array | None:
         """The chance with which each ranking's query was drawn for people, NaN where none is said; None without."""
-        if self.judged is None:
-            return self.grid.rankings.said.get("sampling")
-        if "sampling" not in self.judged.names.columns:
+        return self.grid.rankings.said.get("sampling") if self.judged is None else self._said_by_judgments("sampling")
+
+    def _said_by_judgments(self, role: str) -> Array | None:
+        """The value for each ranking's query, NaN where judgments have none; None where they have no such column."""
+        if self.judged is None or role not in self.judged.names.columns:
             return None
-        names = self.judged.names.select(*self.judged.keys, "sampling")
-        return self.joined(names, self.judged.keys)["sampling"].fill_null(np.nan).to_numpy()
+        keys = self.judged.keys
+        said = self.joined(self.judged.names.select(*keys, role), keys)[role]
+        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
@@ -157,7 +143,7 @@ class Log:
         grid = self.grid
         if self.conventions.collection_size is not True:
             return self.said_of_queries("collection_size")
-        most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
+        most = np.zeros(grid.n_pairs)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]
 
@@ -363,224 +349,6 @@ class Block:
             return pool
         lengths = self.rows.lengths
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
-
-
-def read_log(
-    frame: pl.DataFrame,
-    columns: Columns,
-    conventions: Conventions,
-    judgments: tuple[pl.DataFrame, Columns] | None,
-    *,
-    queries: bool = True,
-    single: bool = False,
-    totals: bool = False,
-    arms: bool = False,
-    piece: Piece | None = None,
-) -> Log:
-    """Check the columns, join the judgments and find the rankings.
-
-    Parameters
-    ----------
-    queries : whether the queries will be named in the result.
-    single : whether single rows will be asked for, as where an error names some.
-    totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
-    arms : whether each system is measured on its own queries only, as a segment of its own.
-    piece : what is known of the whole log, where this is a piece of it; None where it is whole.
-    """
-    alone = columns.system is None
-    if arms:
-        columns = columns.as_arms()
-    judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
-    conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
-    later = conventions.duplicates != "first"  # which moves rows, and errors name rows
-    results, bare = _results(frame, columns)
-    log = checked(
-        results,
-        columns,
-        judged_elsewhere=judgments is not None,
-        scores_later=later,
-        positive=conventions.positive,
-        scale=conventions.scale,
-    )
-    log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
-    alike = columns.per_system and not columns.threshold  # rows of systems differ in one column
-    systems = systems_of(log, columns) if alike and later and not arms else None
-    log = log if systems is None else systems.first
-    log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    own = np.arange(len(log)) if row is None else row
-    log, judged = _judged(log, columns, judgments, conventions, own, apart=systems is None, whole=piece is None)
-    if columns.relevant:
-        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(own))
-    row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
-    bare = lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged) if judged and len(bare) else bare
-    if columns.cluster:
-        both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
-        log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
-    named = queries or judged is not None or bool(columns.system or columns.by)
-    rankings = _rankings(log, columns, first=named, single=single or systems is not None)
-    if columns.doc and later:
-        _check_repeated(rankings, log, columns, alone=alone)
-    if systems is not None:
-        log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
-    of = piece or Piece(None)
-    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    unread = judged is None and not (judging.label or judging.grade or columns.relevant)
-    known = _relevance_known(frame, row, grid, conventions, every=unread)
-    name = str(judging.grade or judging.label)
-    origin = None if row is None else Origin(row, len(frame))
-    return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
-
-
-def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that are results, and behind them, checked, those that stand for queries without any."""
-    if BARE not in frame.columns:
-        return frame, pl.DataFrame()
-    without = frame[BARE].fill_null(False)
-    return frame.filter(~without), checked_keys(frame, columns).filter(without)
-
-
-def _with_bare(
-    log: pl.DataFrame,
-    bare: pl.DataFrame,
-    rankings: blocks.RankingRows,
-    frame: pl.DataFrame,
-    row: Array | None,
-    columns: Columns,
-) -> tuple[pl.DataFrame, blocks.RankingRows]:
-    """The keys of all rows and the rankings, with those of queries without results in their place."""
-    if not len(bare):
-        return log, rankings
-    keys = [key for names in columns.key_names for key in names]
-    place = frame[ORIGIN].to_numpy()
-    both = pl.concat([log.select(keys), bare.select(keys)])
-    return both, rankings.with_bare(bare, place if row is None else place[row])
-
-
-def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
-    """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
-    again = blocks.find_duplicates(rankings, log["doc"])
-    if len(again):
-        remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
-        remedy += "; rows of several systems need system=" if alone else ""
-        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
-
-
-def _relevance_known(
-    frame: pl.DataFrame, row: Array | None, grid: Grid, conventions: Conventions, *, every: bool
-) -> Array | None:
-    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it.
-
-    ``every``: whether all are evaluated, as there are no judgments at all.
-    """
-    if conventions.unjudged_queries == "count" or every:
-        return np.ones(len(grid.pair), bool)
-    if RELEVANCE_KNOWN not in frame.columns:
-        return None
-    first = grid.rankings.first_row
-    marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
-    known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
-    known[grid.pair[: len(first)][marks]] = True
-    return known[grid.pair]
-
-
-def _judged(
-    log: pl.DataFrame,
-    columns: Columns,
-    judgments: tuple[pl.DataFrame, Columns] | None,
-    conventions: Conventions,
-    own: Array,
-    *,
-    apart: bool,
-    whole: bool,
-) -> tuple[pl.DataFrame, Judged | None]:
-    """The log with the judgments of its rows, and all judgments, where others than those of its rows are known.
-
-    ``own``: the row of the caller's frame of each row; ``apart``: whether systems have rows of their own, and share
-    their judgments.
-    """
-    _, by, query = columns.key_names
-    judged = None
-    few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
-    if judgments is not None:
-        judged = read_judgments(*judgments, log, columns, conventions, few=few)
-        log = lend(_in_types_of(log, judged.pairs[[*judged.keys, "doc"]]), judged)
-    if columns.doc:
-        log = log.hstack([id_hash(log["doc"], few=few).alias("hash")])
-    if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _shared(log, [*by, *query], columns, own, few=few)
-    log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
-    if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
-        half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
-        log = log[[name for name in log.columns if name != "hash"]].hstack([half])
-    return log, judged
-
-
-def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
-    """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
-    return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
-
-
-def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
-    """The log with its columns in the types that the judgments have them in."""
-    own = log.schema
-    others: Any = {name: kind for name, kind in judgments.schema.items() if name in own and own[name] != kind}
-    return log.cast(others) if others else log
-
-
-def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
-    """The rankings of the log, with the columns that are looked at row by row."""
-    named_rows = ("rank", *OF_QUERIES)  # errors name their rows
-    names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
-    there = log.columns
-    laid = [*(name for name in names if name in there), *columns.extra_names]
-    single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    keys = [key for keys in columns.key_names for key in keys]
-    return blocks.find_rankings(log, keys, laid, first=first, rows=single)
-
-
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array, *, few: bool) -> Judged:
-    """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
-    values = judging(log)
-    table = log.select(*keys, "doc", *values).with_row_index("row")
-    table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns, own=own, few=few)
-
-
-def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:
-    """Keep the best place of each document of a ranking.
-
-    Returns
-    -------
-    What is left, its rows of the log, None for all, and the query of the first document that was left out.
-    """
-    if not columns.doc:
-        return log, None, None
-    system, by, query = columns.key_names
-    keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
-    place = next((name for name in ("rank", "score") if name in log.columns), None)
-    rows = log.with_row_index("at")
-    if place:
-        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
-    kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
-    if len(kept) == len(log):
-        return log, None, None
-    judgment = judging(log)
-    known = [log.select(*keys, name).drop_nulls(name) for name in judgment]
-    if any(len(one.unique()) > len(one.unique(keys)) for one in known):
-        what = "repeat a document of their query with another judgment"
-        raise bad_rows(columns.doc, _judged_otherwise(log, keys, judgment), len(log), what, "keep one of each")
-    if any(log[name].null_count() for name in judgment):  # the row with the best place may have none
-        log = log.with_columns(pl.col(judgment).drop_nulls().first().over(keys))
-    row = kept.to_numpy().astype(np.int64)
-    gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
-    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))
-
-
-def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
-    """The rows of documents that have two judgments."""
-    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
-    return log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
 
 
 def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.data.blocks import RankingRows, to_array
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import PER_SYSTEM, Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,10 @@ class Stacked:
         n = max(len(self.parts[0]), 1)
         if isinstance(at, slice):
             begin, end, _ = at.indices(len(self))
-            some = range(begin // n, max(end - 1, begin) // n + 1 if len(self) else 1)
-            held = [self._part(i)[max(begin - i * n, 0) : max(end - i * n, 0)] for i in some]
+            if end <= begin:
+                return self._part(0, slice(0))
+            some = range(begin // n, (end - 1) // n + 1)
+            held = [self._part(i, slice(max(begin - i * n, 0), end - i * n)) for i in some]
             return held[0] if len(held) == 1 else np.concatenate(held)
         part = at // n
         first = int(part[0]) if len(part) else 0
@@ -60,24 +62,20 @@ class Systems:
     """The checked rows of systems that have each a column, of which one system's are worked on for all."""
 
     first: pl.DataFrame  # the rows of the first system
-    names: list[pl.Series]  # the column "system" of each
-    own: list[pl.Series]  # the column that differs, of each; none where it is not read
+    own: list[pl.DataFrame]  # the columns that differ: "system", and what each system has a column of, if that is read
 
     def table(self, ready: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of all systems, from those of the first once they are ready; columns are shared."""
-        if not self.own:
-            return pl.concat([ready.with_columns(name) for name in self.names], rechunk=False)
-        pairs = zip(self.names, self.own, strict=True)
-        return pl.concat([ready.with_columns(name, values) for name, values in pairs], rechunk=False)
+        return pl.concat([ready.with_columns(own) for own in self.own], rechunk=False)
 
     def rankings(self, one: RankingRows) -> RankingRows:
         """Return the rankings of all systems, from those of the first."""
-        n, count = len(self.first), len(self.names)
+        n, count = len(self.first), len(self.own)
         times = np.arange(count)
         values: dict[str, Any] = {name: Stacked([array] * count) for name, array in one.values.items()}
-        if self.own:
-            each = (to_array(part) for part in self.own)
-            values[self.own[0].name] = Stacked([part if one.row is None else part[one.row] for part in each])
+        for name in self.own[0].columns[1:]:
+            each = (to_array(part[name]) for part in self.own)
+            values[name] = Stacked([part if one.row is None else part[one.row] for part in each])
         return replace(
             one,
             first_row=(one.first_row + n * times[:, None]).ravel(),
@@ -92,6 +90,6 @@ def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
     """Take the checked rows of systems apart, that stand one system behind the other."""
     count = len(columns.per_system)
     n = len(log) // count
-    role = next((role for role in ("score", "rank", "predicted") if getattr(columns, role) == columns.together), None)
+    own = ["system", *(role for role in PER_SYSTEM if getattr(columns, role) == columns.together)]
     parts = [log[i * n : (i + 1) * n] for i in range(count)]
-    return Systems(parts[0], [part["system"] for part in parts], [part[role] for part in parts] if role else [])
+    return Systems(parts[0], [part[own] for part in parts])

@@ -12,8 +12,10 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
-from frame_metrics.border.protocol import Beside
-from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
+from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.ids import kind_of_ids, wider
+from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
@@ -98,7 +100,7 @@ def unfold(
         to_read = judged.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
     elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
-        beside, beside_origin = _unfolded_judgments(beside, judged, to_read)
+        beside, beside_origin = _unfolded_judgments(beside.border, beside.columns, judged, to_read)
     tables, rows = [whole], [origin]
     if columns.lists:
         tables, rows = _without_lists(whole, columns)
@@ -106,7 +108,7 @@ def unfold(
         beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.per_system)
     if systems:
-        tables = [pl.concat(_by_system(table, columns), how="vertical_relaxed") for table in tables]
+        tables = [pl.concat(_by_system(table, columns)) for table in tables]
         rows = [np.tile(at, systems) for at in rows]
     table = tables[0]
     if len(tables) > 1:
@@ -196,13 +198,10 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     if again.any():
-        remedy = f"a row has all results of its query: name {', '.join(_ways(columns))}, or join the lists"
+        systems = "" if columns.system else "system= if several systems gave them, "
+        way = f"{systems}query=[{listed(columns.query)}, ...] with the column that tells the rows apart"
+        remedy = f"a row has all results of its query: name {way}, or join the lists"
         raise bad_rows(", ".join(columns.query), again.arg_true().to_numpy(), len(again), "repeat a query", remedy)
-
-
-def _ways(columns: Columns) -> list[str]:
-    ways = [] if columns.system else ["system= if several systems gave them"]
-    return [*ways, f"query=[{listed(columns.query)}, ...] with the column that tells the rows apart"]
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
@@ -238,10 +237,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
-    for name, values in values_of.items() if len(kinds) > 1 else ():
-        if values.dtype in TEXTS:
-            values_of[name] = values.cast(pl.String)
-    return values_of
+    kind = type_of_all([values.dtype for values in values_of.values()])
+    return {name: values.cast(kind) for name, values in values_of.items()}
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
@@ -249,15 +246,14 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
     listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
-    first = listed_ids.select(pl.col(BARE).first().over(keys)).to_series()
-    again = listed_ids.filter(first != listed_ids[BARE])
-    if len(again):
+    query, at = codes(listed_ids, keys)
+    if len(at) < len(frame):
         lists = listed_ids[relevant].list.unique().list.sort()
-        odd = ~lists.gather(again[BARE]).eq_missing(lists.gather(first.gather(again[BARE])))
-        if odd.any():
-            rows, what = again[BARE].filter(odd).to_numpy(), "differ from another row of their query"
-            raise bad_rows(relevant, rows, len(frame), what, "give each query one list of relevant documents")
-    once = listed_ids.filter(first == listed_ids[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
+        odd = np.flatnonzero(lists.ne_missing(lists[at][query]).to_numpy())
+        if len(odd):
+            what = "differ from another row of their query"
+            raise bad_rows(relevant, odd, len(frame), what, "give each query one list of relevant documents")
+    once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
@@ -325,11 +321,10 @@ def flags_for_ids(name: str) -> BadValueError:
     )
 
 
-def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> tuple[Beside, Array]:
+def _unfolded_judgments(
+    border: Border, columns: dict[str, str], judged: Columns, to_read: list[str]
+) -> tuple[Beside, Array]:
     """Judgments of which a row has several, a row each, and the row that each was made of."""
-    border = beside.border
-    if border is None:
-        return beside, np.zeros(0, np.int64)
     read = border.read(to_read).with_row_index(BARE)
     parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
     doc = str(judged.doc)
@@ -339,4 +334,4 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
         _length(read, lists)
         table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
         _refuse_missing(table, doc, len(read))
-    return Beside(PolarsFrame(table.drop(BARE)), beside.columns), table[BARE].to_numpy().astype(np.int64)
+    return Beside(PolarsFrame(table.drop(BARE)), columns), table[BARE].to_numpy().astype(np.int64)

@@ -68,11 +68,10 @@ def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int
     metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
     cell = ranking * n + metric
     if len(cell) and np.bincount(cell).max() > 1:
-        once = np.zeros(len(place), bool)
-        once[np.unique(cell, return_index=True)[1]] = True
+        again = ~pl.Series(cell).is_first_distinct().to_numpy()
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
         way = APART.format(query=f"query=[{listed(columns.query)}, ...]")
-        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[~once])), len(place), what, way)
+        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[again])), len(place), what, way)
     values = np.full((n, count), np.nan)
     if columns.metric:
         values[metric, ranking] = rankings.values[names[0]][place]

@@ -4,11 +4,12 @@ Everything here is about one *block*: some whole queries. A query is its index i
 No frame library is imported here.
 """
 
+from frame_metrics.inputs.gains import Gain, OfNumber, called, gain_of, name_of, top_gain
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
-from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
+from frame_metrics.inputs.rows import Array, Rows, by_rank, ratio
 from frame_metrics.inputs.scores import ClassScores, Scores
 from frame_metrics.inputs.tables import Classes, Confusion
 from frame_metrics.inputs.two_rankings import TwoRankings

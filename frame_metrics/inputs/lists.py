@@ -36,7 +36,8 @@ class Lists(Segmented):
         segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
         shape : how many segments and documents there are.
         """
-        cell, size = segment * shape[1] + document, shape[0] * shape[1]
+        cell = document if shape[0] == 1 else segment * shape[1] + document
+        size = shape[0] * shape[1]
         if size > 4 * len(cell) + ROOM:
             there, cell = np.unique(cell, return_inverse=True)
             shown = np.bincount(cell, weight, len(there))

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from frame_metrics.inputs.gains import Gain, gain_of
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
+from frame_metrics.inputs.rows import Array, Rows, by_rank, falling, sums_between
 from frame_metrics.inputs.scores import DistinctScores, Scores, sorted_levels
 from frame_metrics.inputs.tables import Confusion
+
+BY_ROW = ("grade", "label", "decision", "score", "tie", "ratio", "document")  # arrays with a value of each row
 
 
 @dataclass(eq=False)
@@ -172,25 +175,18 @@ class Ranking(Remembers):
         keep = self.grade >= 0 if self.label is None else self.judged
         lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))
 
-        def kept(values: Array | None) -> Array | None:
-            return None if values is None else values[keep]
-
+        held = ((name, getattr(self, name)) for name in BY_ROW)
+        rows: dict[str, Any] = {name: None if values is None else values[keep] for name, values in held}
         return replace(
             self,
-            grade=self.grade[keep],
             lengths=lengths,
             n_ret=n_ret,
             shown=None,
-            label=kept(self.label),
-            score=kept(self.score),
-            decision=kept(self.decision),
-            ratio=kept(self.ratio),
-            document=kept(self.document),
-            tie=kept(self.tie),
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
             whole=self._said,
             pool=None if self.pool is None else self.pool.condensed(),
+            **rows,
         )
 
     @kept

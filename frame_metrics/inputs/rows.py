@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
+from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # numpy.typing, which has a name for it, takes long to import
-OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
-Gain: TypeAlias = str | Mapping[float, float] | OfNumber
-LARGEST = 1e300  # a hundred million of such gains can still be added
 EXACT = 2**53  # the integers that a float64 tells apart
 NONE = -1  # no row of the caller's frame: the key is null
 FEW = 4  # cutoffs at which rows are counted one by one
@@ -254,79 +251,6 @@ class Rows(Segmented):
         return out
 
 
-def gain_of(grade: Array, gain: Gain) -> Array:
-    """Return the gain of each grade: itself, 2^g - 1 or what a mapping says; 0 for negative grades and NaN."""
-    value = _gain_of(grade, gain)
-    if value.max(initial=0) > LARGEST:
-        top = grade[np.argmax(value)]
-        raise BadValueError(f"the gain of grade {top:g} with gain={gain!r} overflows where gains are added; rescale it")
-    return value
-
-
-def _gain_of(grade: Array, gain: Gain) -> Array:
-    if callable(gain):
-        out, judged = np.zeros(len(grade)), grade >= 0
-        out[judged] = called("gain", gain, grade[judged], rising=True)
-        return out
-    if isinstance(gain, Mapping):
-        known = np.array(sorted(gain), dtype=np.float64)
-        values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
-        place = np.searchsorted(known, grade).clip(max=len(known) - 1)
-        mapped = known[place] == grade
-        if len(missing := np.unique(grade[~mapped & (grade > 0)])):
-            shown = listed(missing[:3].tolist())
-            raise BadValueError(f"gain: the mapping has no gain for the grades {shown}; add them")
-        return np.where(mapped, values[place], 0.0)
-    grade = np.where(grade > 0, grade, 0).astype(np.float64)
-    if gain != "exp":
-        return grade
-    with np.errstate(over="ignore"):
-        return np.exp2(grade) - 1
-
-
-def name_of(function: Any) -> str:
-    """Return the name of a caller's function as metrics are printed with it; no text reads back to it."""
-    name = getattr(function, "__name__", type(function).__name__)
-    return f"<{name.strip('<>')}>"
-
-
-def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> Array:
-    """Return a caller's function of numbers, each of which it is given once, shape (numbers,).
-
-    Parameters
-    ----------
-    option : the name of the parameter that it is.
-    rising : whether its values may not fall, or else not rise, from one number to the next.
-
-    Raises
-    ------
-    KernelError
-        It fails, gives what is no number from 0, or goes the other way.
-    """
-    known, at = np.unique(numbers, return_inverse=True)
-    values = np.array([_called(f"{option}={name_of(function)}", function, x) for x in known.tolist()], np.float64)
-    turns = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
-    if len(turns):
-        (a, b), (x, y) = ((of[turns[0]], of[turns[0] + 1]) for of in (known, values))
-        way = "never falls" if rising else "never rises"
-        raise KernelError(f"{option}={name_of(function)} is {x:g} for {a:g} and {y:g} for {b:g}, and a {option} {way}")
-    return values[at]
-
-
-def _called(said: str, function: OfNumber, number: float) -> float:
-    """A caller's function of one number, an integer where it is whole."""
-    number = int(number) if number == int(number) else number
-    try:
-        value = function(number)
-    except Exception as error:
-        raise KernelError(f"{said} raised {type(error).__name__} for {number}: {error}") from error
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not real or not 0 <= value <= LARGEST:
-        said_as = shown(value.item() if isinstance(value, np.generic) else value)
-        raise KernelError(f"{said} gave {said_as} for {number}; expected is a number from 0")
-    return float(value)
-
-
 def falling(rows: Rows) -> Array:
     """Return the values of rows, each query's from the greatest to the least."""
     value = rows.value
@@ -340,10 +264,3 @@ def falling(rows: Rows) -> Array:
     cells = rows.grid(-value)
     cells.sort(axis=1)
     return -cells[rows.inside]
-
-
-def top_gain(max_grade: float | None, gain: Gain) -> Array:
-    """Return the gain of the highest grade of the scale, shape (1,)."""
-    if max_grade is None:
-        raise NotComputableError("needs max_grade=, the highest grade of the scale")
-    return gain_of(np.array([float(max_grade)]), gain)

@@ -14,7 +14,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
 from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
-from frame_metrics.data.judgments import kind_of_ids, wider
+from frame_metrics.data.ids import kind_of_ids, wider
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
     BadValueError,

@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import codes, numbers
-from frame_metrics.data.documents import in_type_of
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Block
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.inputs import Array, Lists, Ranking
 from frame_metrics.inputs.lists import ROOM
+from frame_metrics.inputs.rows import spans
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 
@@ -44,7 +45,8 @@ class Results:
         n : number of segments.
         weight : of each list's query, shape (rankings,).
         """
-        some = np.flatnonzero((segment >= 0) & (self.rank <= (metric.k or EVERY)))
+        seen = (segment >= 0) & (self.rank <= (metric.k or EVERY))
+        some = slice(None) if seen.all() else np.flatnonzero(seen)
         each = None if weight is None else weight[self.ranking[some]]
         return Lists.of_results(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
@@ -84,18 +86,19 @@ def depth_of(asked: Asked) -> int | None:
 
 def results_of(block: Block, run: Ranking, deep: int) -> Results:
     """Return the results of a block, down to a rank."""
-    every = np.arange(len(run.grade))
-    seen = run.rows(every, every)
-    some = seen.rank <= deep
-    ranking = np.arange(len(block.log.grid.pair))[block.at]
-    row = block.rows.frame_rows(block.log.grid.rankings, seen.value[some])
-    return Results(ranking[seen.query[some]], seen.rank[some], row)
+    many = run.retrieved(deep)
+    row = spans(run.starts, many)
+    rank = row - np.repeat(run.starts, many) + 1 if run.shown is None else run.shown[row]
+    ranking = np.repeat(np.arange(len(block.log.grid.pair))[block.at], many)
+    return Results(ranking, rank, block.rows.frame_rows(block.log.grid.rankings, row))
 
 
 def together(blocks: Sequence[Results]) -> Results:
     """Return the results of all blocks."""
-    every = [np.zeros((3, 0), np.int64), *(np.array([one.ranking, one.rank, one.doc]) for one in blocks)]
-    return Results(*np.concatenate(every, axis=1))
+    none = np.zeros(0, np.int64)
+    parts = ([none, *(getattr(one, name) for one in blocks)] for name in ("ranking", "rank", "doc"))
+    ranking, rank, doc = map(np.concatenate, parts)
+    return Results(ranking, rank, doc)
 
 
 def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
@@ -120,7 +123,7 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
     if catalogue is None:
         return found
     if isinstance(catalogue, pl.Series):
-        ids = in_type_of(catalogue, docs, "catalogue", catalogue.name).unique()
+        ids = in_common_type(catalogue, docs.dtype, "catalogue", catalogue.name).unique()
         own = docs.cast(ids.dtype).unique(maintain_order=True)
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):

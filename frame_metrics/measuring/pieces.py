@@ -16,7 +16,8 @@ from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
 from frame_metrics.data.grid import Grid
-from frame_metrics.data.judgments import read_judgments, refuse_strangers
+from frame_metrics.data.ids import refuse_strangers
+from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import FACTS, check_positions, facts_of, positions
 from frame_metrics.data.origin import Origin

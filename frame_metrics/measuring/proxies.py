@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments, as_text, groups_of
-from frame_metrics.data.judgments import wider
+from frame_metrics.data.ids import wider
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, Pool, Ranking, Scores

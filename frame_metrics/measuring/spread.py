@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer, Spread
 from frame_metrics.border.pieces import HAS_ROW
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.data.judgments import refuse_strangers
+from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.errors import BadValueError
 from frame_metrics.measuring import pieces

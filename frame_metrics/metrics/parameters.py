@@ -11,7 +11,7 @@ import numpy as np
 
 from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain, OfNumber
-from frame_metrics.inputs.rows import LARGEST
+from frame_metrics.inputs.gains import LARGEST
 
 # The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
 Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, shown
-from frame_metrics.inputs.rows import name_of
+from frame_metrics.inputs.gains import name_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.resolve import unused

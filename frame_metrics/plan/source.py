@@ -15,9 +15,10 @@ from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.border.protocol import Beside, Gathering, Pieces, Request, Schema
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import rankings_of_systems
-from frame_metrics.data.log import Log, Piece, read_log
+from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
+from frame_metrics.data.reading import read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import BadRowsError, ColumnError, check_names
 from frame_metrics.inputs import Array

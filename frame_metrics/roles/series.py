@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, closest, shown
-from frame_metrics.inputs.rows import EXACT, LARGEST, code_of
+from frame_metrics.inputs.gains import LARGEST
+from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"

@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.judgments import Judged, check_held
+from frame_metrics.data.ids import check_held
+from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of

@@ -149,7 +149,7 @@ def test_pieces_blocks_threads_and_the_order_of_rows_change_nothing(beside: bool
 
 def test_pieces_have_all_that_one_frame_has() -> None:
     """Popularity and groups of each list, whole lists, and p-values of exchanged lists."""
-    whole = log(5).irm(**RANKED)
+    whole = log(5).filter(pl.col("query") < 6).irm(**RANKED)
     every = (*ASKED, "item_entropy", "catalogue_coverage")
     pl_testing.assert_frame_equal(in_pieces(whole).evaluate(*every).collect(), whole.evaluate(*every))
     asked, few = (TOGETHER[0], EACH[0]), {"permutations": 200, "resamples": 50}
@@ -434,6 +434,13 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
             "1 of 4 documents that the lists show are not in it, as 'd'",
         ),
         ({"catalogue": pl.DataFrame({"doc": [1, 2]})}, "gini@1", ColumnError, "doc is Int64 there, and String in"),
+        (
+            {"catalogue": pl.DataFrame({"doc": [*"abcd", None]})},
+            "item_coverage",
+            BadValueError,
+            "catalogue=: doc: 1 of 5 rows has no document (row 4)",
+        ),
+        ({"popularity": {"a": 1, None: 2}}, "arp", BadValueError, "popularity=: doc: 1 of 2 rows has no document"),
         ({}, "novelty", ColumnError, "novelty reads what popularity= says of a document; name it"),
         ({}, "exposure_share(of='a')", ColumnError, "reads what group= says of a document; name it"),
         ({"group": "side"}, "exposure_share", NotComputableError, "exposure_share needs of=, as in"),
@@ -462,6 +469,13 @@ def test_what_is_said_of_documents_is_checked(roles: Any, name: str, cause: Any,
     assert words in error(lambda: irm(**roles).evaluate(name), cause)
     good = irm(catalogue=4, popularity="plus", group="side")
     assert good.evaluate("item_coverage", "novelty", "arp", "exposure_share(of='a')")["value"].null_count() == 0
+
+
+def test_documents_are_told_apart_in_a_type_that_holds_them_all() -> None:
+    """The log's own may be too small for the catalogue."""
+    rows = pl.DataFrame({"query": [1, 1], "doc": pl.Series([1, 2], dtype=pl.Int8), "score": [2.0, 1.0]})
+    irm = rows.irm(catalogue=pl.DataFrame({"doc": [1, 2, 300, 400]}), popularity={1: 1, 300: 2, 400: 1})
+    assert irm.evaluate("item_coverage", "novelty@1")["value"].to_list() == [0.5, 2]
 
 
 def test_printed_names_read_back() -> None:

@@ -150,6 +150,16 @@ def test_queries_are_not_counted() -> None:
     assert said == "count= is about the rows of a segment; say query=None"
 
 
+def test_grades_of_no_row_are_no_scale() -> None:
+    """Neither one between 0 and 1, nor the largest."""
+    counts = {"twice": [2, 2, 2, 2], "whole": [0, 0, 1, 1], "shares": [1, 1, 0, 1]}
+    graded = pl.DataFrame({"grade": [0.2, 0.5, 1.0, 0.0], "score": [1.0, 2.0, 4.0, 3.0]} | counts).irm
+    assert "4 grades lie between 0 and 1" in error(lambda: graded(count="twice").evaluate("roc_auc"))
+    assert graded(count="whole").evaluate("roc_auc")["value"].item() == 1
+    said = error(lambda: graded(count="shares").evaluate("roc_auc"))
+    assert said == "no grade in grade reaches rel=1; the largest is 0.5"
+
+
 def test_a_table_of_nothing() -> None:
     """Where every count is 0 there is no row."""
     found = TEST.with_columns(n=0).irm(count="n").evaluate("recall", "tp", ci=0.9)

@@ -14,6 +14,7 @@ import pytest
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError
 from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, odd
+from inside import small_blocks
 from refusals import check
 
 # Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
@@ -452,6 +453,16 @@ def test_each_column_is_a_system(kind: str) -> None:
     ranks = TWO.with_columns(a=pl.Series([1, 2, 3]), b=pl.Series([2, 1, None]))
     found = as_polars(IRM(as_kind(ranks, kind), rank=["a", "b"]).per_query("rr", "recall", layout="wide"))
     assert found.rows() == [("a", 1, 0.5, 1.0), ("b", 1, 1.0, 0.5)]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_blocks_of_queries_without_results_alone(rows: int) -> None:
+    """The last queries of the last system found nothing, and stand in blocks of their own."""
+    lists = {"doc": [["x", "y"], ["x"], [], []], "label": [[0, 1], [1], [], []]}
+    scores = {"a": [[2.0, 1.0], [1.0], [], []], "b": [[1.0, 2.0], [1.0], [], []]}
+    with small_blocks(rows):
+        found = pl.DataFrame({"query": [1, 2, 3, 4]} | lists | scores).irm(score=["a", "b"]).per_query("rr")
+    assert values(found) == [0.5, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]
 
 
 def test_one_column_may_be_a_list_of_one() -> None:

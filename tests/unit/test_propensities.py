@@ -259,6 +259,11 @@ def test_frames_of_chances_are_of_the_segments_that_are_named() -> None:
     assert "rename the segment" in error(lambda: named.irm(by="propensity", propensity={1: 0.5}).evaluate("cg"))
     whole = chances.with_columns(pl.col("hour").cast(pl.Int32))
     assert log.irm(by="hour", propensity=whole).evaluate("cg")["value"].to_list() == [2, 4]
+    short = log.with_columns(hour=pl.Series([1, None], dtype=pl.Int8))  # a type that does not hold all that is there
+    for far in ([1, 300], [1, 300, 301]):
+        longer = pl.DataFrame({"hour": far, "rank": 1, "propensity": 0.5})
+        said = error(lambda longer=longer: short.irm(by="hour", propensity=longer).evaluate("cg"))
+        assert said.startswith("rank: 1 of 2 rows has no propensity (row 1)")
 
 
 def test_ranks_may_be_linked_by_a_long_chain() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_metrics import ColumnError, FrameMetricsError, Metric, NotComputableError, metrics
-from helpers import examples
+from helpers import examples, frame
 from inside import REGISTRY, Confusion, Ranking
 
 RULES = ("doc", "worst", "best", "order")
@@ -156,7 +156,9 @@ def test_text_is_compared_byte_by_byte(higher: str, lower: str) -> None:
 def test_documents_fall_by_their_bytes(docs: list[str]) -> None:
     """Equal scores are ordered by the bytes of their documents, descending."""
     ordered = sorted(docs, key=str.encode, reverse=True)
-    assert [rr(docs, doc) for doc in ordered] == [1 / rank for rank in range(1, len(docs) + 1)]
+    rows = [(query, doc, 1.0, int(doc == wanted)) for query, wanted in enumerate(ordered) for doc in docs]
+    found = frame("query doc score label", *rows).irm.per_query("rr")["value"].to_list()
+    assert found == [1 / rank for rank in range(1, len(docs) + 1)]
 
 
 # Bounds

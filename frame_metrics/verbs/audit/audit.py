@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import cases_of
-from frame_metrics.data.log import Log, read_log
+from frame_metrics.data.log import Log
+from frame_metrics.data.reading import read_log
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, NotComputableError, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring import baseline as saved

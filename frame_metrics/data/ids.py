@@ -1,0 +1,97 @@
+"""Ids of two tables: the types in which they can be compared, and hashes that are equal where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.errors import BadValueError, ColumnError
+from frame_metrics.roles.series import TEXTS
+
+UNITS = ("ms", "us", "ns")  # of time, the finest last
+
+
+def kind_of_ids(dtype: pl.DataType) -> Any:
+    """A name for ids of a type: those of two kinds are never equal."""
+    if dtype in TEXTS:
+        return "text"
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "number"
+    if isinstance(dtype, pl.Datetime):
+        return "moment", dtype.time_zone
+    if isinstance(dtype, pl.Struct):
+        return "fields", [field.name for field in dtype.fields]
+    return type(dtype)
+
+
+def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """The type that holds ids of both types, if they are of one kind; else the first."""
+    if ours == theirs or kind_of_ids(ours) != kind_of_ids(theirs):
+        return ours
+    if ours in TEXTS:
+        return pl.String()
+    if ours.is_integer():
+        return pl.Int128()
+    if isinstance(ours, pl.Decimal) and isinstance(theirs, pl.Decimal):
+        return pl.Decimal(38, max(ours.scale, theirs.scale))
+    if ours.is_numeric():
+        return pl.Float64()
+    if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
+        return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
+    return ours
+
+
+def in_common_type(ids: pl.Series, own: pl.DataType, role: str, column: str) -> pl.Series:
+    """Return ids of a table that a role was given in a type that holds the log's ids too, which are of type ``own``.
+
+    Raises
+    ------
+    ColumnError
+        No id of one type is equal to one of the other.
+    """
+    theirs = ids.dtype
+    if not (theirs == own or (theirs.is_integer() and own.is_integer()) or (theirs in TEXTS and own in TEXTS)):
+        raise ColumnError(f"{role}=: {column} is {theirs} there, and {own} in the log; give both one type")
+    return ids.cast(pl.String if own in TEXTS else wider(own, theirs))
+
+
+def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
+    """Raise for documents of the judgments that a column of the caller's type cannot show; ``what``: they are."""
+    if not len(docs):
+        return
+    held = pl.Series([None] * len(docs)) if kind == pl.Null else docs.cast(kind, strict=False)
+    if held.null_count() or not (held.cast(docs.dtype) == docs).all():
+        raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
+
+
+def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
+    if not len(log) or not len(judgments):
+        return
+    ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
+    if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
+        raise BadValueError(
+            f"{name}: no id of the log is among those of the judgments (the log has {ours[keys[0]][0]!r}, "
+            f"the judgments {theirs[keys[0]][0]!r}); do both write ids the same way?"
+        )
+
+
+def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
+    """Return True where each row of the log may be compared with each judgment, whose ids Python can hash."""
+    both = [log, log if judgments is None else judgments]
+    nested = any(kind.is_nested() for table in both for kind in table.dtypes)
+    return len(both[0]) * len(both[1]) <= threads.SMALL and not nested
+
+
+def id_hash(ids: pl.Series, seed: int = 0, *, few: bool = False) -> pl.Series:
+    """Return a hash of ids, the same in every frame: of categories by their text.
+
+    ``few``: whether it is that of Python; polars starts threads, which costs a small call more.
+    """
+    if few:
+        return pl.Series(np.array([hash((seed, one)) for one in ids.to_list()], np.int64).view(np.uint64))
+    ids = ids if ids.dtype == pl.String or ids.dtype not in TEXTS else ids.cast(pl.String)
+    return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars

@@ -1,0 +1,170 @@
+"""The judgments of each row of a log, found by query and document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import threads
+from frame_metrics.data.blocks import differ, places, rows_at, run_starts
+from frame_metrics.data.ids import id_hash, refuse_strangers
+from frame_metrics.data.judgments import Judged
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns, judging
+
+
+def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
+    """Return the log with its ids in the types of the judgments, and keys of its queries that only these have.
+
+    Such a key is null for a query without judgments.
+    """
+    kinds = judged.pairs[[*judged.keys, "doc"]].schema
+    others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
+    log = log.cast(others) if others else log
+    own = [key for key in judged.keys if key in log.columns]
+    if len(own) == len(judged.keys):
+        return log
+    return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
+
+
+def match(
+    log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool, few: bool
+) -> pl.DataFrame:
+    """Return the log with the judgments' grade and label of each row, NaN where it has none.
+
+    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error; ``few``:
+    see ``id_hash``.
+
+    Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
+    """
+    values = judging(judged.pairs)
+    keys = [*judged.keys, "doc"]
+    log = log[[name for name in log.columns if name not in ("grade", "label")]]
+    at, judgment = (None if few else _in_runs(log, judged)) or _by_hash(log, judged, few=few)
+    rows, theirs = places(at), places(judgment)
+    odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
+    if odd.any():
+        at, judgment = at[~odd], judgment[~odd]
+    if whole and not len(at) and not columns.relevant:  # which a log may not have found
+        refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
+        refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
+    out = {name: np.full(len(log), np.nan) for name in values}
+    for name, column in out.items():
+        column[at] = judged.pairs[name].to_numpy()[judgment]
+    if judged.subtopics is not None:
+        out["document"] = np.full(len(log), -1)
+        out["document"][at] = judgment
+    return log.hstack([pl.Series(name, column) for name, column in out.items()])
+
+
+def _by_hash(log: pl.DataFrame, judged: Judged, *, few: bool) -> tuple[Array, Array]:
+    """Rows of the log, and the judgments of equal hashes."""
+    ours, theirs = (_pair_hash(table, judged.keys, few=few) for table in (log, judged.pairs))
+    if few:
+        return _joined(ours, theirs)
+    row = _likely(ours, theirs)
+    at, judgment = _joined(ours[row], theirs)
+    return row[at], judgment
+
+
+def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
+    """The same where the rows of a query stand together; None where they do not, or where two judgments have one hash.
+
+    A table has four slots for each judgment, those of a query side by side, and the bits of a document's hash choose
+    one of them. What is looked up is then near what was looked up before, and in the cache, as it is not where one
+    table has the hashes of all: finding the judgments of a million rows takes a half of the time.
+    """
+    starts, pool = run_starts(log, judged.keys), judged.pool
+    if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
+        return None
+    named = judged.names[judged.keys].with_row_index("judged")
+    runs = rows_at(log[judged.keys], starts).join(
+        named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    query = np.nan_to_num(runs["judged"].to_numpy(), nan=len(named)).astype(np.int64)
+    begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
+    ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
+    theirs = theirs if judged.order is None else theirs[judged.order]
+    of = np.repeat(np.arange(len(named)), pool.lengths)  # the query of each judgment
+    each, slot = np.arange(len(of)), _slots(theirs, 4 * begin[of], 4 * many[of])
+    table, held = np.full(4 * len(of), -1), np.zeros(4 * len(of), np.uint64)
+    table[slot] = each
+    held[slot] = theirs
+    lost = np.flatnonzero(table[slot] != each)  # of several in one slot only the last is found there
+    if (held[slot[lost]] == theirs[lost]).any() or not theirs.all():  # a slot of 0 is taken for free
+        return None
+    found, unsure = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
+
+    def work(some: slice) -> None:
+        length = np.diff(np.append(starts[some], starts[some.stop] if some.stop < len(starts) else len(log)))
+        first, own = int(starts[some.start]), np.repeat(query[some], length)
+        mine = ours[first : first + len(own)]
+        slot = _slots(mine, np.repeat(4 * begin[query[some]], length), np.repeat(4 * many[query[some]], length))
+        there = held[slot]
+        row = np.flatnonzero(there == mine)
+        place = table[slot[row]]
+        row, place = (values[(place >= 0) & (of[place] == own[row])] for values in (row, place))
+        found.append(np.stack([row + first, place]))
+        if len(lost):
+            rest = np.flatnonzero((there != mine) & (there > 0))
+            unsure.append(np.stack([rest + first, own[rest]]))
+
+    step = max(len(starts) * (threads.BLOCK >> 2) // max(len(log), 1), 1)
+    threads.in_threads((slice(a, min(a + step, len(starts))) for a in range(0, len(starts), step)), work)
+    row, own = np.concatenate(unsure, axis=1)
+    if len(row):
+        mixed, others = ours[row] ^ _mixed(own), theirs[lost] ^ _mixed(of[lost])
+        few = _likely(mixed, others)
+        at, judgment = _joined(mixed[few], others)
+        same = own[few[at]] == of[lost[judgment]]
+        found.append(np.stack([row[few[at]], lost[judgment]])[:, same])
+    at, place = np.concatenate(found, axis=1)
+    return at, place if judged.order is None else judged.order[place]
+
+
+def _slots(hashes: Array, begin: Array, many: Array) -> Array:
+    """The slot of each hash, among ``many`` from ``begin`` on."""
+    slot = hashes & np.uint64(0xFFFFFFFF)
+    slot *= many.view(np.uint64)
+    slot >>= np.uint64(32)
+    return slot.view(np.int64) + begin
+
+
+def _mixed(number: Array) -> Array:
+    """Numbers as bits that are far apart."""
+    return number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _pair_hash(frame: pl.DataFrame, keys: list[str], *, few: bool) -> Array:
+    """A hash of the keys and the document of each row."""
+    mixed = frame["hash"]
+    for seed, key in enumerate(keys, start=1):
+        mixed = mixed ^ id_hash(frame[key], seed, few=few)
+    return mixed.to_numpy()
+
+
+def _likely(ours: Array, theirs: Array) -> Array:
+    """Rows whose hash may be among the others': its low bits are marked in a table."""
+    low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
+    marked = np.zeros(int(low) + 1, bool)
+    marked[theirs & low] = True
+    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // threads.BLOCK + 1)
+
+    def work(block: int) -> None:
+        begin = block * threads.BLOCK
+        rows[block] = np.flatnonzero(marked[ours[begin : begin + threads.BLOCK] & low]) + begin
+
+    threads.in_threads(range(len(rows)), work)
+    return np.concatenate(rows)
+
+
+def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
+    """Places of equal hashes in two arrays, where several may be equal in each."""
+    if len(ours) * len(theirs) <= threads.SMALL:
+        at, at_theirs = np.nonzero(ours[:, None] == theirs)
+        return at, at_theirs
+    both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
+    pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
+    return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()

@@ -1,0 +1,223 @@
+"""A log made ready: columns checked, judgments joined, rankings found."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data import blocks
+from frame_metrics.data.chances import with_ratio
+from frame_metrics.data.documents import with_documents
+from frame_metrics.data.grid import Grid, build_grid
+from frame_metrics.data.ids import are_few, id_hash
+from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read_judgments
+from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.matching import lend, match
+from frame_metrics.data.origin import Origin
+from frame_metrics.data.stacked import systems_of
+from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
+from frame_metrics.errors import bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
+from frame_metrics.roles.conventions import Conventions
+
+
+def read_log(
+    frame: pl.DataFrame,
+    columns: Columns,
+    conventions: Conventions,
+    judgments: tuple[pl.DataFrame, Columns] | None,
+    *,
+    queries: bool = True,
+    single: bool = False,
+    totals: bool = False,
+    arms: bool = False,
+    piece: Piece | None = None,
+) -> Log:
+    """Check the columns, join the judgments and find the rankings.
+
+    Parameters
+    ----------
+    queries : whether the queries will be named in the result.
+    single : whether single rows will be asked for, as where an error names some.
+    totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
+    arms : whether each system is measured on its own queries only, as a segment of its own.
+    piece : what is known of the whole log, where this is a piece of it; None where it is whole.
+    """
+    alone = columns.system is None
+    if arms:
+        columns = columns.as_arms()
+    judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
+    later = conventions.duplicates != "first"  # which moves rows, and errors name rows
+    results, bare = _results(frame, columns)
+    log = checked(
+        results,
+        columns,
+        judged_elsewhere=judgments is not None,
+        scores_later=later,
+        positive=conventions.positive,
+        scale=conventions.scale,
+    )
+    log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
+    systems = None
+    if columns.per_system and not columns.threshold and later and not arms:  # then rows of systems differ in one column
+        systems = systems_of(log, columns)
+        log = systems.first
+    log, row, repeated = _first_places(log, columns, conventions)
+    own = np.arange(len(log)) if row is None else row
+    apart, whole = systems is None, piece is None
+    log, bare, judged = _judged(log, bare, columns, judgments, conventions, own, apart=apart, whole=whole)
+    if columns.relevant:
+        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(own))
+    row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
+    if columns.cluster:
+        both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
+        log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
+    named = queries or judged is not None or bool(columns.system or columns.by)
+    rankings = _rankings(log, columns, first=named, single=single or systems is not None)
+    if columns.doc and later:
+        _check_repeated(rankings, log, columns, alone=alone)
+    if systems is not None:
+        log, rankings = systems.table(log), systems.rankings(rankings)
+    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
+    of = piece or Piece(None)
+    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
+    every = conventions.unjudged_queries == "count" or not (judging.label or judging.grade or columns.relevant)
+    known = np.ones(len(grid.pair), bool) if every else _relevance_known(frame, row, grid)
+    name = str(judging.grade or judging.label)
+    origin = None if row is None else Origin(row, len(frame))
+    return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
+
+
+def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that are results, and behind them, checked, those that stand for queries without any."""
+    if BARE not in frame.columns:
+        return frame, pl.DataFrame()
+    without = frame[BARE].fill_null(False)
+    return frame.filter(~without), checked_keys(frame, columns).filter(without)
+
+
+def _with_bare(
+    log: pl.DataFrame,
+    bare: pl.DataFrame,
+    rankings: blocks.RankingRows,
+    frame: pl.DataFrame,
+    row: Array | None,
+    columns: Columns,
+) -> tuple[pl.DataFrame, blocks.RankingRows]:
+    """The keys of all rows and the rankings, with those of queries without results in their place."""
+    if not len(bare):
+        return log, rankings
+    keys = [key for names in columns.key_names for key in names]
+    place = frame[ORIGIN].to_numpy()
+    both = pl.concat([log.select(keys), bare.select(keys)])
+    return both, rankings.with_bare(bare, place if row is None else place[row])
+
+
+def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
+    """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
+    again = blocks.find_duplicates(rankings, log["doc"])
+    if len(again):
+        remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
+        remedy += "; rows of several systems need system=" if alone else ""
+        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
+
+
+def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array | None:
+    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it."""
+    if RELEVANCE_KNOWN not in frame.columns:
+        return None
+    first = grid.rankings.first_row
+    marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
+    known = np.zeros(grid.n_pairs, bool)
+    known[grid.pair[: len(first)][marks]] = True
+    return known[grid.pair]
+
+
+def _judged(
+    log: pl.DataFrame,
+    bare: pl.DataFrame,
+    columns: Columns,
+    judgments: tuple[pl.DataFrame, Columns] | None,
+    conventions: Conventions,
+    own: Array,
+    *,
+    apart: bool,
+    whole: bool,
+) -> tuple[pl.DataFrame, pl.DataFrame, Judged | None]:
+    """The log with the judgments of its rows, ``bare`` with keys that only judgments have, and all judgments.
+
+    None for the last where no others than those of the rows are known. ``own``: the row of the caller's frame of each
+    row; ``apart``: whether systems have rows of their own, and share their judgments.
+    """
+    _, by, query = columns.key_names
+    judged = None
+    few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
+    if judgments is not None:
+        judged = read_judgments(*judgments, log, columns, conventions, few=few)
+        log, bare = lend(log, judged), lend(bare, judged) if len(bare) else bare
+    if columns.doc:
+        log = log.hstack([id_hash(log["doc"], few=few).alias("hash")])
+    if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
+        judged = _shared(log, [*by, *query], columns, own, few=few)
+    log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
+    if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
+        half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
+        log = log[[name for name in log.columns if name != "hash"]].hstack([half])
+    return log, bare, judged
+
+
+def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
+    """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
+    return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
+
+
+def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
+    """The rankings of the log, with the columns that are looked at row by row."""
+    named_rows = ("rank", *OF_QUERIES)  # errors name their rows
+    names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
+    there = log.columns
+    laid = [*(name for name in names if name in there), *columns.extra_names]
+    single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
+    keys = [key for keys in columns.key_names for key in keys]
+    return blocks.find_rankings(log, keys, laid, first=first, rows=single)
+
+
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array, *, few: bool) -> Judged:
+    """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
+    values = judging(log)
+    table = log.select(*keys, "doc", *values).with_row_index("row")
+    table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
+    return laid_out(table, keys, columns, own=own, few=few)
+
+
+def _first_places(
+    log: pl.DataFrame, columns: Columns, conventions: Conventions
+) -> tuple[pl.DataFrame, Array | None, str | None]:
+    """Keep the best place of each document of a ranking, where ``duplicates="first"`` says so.
+
+    Returns
+    -------
+    What is left, its rows of the log, None for all, and the query of the first document that was left out.
+    """
+    if not columns.doc or conventions.duplicates != "first":
+        return log, None, None
+    system, by, query = columns.key_names
+    keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
+    place = next((name for name in ("rank", "score") if name in log.columns), None)
+    rows = log.with_row_index("at")
+    if place:
+        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
+    kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
+    if len(kept) == len(log):
+        return log, None, None
+    least, most = (log.select(pl.col(judging(log)).min().over(keys)), log.select(pl.col(judging(log)).max().over(keys)))
+    for one, other in zip(least, most, strict=True):
+        if (otherwise := (one != other).fill_null(False)).any():
+            what = "repeat a document of their query with another judgment"
+            raise bad_rows(columns.doc, otherwise.arg_true().to_numpy(), len(log), what, "keep one of each")
+    log = log.with_columns(most)  # the row with the best place may have no judgment
+    row = kept.to_numpy().astype(np.int64)
+    gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
+    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))
