@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -26,7 +27,7 @@ from frame_metrics.plot.charts import (
     tooltip,
     values,
 )
-from frame_metrics.plot.marked import with_threshold
+from frame_metrics.plot.marked import called, with_threshold
 from frame_metrics.plot.panels import NAMED
 from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, read_tidy, thinned
 
@@ -79,7 +80,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
         text = at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text=alt.Text("crossing:N"))
         layers += [ring, text] if tidy.facet is None else [ring]
         tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
-    return composed(tidy, [*layers, *_rules(tidy)], f"{', '.join(asked[:NAMED])} by threshold{n}")
+    return composed(tidy, [*layers, *_rules(tidy, threshold)], f"{', '.join(asked[:NAMED])} by threshold{n}")
 
 
 def _shared_scale(asked: Sequence[str]) -> Any:
@@ -105,21 +106,23 @@ def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     kept = ["threshold", "chosen", "crosses", *tidy.series]
     table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")
     of_precision = pl.col("color").is_in([name for name in asked if metric_of(name).name == "precision"])
-    text = pl.format("{} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
+    text = pl.format("equal: {} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
     table = table.with_columns(crosses=pl.col("crosses") & of_precision, crossing=text)
     return replace(tidy, table=table, color=Key(("metric",), list(asked)))
 
 
-def _rules(tidy: Tidy) -> list[Any]:
-    """A line at the chosen threshold of each small multiple."""
+def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
+    """A line at the chosen threshold of each small multiple, with its name."""
     if tidy.table["chosen"].is_null().all():
         return []
     alt = altair()
-    at = alt.Chart().transform_filter("datum.chosen != null")
-    mean, number = alt.X("mean(chosen):Q", title=""), alt.Text("mean(chosen):Q", format=".4~g")
+    name = json.dumps(f"{called(threshold)}: ")
+    one = alt.Chart().transform_filter("datum.chosen != null").transform_aggregate(chosen="mean(chosen)")
+    at = one.transform_calculate(named=f"{name} + format(datum.chosen, '.4~g')")
+    x = alt.X("chosen:Q", title="")
     return [
-        at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=mean),
-        at.mark_text(align="left", dx=4, baseline="top").encode(x=mean, y=alt.YValue(4), text=number),
+        at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=x),
+        at.mark_text(baseline="bottom").encode(x=x, y=alt.YValue(-3), text=alt.Text("named:N")),
     ]
 
 
@@ -262,4 +265,4 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
         .mark_bar(opacity=0.5, binSpacing=0)
         .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=shown)
     )
-    return composed(tidy, [bars, *_rules(tidy)], f"Scores by label{_each_n(tidy, pl.col('n'))}")
+    return composed(tidy, [bars, *_rules(tidy, threshold)], f"Scores by label{_each_n(tidy, pl.col('n'))}")

@@ -175,7 +175,10 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
     if not names:
         return None, None
     columns = [texts_of(table[name], [_is_over(name, total) for total in over]) for name in names]
-    texts = [", ".join(row) for row in zip(*columns, strict=True)]
+    rows = [*zip(*columns, strict=True)]
+    texts = [", ".join(row) for row in rows]
+    if len({*texts}) < len({*rows}):  # a value holds the comma that stands between two
+        texts = [", ".join(map(repr, row)) for row in rows]
     return Key(tuple(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
 
 

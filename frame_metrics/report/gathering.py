@@ -21,6 +21,7 @@ from frame_metrics.report.content import NAMES, Content, Gathering
 from frame_metrics.report.defaults import SHOWN, default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import summary_of
+from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 
@@ -71,25 +72,21 @@ def gathered(
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
         raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Gathering(irm, arm=columns.system if columns.query and not paired else None, system=columns.system)
+    work = Gathering(irm, columns, arm=columns.system if columns.query and not paired else None)
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(work.each(irm), played.columns)
     if not metrics:
         asked, plan = _planned(played, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
-    asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
+    asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.by))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
-    segments = None
-    if columns.by:
-        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
-        whole = ", ".join(columns.by)
-        results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = work.here(work.each(irm).audit(**saved))
+    audited = columns.as_arms() if work.arm else columns
+    audit = with_units(work.here(work.each(irm).audit(**saved)), audited)
     audit = audit if paired else _with_split(audit, work, split)
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
@@ -103,17 +100,19 @@ def gathered(
         roles=_roles(played, plan),
         conventions=_conventions(plan, irm.roles),
         results=results,
-        segments=segments,
         audit=audit,
         versions=versions(),
         named=baseline is not None,
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
-        threshold=said if isinstance(said := irm.roles.get("threshold"), int | float) else None,
+        threshold=None if plan is None or isinstance(plan.conventions.threshold, str) else plan.conventions.threshold,
     )
+    if columns.by:
+        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
+        content = replace(content, results=content.over_all(results), segments=segments)
     compared = {**compared, "ci": ci or 0.95}
     content = _compared(content, work, compared)
-    content = replace(content, summary=summary_of(content, work, work.all_segments(content), compared))
+    content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
     content = queries_added(_differing(content, work, compared), work, queries, plan)
@@ -127,10 +126,12 @@ def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float]
     Other checks look at arms as segments.
     """
     if split is None:
-        reason = f"whether each {work.system} has the share of the units that it should have is not known; say split="
+        arm = work.columns.system
+        reason = f"whether each {arm} has the share of the units that it should have is not known; say split="
         work.absent.append({"section": "sample ratio", "reason": reason})
         return audit
     found = work.here(work.irm.audit(split=split)).filter(pl.col("check").is_in(OF_SPLIT))
+    found = with_units(found, work.columns)
     return pl.concat([audit, found], how="vertical_relaxed").sort(
         pl.col("severity").cast(pl.Enum(GRAVEST)), maintain_order=True
     )

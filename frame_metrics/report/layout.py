@@ -95,7 +95,7 @@ def _sorted(content: Content) -> Content:
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
-    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes")
+    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes", "best_threshold")
     frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
     if "comparison" in frames:
         frames["comparison"] = _together(frames["comparison"], ["metric"])
@@ -154,7 +154,7 @@ def _over(content: Content, results: pl.DataFrame) -> str:
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
-    return f" ({words})" if words else ""
+    return f" ({words}){_decided(content)}" if words else _decided(content)
 
 
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
@@ -245,13 +245,16 @@ def _undefined(content: Content) -> Iterator[Block]:
     undefined = content.results.filter(pl.col("n_undefined") > 0)
     metrics = undefined["metric"].unique(maintain_order=True)
     everywhere = len(undefined) == len(content.results.filter(pl.col("metric").is_in(metrics.implode())))
-    if everywhere and undefined["n_undefined"].n_unique() == 1:
+    units = {content.undefined_in(average) for average in undefined["average"]}
+    if everywhere and undefined["n_undefined"].n_unique() == 1 and len(units) == 1:
+        (unit,) = units
+        some = f" in {counted(undefined['n_undefined'][0], unit)}" if unit else ""
         of = f" of every {plain_text(content.system)}" if content.system else ""
-        yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
+        yield f"Undefined{some}{of}: {', '.join(metrics)}."
     elif len(undefined):
-        only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        table = table_of(undefined.head(ROWS), caption="Where metrics are undefined", only=only, called=CALLED)
-        yield replace(table, notes=[_left_out(len(undefined))] if len(undefined) > ROWS else [])
+        system = [content.system] if content.system else []
+        only = [*system, "metric", *(["n"] if content.query else []), "n_undefined"]
+        yield _first_rows(undefined, "Where metrics are undefined", only=only, called=CALLED)
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
@@ -263,6 +266,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
         if severity:
             at = SEVERITIES.index(row["severity"])
             cells["severity"] = Cell(SAID.get(row["severity"], row["severity"]), float(at), kind=row["severity"])
+        cells["n"] = Cell(counted(row["n"], row["unit"]) if row["unit"] else "the whole frame", float(row["n"]))
         if row["share"] is not None:
             cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
         rows.append([cells[name] for name in names])
@@ -275,17 +279,28 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
         frame = content.in_words(frame)
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
-        table = _crossed(content, frame, labels, "predicted", "Rows by true and predicted class", cells)
+        title = f"Rows by true and predicted class{_decided(content)}"
+        table = _crossed(content, frame, labels, "predicted", title, cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
     if content.best_threshold is not None:
-        section.blocks.append(table_of(content.best_threshold, caption="The threshold of the best f1"))
+        said = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
+        section.blocks.append(_first_rows(content.best_threshold, f"The threshold of the best f1{said}"))
     if content.classes is not None and len(content.classes):
-        made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
-        notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
-        section.blocks.append(replace(made, notes=[*made.notes, *notes]))
+        section.blocks.append(_first_rows(content.classes, "Metrics of each class"))
     return section
+
+
+def _decided(content: Content) -> str:
+    """Words for the threshold that was said, behind a caption; nothing where none was."""
+    return "" if content.threshold is None else f", decided at threshold {content.threshold:.4g}"
+
+
+def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
+    """The first rows of a frame as a table, which says how many are left out."""
+    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST, **options)
+    return replace(table, notes=[*table.notes, *([_left_out(len(frame))] if len(frame) > ROWS else [])])
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:

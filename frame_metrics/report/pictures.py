@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -44,14 +44,18 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(content, curve):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
-    yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", _of_scores(content)
+    shown = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
+    if shown:
+        of = next(iter(shown.values()))[1]
+        drawn = _of_scores(content, {kind: curve for kind, (curve, _) in shown.items()})
+        yield "curve scores", f"Curves of the scores: {', '.join(shown)}{of}", drawn
     # Of two classes it would show what the table says.
     if (
         content.confusion is not None
         and content.confusion["actual"].n_unique() > 2
         and _few(content, content.confusion.with_columns(value="n"), content.groups)
     ):
-        yield "confusion", "Predicted and true classes", [plot.confusion(content.in_words(content.confusion))]
+        yield "confusion", "Predicted and true classes", [plot.confusion(content.confusion)]
     if pairs := content.foremost_pairs():
         means, query = content.comparison, [*content.query]
         charts = [plot.differences(pair, means=means, query=query) for pair in pairs]
@@ -72,13 +76,13 @@ def _compared(content: Content, comparison: pl.DataFrame) -> list[Any]:
     return [plot.comparison(comparison.drop_nulls("difference"), ci=content.ci or 0.95)] if few else []
 
 
-def _of_scores(content: Content) -> Iterator[Any]:
+def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator[Any]:
     """The curves of scores, how these lie, and what each threshold gives, with that which was said or is best."""
     chosen = content.best_threshold if content.threshold is None else content.threshold
-    for kind, curve in content.curves.items():
+    for kind, curve in curves.items():
         if kind == "distribution":
             yield plot.scores(curve, threshold=chosen, positive=content.positive)
-        elif kind != "cutoffs":
+        else:
             values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
             options = {"values": values} if len(values) else {}
             yield getattr(plot, kind)(curve, positive=content.positive, **options)

@@ -191,7 +191,7 @@ def _data(content: Content) -> dict[str, Any]:
         "best_threshold": content.best_threshold,
         "comparison": content.comparison,
         "quantiles": content.quantiles,
-        "audit": content.audit,
+        "audit": content.audit.drop("unit"),  # as the verb returns it
     }
     tables |= {f"curve_{name}": curve for name, curve in content.curves.items()}
     return {
