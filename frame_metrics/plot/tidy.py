@@ -159,6 +159,11 @@ def n_text(numbers: pl.Series) -> str:
     return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
 
 
+def only_at(index: pl.Expr) -> pl.Expr:
+    """Return a mark of the row of a number; of none where that is null."""
+    return (pl.int_range(pl.len()) == index).fill_null(False)
+
+
 def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:
     """Return the key columns that an option names, None where it is not given; raise for what is no key column."""
     if given is None:

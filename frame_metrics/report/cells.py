@@ -18,6 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 
 NOTHING = "\u2013"  # a dash, where there is no value
+BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
 ALPHA = 0.05  # of what is called significant where nobody says a level
 SINGULAR = {"queries": "query", "classes": "class"}  # other units lose their s

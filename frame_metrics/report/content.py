@@ -108,6 +108,10 @@ class Content:
         """The metric that queries are ordered by."""
         return self.asked[0][0]
 
+    def of_first(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of that metric."""
+        return frame.filter(pl.col("metric") == self.first)
+
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system where not all can be shown."""
@@ -149,6 +153,10 @@ class Gathering:
     columns: Columns  # that the irm plays
     arm: str | None = None  # the column of systems that have each their own queries
     absent: list[dict[str, str]] = field(default_factory=list)
+
+    def named(self, *names: str) -> Sequence[str]:
+        """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
+        return () if self.columns.value else names
 
     def each(self, irm: Any) -> Any:
         """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""

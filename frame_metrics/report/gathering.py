@@ -181,8 +181,7 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
     """Add how systems differ."""
     if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
         return content
-    irm = work.whole(content)
-    names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
+    irm, names = work.whole(content), work.named(*(name for name, _ in content.asked))
     if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
         return replace(content, comparison=work.here(irm.compare(*names, **compared)))
     return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
@@ -192,12 +191,9 @@ def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -
     """Add on which queries systems differ."""
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
-    irm = work.apart(work.irm).whole(content)
-    names = [] if irm.roles.get("value") is not None else [content.first]
+    irm, names = work.apart(work.irm).whole(content), work.named(content.first)
     each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
-    if each is not None:
-        each = each.filter(pl.col("metric") == content.first)
-    return replace(content, differences=each)
+    return replace(content, differences=None if each is None else content.of_first(each))
 
 
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
@@ -262,19 +258,20 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
         column = getattr(played.columns, role)
         if not column or hasattr(Conventions, role):  # which have a list of their own
             continue
-        text = column if isinstance(column, str) else ", ".join(map(_paired, column))
-        rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})
+        rows.append({"role": role, "column": _told(column), "source": "found by name" if role in found else "named"})
     if plan is not None and plan.judged is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(plan.judged, role)
             if column:
-                text = column if isinstance(column, str) else ", ".join(column)
-                rows.append({"role": f"{role} of the judgments", "column": text, "source": "beside the frame"})
+                rows.append({"role": f"{role} of the judgments", "column": _told(column), "source": "beside the frame"})
     return rows
 
 
-def _paired(column: Any) -> str:
-    return f"{column[0]}: {column[1]}" if isinstance(column, tuple) else str(column)
+def _told(value: Any) -> str:
+    """One or several columns, columns of classes, or values of a convention, as text."""
+    if not isinstance(value, tuple):
+        return str(value)
+    return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)
 
 
 def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -286,12 +283,6 @@ def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         said = roles.get(name) is not None or (name == "several" and value is not None)
         if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
             continue
-        text = (
-            DEFAULTS.get(name, "")
-            if value is None
-            else ", ".join(map(str, value))
-            if isinstance(value, tuple)
-            else str(value)
-        )
+        text = DEFAULTS.get(name, "") if value is None else _told(value)
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
     return rows

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import (
     ALPHA,
+    BETTER,
     NOTHING,
     Cell,
     Table,
@@ -381,13 +383,8 @@ def _rank_cell(rank: int) -> Cell:
 def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("segments", "Segments")
     if content.segments is not None:
-        keys = [*content.by, *([content.system] if content.system else [])]
-        section.blocks.append(
-            _wide(
-                content, _together(content.segments, content.by), keys, f"By {', '.join(map(plain_text, content.by))}"
-            )
-        )
-        section.blocks.extend(_drawn(pictures, "segments"))
+        frame, title = _together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
+        section.blocks.append(_wide(content, frame, _groups(content, frame), title))
     return section
 
 
@@ -457,11 +454,7 @@ def _folded(one: Ranked) -> Block:
 def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("conventions", "Conventions and versions")
     about = [
-        {
-            "metric": name,
-            "better": {True: "higher", False: "lower", None: NOTHING}[metric.higher],
-            "definition": _definition(content, metric.doc.partition("\n")[0]),
-        }
+        {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
         for name, metric in content.asked
     ]
     for caption, rows in (
@@ -475,8 +468,9 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
     return section
 
 
-def _definition(content: Content, said: str) -> str:
+def _definition(content: Content, metric: Metric) -> str:
     """A definition, of rows that are decided about in words of decisions: measures of these are those of rankings."""
+    said = metric.doc.partition("\n")[0]
     predicted, own = f"predicted {content.positive}", content.positive
     words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
     words |= {"documents": "rows", "relevant": own}

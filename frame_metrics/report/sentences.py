@@ -56,8 +56,13 @@ class Said:
 
     def turned(self) -> Said:
         """Return the same difference, seen from the other system."""
+        sizes: dict[str, Any] = {}
+        if self.baseline_n is not None:  # of arms, each of which has its own
+            sizes = {"n": self.baseline_n, "n_units": self.baseline_n_units}
+            sizes |= {"baseline_n": self.n, "baseline_n_units": self.n_units}
         return replace(
             self,
+            **sizes,
             difference=_minus(self.difference),
             system=self.baseline,
             baseline=self.system,
@@ -67,10 +72,6 @@ class Said:
             ci_high=_minus(self.ci_low),
             wins=self.losses,
             losses=self.wins,
-            n=self.n if self.baseline_n is None else self.baseline_n,
-            baseline_n=None if self.baseline_n is None else self.n,
-            n_units=self.n_units if self.baseline_n is None else self.baseline_n_units,
-            baseline_n_units=None if self.baseline_n is None else self.n_units,
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -39,9 +39,8 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("nothing found that is relevant", "queries without relevant documents"),
 )
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-FIGURES = {
-    field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in ("unit", "threshold")
-}
+INSIDE = ("unit", "threshold")  # of sentences, and no columns
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
 def summary_of(content: Content, work: Gathering, compared: Mapping[str, Any]) -> pl.DataFrame:
@@ -82,7 +81,7 @@ class Decisions:
             yield self._said("value", self.own)
         yield from self._unjudged(pairs[0].baseline if pairs else None)
         if self.own["n_undefined"]:
-            alike = self._first(self.content.results)["n_undefined"].n_unique() == 1
+            alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
             n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
             # Of other queries, where undefined ones are left out; classes and the value itself are none of the rows.
             every = self.own["n"] if unit == "queries" and self.own["n"] >= n else None
@@ -101,10 +100,8 @@ class Decisions:
     @cached_property
     def own(self) -> dict[str, Any]:
         """The row of the best system, or of the only one."""
-        return next(row for row in self._first(self.content.results).to_dicts() if self._system(row) == self.best)
-
-    def _first(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(pl.col("metric") == self.content.first)
+        rows = self.content.of_first(self.content.results).to_dicts()
+        return next(row for row in rows if self._system(row) == self.best)
 
     def _system(self, row: Mapping[str, Any]) -> Any:
         return row.get(self.content.system) if self.content.system else None
@@ -138,15 +135,15 @@ class Decisions:
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
-        rows = [self._from_best(self._said("difference", row)) for row in self._first(frame).iter_rows(named=True)]
-        named = [*dict.fromkeys(self._first(frame)["baseline"])] if self.content.named else []
+        frame = self.content.of_first(frame)
+        rows = [self._from_best(self._said("difference", row)) for row in frame.iter_rows(named=True)]
+        named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
         others = [one for one in named if one != self.best]
         if self.best in named or not named:
             others += [one for one in self.content.places if one not in (self.best, *others)][: 1 if named else None]
         for at, other in enumerate(others):
-            pair = next(
-                (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence), None
-            )
+            against = (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence)
+            pair = next(against, None)
             if pair and (named or at == 0 or pair.told):
                 yield pair
             if pair and pair.told and not named:
@@ -161,7 +158,7 @@ class Decisions:
             return
         k = self.content.asked[0][1].k or TOP
         irm = self.work.each(self.work.irm)(undefined="null")
-        judged = self._quietly(irm, f"judged@{k}", margins=bool(self.content.by))
+        judged = self._quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
@@ -170,9 +167,9 @@ class Decisions:
             )
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
-    def _quietly(self, irm: Any, name: str, **options: Any) -> pl.DataFrame | None:
+    def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
-        return self.work.apart(irm).tried(name, partial(irm.evaluate, name, **options))
+        return self.work.apart(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
 
     def _split(self) -> Iterator[Said]:
         """Arms whose units are split otherwise than they should be, before anything is said of their difference."""
@@ -204,8 +201,8 @@ class Decisions:
         if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
             return
         irm = self.work.irm(by=None, threshold=None)
-        off = self._quietly(irm, "ece")
-        bins = None if off is None else self.work.apart(irm).tried("calibration", partial(irm.curve, "calibration"))
+        off = self._quietly(irm.evaluate, "ece")
+        bins = None if off is None else self._quietly(irm.curve, "calibration")
         if off is None or bins is None:  # scores outside 0 and 1 are no probabilities
             return
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
@@ -224,12 +221,12 @@ class Decisions:
 
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
         """Segments in which another system beats the best one of all, all tests corrected together."""
-        irm, named = self.work.irm, self.compared["baseline"]
+        named = self.compared["baseline"]
         if not pairs or not self.content.by or self._series() > SERIES:
             return
         saved = is_frame(named)
         options = {**self.compared, "baseline": named if saved else self.best, "over": "all"}
-        found = self.work.apart(irm).tried("segments", partial(irm.compare, self.content.first, **options))
+        found = self._quietly(self.work.irm.compare, self.content.first, **options)
         rows = [] if found is None else found.iter_rows(named=True)
         each = [self._said("difference", row) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
@@ -238,18 +235,18 @@ class Decisions:
         yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
 
     def _series(self) -> int:
-        return 0 if self.content.segments is None else len(self._first(self.content.segments))
+        return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
 
     def _segments(self) -> Iterator[Said]:
         """The segment that is farthest from all, and a trend, by intervals that hold for all segments together."""
         frame, ci = self.content.segments, self.content.ci
         if frame is None or ci is None or self._series() > SERIES:
             return
-        n = sum(self._system(row) == self.best for row in self._first(frame).iter_rows(named=True))
+        n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
         if not 2 <= n <= SEGMENTS:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        found = self._quietly(self.work.each(self.work.irm), self.content.first, ci=level, resamples=draws)
+        found = self._quietly(self.work.each(self.work.irm).evaluate, self.content.first, ci=level, resamples=draws)
         rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
         rows, whole = [row for row in rows if row["ci_low"] is not None and row["n"] >= LEAST], self.own["value"]
         if whole is not None:
