@@ -18,7 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import NAMES, Content, Gathering
-from frame_metrics.report.defaults import SHOWN, default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.units import with_units
@@ -153,22 +153,7 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     """The metrics that are asked for, and the columns and conventions that they are computed with."""
     if played.columns.value:
         return [], None
-    judged = None if played.beside is None else played.judgments[1]
-    given = [*metrics]
-    if not given and played.only_shown:
-        if played.roles.get("popularity") is None:
-            raise ColumnError(
-                "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
-                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
-            )
-        given = [*SHOWN]
-    if not given:
-        names = {} if played.beside is None else dict.fromkeys(played.beside.names())
-        graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
-        said = played.roles.get("threshold") is not None
-        weighted = played.roles.get("propensity") is not None
-        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said, weighted=weighted)]
-    asked = read(given)
+    asked = read([*(metrics or default_metrics(played, depth))])
     return asked, played.asking(replace(played.needs_of(asked), weighs=True))
 
 

@@ -135,7 +135,7 @@ def _interval(content: Content, row: Mapping[str, Any]) -> str:
 
 
 def _level(content: Content) -> str:
-    return f"{content.ci or 0.95:.1%} interval".replace(".0%", " %").replace("%", " %").replace("  ", " ")
+    return f"{100 * (content.ci or 0.95):g} % interval"
 
 
 def _long(content: Content) -> Table:

@@ -184,8 +184,7 @@ class Decisions:
             found = self.content.audit.filter(pl.col("severity") == severity)
             rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
             if rows:
-                counts = [f" ({counted(row['n'], row['unit'])})" if row["unit"] else "" for row in rows]
-                text = ", ".join(f"{row['check']}{n}" for row, n in zip(rows, counts, strict=True))
+                text = ", ".join(map(_found, rows))
                 other = "other " if any(one.startswith(SAID_ELSEWHERE) for one in found["check"]) else ""
                 many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
                 yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
@@ -264,3 +263,8 @@ class Decisions:
             change = last["value"] - first["value"]
             of = f"{self._of(first)} to {self._of(last)}"
             yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    """A finding of the audit and its count, in words; one about the whole frame counts nothing."""
+    return f"{row['check']} ({counted(row['n'], row['unit'])})" if row["unit"] else str(row["check"])
