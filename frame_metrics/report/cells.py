@@ -83,7 +83,7 @@ def plain_text(value: Any, longest: int | None = None) -> str:
 
 
 def number_text(number: float | None, digits: int = 3) -> str:
-    """Return a number as text."""
+    """Return a number as text; what differs from 0 by no more than sums are rounded is 0."""
     if number is None or math.isnan(number):
         return NOTHING
     if math.isinf(number):
@@ -91,7 +91,9 @@ def number_text(number: float | None, digits: int = 3) -> str:
     size = abs(number)
     if size >= 1000:
         return f"{number:,.1f}"
-    return f"{number:.1e}" if 0 < size < 0.5 * 10**-digits else f"{number:.{digits}f}"
+    if size <= EQUAL:
+        return f"{0:.{digits}f}"
+    return f"{number:.1e}" if size < 0.5 * 10**-digits else f"{number:.{digits}f}"
 
 
 def p_text(p: float | None, digits: int = 3) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 
 LONGEST = 60  # letters of a name
 
@@ -100,7 +100,7 @@ def _apart(said: Said) -> str:
 
 def _signed(number: float | None) -> str:
     text = number_text(number)
-    return f"+{text}" if number is not None and number > 0 else text
+    return f"+{text}" if number is not None and number > EQUAL else text
 
 
 def _counted(said: Said) -> str:

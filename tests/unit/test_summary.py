@@ -248,9 +248,9 @@ def test_the_report_has_the_same_sentences_on_top() -> None:
 
 def test_a_system_column_that_is_called_as_a_figure_is_refused() -> None:
     """The error says the name, and the report goes on."""
-    irm = runs(a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
+    irm = runs(queries=6, a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
     assert "sentence: summary() has a column of this name; rename it" in error(lambda: irm.summary("rr"))
-    assert "## Summary" in irm.report(metrics="rr", format="md")
+    assert "## Summary" in irm.report(metrics="rr", format="md", queries=0)
 
 
 @pytest.mark.slow
@@ -269,8 +269,8 @@ def test_tables_have_the_best_system_first() -> None:
 
 def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
     """A table stays where systems differ, as by the threshold that their scores pass."""
-    log = runs(a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
-    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md")
+    log = runs(queries=8, a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
+    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md", queries=0, ci=None)
     assert "Undefined in 1 query of every run: ndcg@5, ap." in text
     assert "Where metrics are undefined" not in text
 
@@ -290,7 +290,7 @@ def test_arms_have_a_report() -> None:
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
     assert ", over 30 and 30 queries; p " in sentence["sentence"]
-    assert "<svg" in arms.report(metrics="ndcg@5", **options)
+    assert "<svg" in arms.report(metrics="ndcg@5", queries=0, **options)
 
 
 @pytest.mark.parametrize(
