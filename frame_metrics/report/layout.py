@@ -287,8 +287,8 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
     if content.best_threshold is not None:
-        said = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
-        section.blocks.append(_first_rows(content.best_threshold, f"The threshold of the best f1{said}"))
+        apart = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
+        section.blocks.append(_first_rows(content.best_threshold, f"The threshold of the best f1{apart}"))
     if content.classes is not None and len(content.classes):
         section.blocks.append(_first_rows(content.classes, "Metrics of each class"))
     return section
