@@ -200,23 +200,19 @@ class Decisions:
         if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
             return
         irm = self.work.irm(by=None, threshold=None)
-        off = self._quietly(irm.evaluate, "ece")
-        bins = None if off is None else self._quietly(irm.curve, "calibration")
+        off, bins = self._quietly(irm.evaluate, "ece"), self._quietly(irm.curve, "calibration")
         if off is None or bins is None:  # scores outside 0 and 1 are no probabilities
             return
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
         rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
-        value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
-        if not rows or value is None:
-            return
-        each = []
         for row in rows:
-            low, high = share_between(row["observed"], row["n"], 1 - (1 - LEVEL) / len(rows))
-            far = max(low - row["predicted"], row["predicted"] - high)
-            each.append((far, {"ci_low": low, "ci_high": high, "share": row["observed"], "n": row["n"]}, row))
-        _, figures, row = max(each, key=lambda one: one[0])
-        more = {**figures, "value": value, "baseline_value": row["predicted"], "metric": "ece"}
-        yield self._said("calibration", {}, of=self.content.positive, system=self.best, **more)
+            ends = share_between(row["observed"], row["n"], 1 - (1 - LEVEL) / len(rows))
+            row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
+        if rows:
+            far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))
+            value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
+            figures = {"value": value, "baseline_value": far["predicted"], "share": far["observed"]}
+            yield self._said("calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures)
 
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
         """Segments in which another system beats the best one of all, all tests corrected together."""
