@@ -217,25 +217,24 @@ def _as_number(column: pl.Series) -> pl.Series:
     return column.cast(pl.Float64).fill_nan(None)
 
 
-def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str | None = None, most: int = POINTS) -> Tidy:
+def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str) -> Tidy:
     """Keep some of the rows of each line, so that what is left out is near to what is kept; a note says so.
 
     Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
     together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
     """
-    rows = [part[_stretches(part, columns, kept, most)] if len(part) > most else part for part in tidy.parts()]
+    rows = [part[_stretches(part, columns, kept)] if len(part) > POINTS else part for part in tidy.parts()]
     table = pl.concat(rows)
     note = f"{len(table):,} of {len(tidy.table):,} points are drawn" if len(table) < len(tidy.table) else ""
     return replace(tidy, table=table).said(note)
 
 
-def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str | None, most: int) -> Array:
+def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str) -> Array:
     """The numbers of the rows that are kept of one line."""
     arc = np.zeros(len(part))
     for name in columns:
         values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
         arc += np.append(0, np.cumsum(np.abs(np.diff(values / (np.ptp(values) or 1)))))
-    stretch = np.minimum((arc / (arc[-1] or 1) * (most - 2)).astype(np.int64), most - 3)
+    stretch = np.minimum((arc / (arc[-1] or 1) * (POINTS - 2)).astype(np.int64), POINTS - 3)
     ends = np.flatnonzero(np.diff(stretch, prepend=-1, append=-1)[1:])
-    marked = part[kept].arg_true().to_numpy() if kept else ends
-    return np.unique(np.concatenate([[0], ends, marked]).astype(np.int64))
+    return np.unique(np.concatenate([[0], ends, part[kept].arg_true().to_numpy()]).astype(np.int64))

@@ -185,18 +185,15 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
         return {}
-    columns, found = plan.played, {}
+    columns = plan.played
     if content.query:
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.score is None or columns.class_scores:
         return {}
-    irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
+    irm = work.irm(by=None, threshold=None)
     options = {"roc": {"points": POINTS}, "pr": {"points": POINTS}, "calibration": {}, "distribution": {"bins": BINS}}
-    for kind, thin in options.items():
-        curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
-        if curve is not None:
-            found[kind] = curve
-    return found
+    curves = {kind: work.tried(f"curve {kind}", partial(irm.curve, kind, **thin)) for kind, thin in options.items()}
+    return {kind: curve for kind, curve in curves.items() if curve is not None}
 
 
 def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
@@ -217,7 +214,7 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
     """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
     if plan is None or content.query:
         return content
-    columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
+    columns, irm = plan.played, work.irm(by=None)
     if columns.score and not columns.class_scores:
         best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
         content = replace(content, best_threshold=best)

@@ -127,7 +127,7 @@ def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:
     return Section("results", "Results", [table, *_drawn(pictures, "metrics")])
 
 
-def _interval(content: Content, row: Mapping[str, Any]) -> str:
+def _interval(row: Mapping[str, Any]) -> str:
     """The interval of a row as text; empty where none was asked for."""
     if "ci_low" not in row:
         return ""
@@ -143,7 +143,7 @@ def _long(content: Content) -> Table:
     rows = []
     for row in content.results.iter_rows(named=True):
         cells = [cell_of(name, row[name]) for name in ("metric", "value")]
-        interval = [Cell(_interval(content, row) or NOTHING)] if content.ci else []
+        interval = [Cell(_interval(row) or NOTHING)] if content.ci else []
         rows.append([*cells, *interval, *(cell_of(name, row[name]) for name in ("average", "n", "n_undefined"))])
     level = [_level(content)] if content.ci else []
     names = ["metric", "value", *level, "average", "n", "undefined"]
@@ -164,7 +164,7 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
     best = best_cells(results, content.system) if content.system else set()
     labels = [*keys, *(["average"] if results["average"].n_unique() > 1 else [])]
     cells = [
-        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(content, row))
+        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(row))
         for at, row in enumerate(results.iter_rows(named=True))
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
@@ -330,7 +330,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [
-        [*cells[:at], replace(cells[at], beside=_interval(content, row)), *cells[at + 1 :]]
+        [*cells[:at], replace(cells[at], beside=_interval(row)), *cells[at + 1 :]]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
