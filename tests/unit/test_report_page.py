@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import polars as pl
 import pytest
 
@@ -224,7 +225,7 @@ def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
-@pytest.mark.parametrize("asked", [{}, {"threshold": 0.5}])
+@pytest.mark.parametrize("asked", [{}, {"threshold": np.float32(0.5)}])
 def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) -> None:
     """Labels are called as the caller calls them, and the threshold of the best f1 has its table and its pictures."""
     cases = pl.DataFrame({"is": ["fraud", "ok", "fraud", "ok"], "p": [0.9, 0.6, 0.5, 0.1]})
@@ -244,6 +245,13 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     assert ("The threshold of the best f1; the decisions above are at 0.5" in text) == bool(asked)
     assert ("Rows by true and predicted class, decided at threshold 0.5" in text) == bool(asked)
     assert (" at threshold 0.5, over 4 rows." in text) == bool(asked)
+
+
+def test_the_level_of_intervals_is_not_rounded() -> None:
+    """One of 99.5 % is no 100 %."""
+    text = searched().report(metrics="rr", ci=0.995, queries=0)
+    assert "Metrics with 99.5% intervals" in text
+    assert "Small: the 99.5 % interval." in text
 
 
 def test_classes_that_are_true_and_false_are_called_alike_in_rows_and_columns() -> None:
