@@ -1512,7 +1512,9 @@ class IRM(Generic[Frame]):
         where its corrected p-value is below 0.05 and its interval lies on one side of 0; else the row says what
         difference the sample would show. A segment stands out where its interval, at a level that holds for all
         segments together, leaves out the value over all; a trend is one between the first and the last of three times
-        or more. Of what the data do not bear there is no row. It is computed at once, of a lazy frame too.
+        or more. Scores between 0 and 1 of rows without a query are read as probabilities too: they are off where the
+        interval of a bin of ``curve("calibration")``, at a level that holds for all bins together, leaves out its mean
+        score. Of what the data do not bear there is no row. It is computed at once, of a lazy frame too.
 
         Parameters
         ----------
@@ -1524,12 +1526,14 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined", "audit",
-        "segment", "trend"), sentence, of (the segment, the times of a trend, or what the audit found), the system,
+        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined",
+        "calibration", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, what the audit
+        found, or the label that probabilities are of), the system,
         baseline, metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n,
         baseline_n, n_units, baseline_n_units, share, mde. The interval is that of the difference, else of the value; n
         is the cutoff where unjudged results are said, and the number of undefined queries, of baseline_n in all, where
-        these are. ``frame_metrics.show`` prints the sentences.
+        these are. Of probabilities value is the ece; share, its interval and n are those of the bin that is farthest
+        off, and baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------

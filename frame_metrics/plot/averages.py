@@ -67,15 +67,18 @@ def metrics(
     said = "metrics draws what evaluate() and per_class() return in the long layout"
     also = (*OF_EVALUATE, *ENDS)
     check_bool("whole", whole)
-    if ci is not None:
-        check_level(ci)
+    bars = _bars(ci)
     tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
     ends = ENDS if "ci_low" in tidy.table.columns else None
-    level = "" if ci is None else f"{100 * ci:g}% "
-    said = "" if ends is None else f"bars: {level}intervals"
-    return _in_rows(
-        tidy.said(said, "" if whole else "axes show the part of the scale in which values lie"), ends, whole
-    )
+    tidy = tidy.said("" if ends is None else bars)
+    return _in_rows(tidy.said("" if whole else "axes show the part of the scale in which values lie"), ends, whole)
+
+
+def _bars(ci: float | None) -> str:
+    """Words for intervals, whose level is checked where it is said."""
+    if ci is not None:
+        check_level(ci)
+    return f"bars: {'' if ci is None else f'{100 * ci:g}% '}intervals"
 
 
 def comparison(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -87,9 +90,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     ci, facet : as in ``metrics``; of several baselines each has rows of its own.
     color : the key columns that have a row for each value; by default that of the systems.
     """
-    if ci is not None:
-        check_level(ci)
-    names = border_of(frame).names()
+    bars, names = _bars(ci), border_of(frame).names()
     needs = ("baseline", "metric", "difference", *ENDS)
     keys = [*takewhile(lambda name: name not in needs, names)]
     also = ("n",) if "n" in names else ()
@@ -107,8 +108,7 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
             tidy, color=Key((*columns, "baseline"), tidy.table["color"].unique(maintain_order=True).to_list())
         )
     tidy = replace(tidy, table=tidy.table.rename({"difference": "value"}))
-    level = "" if ci is None else f"{100 * ci:g}% "
-    return _in_rows(tidy.said(f"bars: {level}intervals"), ENDS, whole=False, of=f": differences{against}", zero=True)
+    return _in_rows(tidy.said(bars), ENDS, whole=False, of=f": differences{against}", zero=True)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -142,7 +142,7 @@ def cutoffs(
     color : the key columns whose lines have a colour each; by default the first one, and without keys the metrics.
     facet : the key columns of small multiples; by default all others.
     """
-    also = ("metric", *OF_EVALUATE, "ci_low", "ci_high")
+    also = ("metric", *OF_EVALUATE, *ENDS)
     said = "cutoffs draws what curve('ndcg@k') returns"
     tidy = read_tidy(frame, said, ("k", "value"), also, color=color, facet=facet)
     table = tidy.table if "metric" in tidy.table.columns else tidy.table.with_columns(metric=pl.lit(metric))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError, check_whole
+from frame_metrics.errors import BadValueError, ColumnError, check_whole
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
@@ -55,12 +55,18 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
     needs = ("baseline", "metric", "difference")
     tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
     one_metric = tidy.table["metric"].n_unique() == 1
+    every = len(_each(tidy))
+    tidy = replace(tidy, table=tidy.table.drop_nulls("difference"))
+    if tidy.table.is_empty():
+        raise BadValueError(f"{said}; in this frame all differences are undefined")
     parts = [_ranked(part, one_metric=one_metric) for part in _each(_with_means(tidy, means))]
     labels = [part["facet"][0] for part in parts]
     thin = [_spaced(part) for part in parts]
     drawn, n = sum(map(len, thin)), sum(map(len, parts))
     tidy = replace(tidy, table=pl.concat(thin), facet=Key(("",), labels) if len(parts) > 1 else None)
     tidy = tidy.said(*([] if len(parts) > 1 else labels[0].split("\n")))
+    none = every - len(parts)
+    tidy = tidy.said(f"{none:,} of {every:,} pairs have no difference that is defined, and no place" if none else "")
     tidy = tidy.said(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
     sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
@@ -132,17 +138,17 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
 def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
     """The rows of a small multiple, the greatest difference first, with their places, sides and label."""
     metric = metric_of(part["metric"][0])
-    part = part.filter(pl.col("difference").is_not_null()).sort("difference", descending=True, maintain_order=True)
+    part = part.sort("difference", descending=True, maintain_order=True)
     won = pl.col("difference") * metric.sign
     side = pl.when(won > 0).then(pl.lit("better")).when(won < 0).then(pl.lit("worse")).otherwise(pl.lit("equal"))
     part = part.with_columns(side=side, zero=0.0, low=pl.int_range(pl.len()), high=pl.int_range(1, pl.len() + 1))
     counts = ", ".join(f"{int((part['side'] == side).sum()):,} {side}" for side in SIDES)
-    system = f"{part['facet'][0]} " if "facet" in part.columns and len(part) else ""
-    name, baseline = (part["metric"][0], part["baseline"][0]) if len(part) else ("", "")
+    system = f"{part['facet'][0]} " if "facet" in part.columns else ""
+    name, baseline = part["metric"][0], part["baseline"][0]
     several = "" if one_metric else f"{name}, "
     lines = [f"{several}{system}against {baseline}", counts]
     lines = [f"{several}{system}".strip(), f"against {baseline}", counts] if len(lines[0]) > LONG else lines
-    mean, low, high = part.select("mean", "mean_low", "mean_high").row(0) if len(part) else (None,) * 3
+    mean, low, high = part.select("mean", "mean_low", "mean_high").row(0)
     said = "" if mean is None else f"mean {mean:+.3f}{'' if low is None else f' ({low:+.3f} to {high:+.3f})'}"
     return part.with_columns(facet=pl.lit("\n".join(filter(None, (*lines, said)))))
 

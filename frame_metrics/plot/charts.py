@@ -143,9 +143,9 @@ def _type(tidy: Tidy, column: str) -> Any:
     return "nominal" if tidy.table[column].dtype == pl.String else "quantitative"
 
 
-def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDTH, height: int = HEIGHT) -> Any:
+def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDTH) -> Any:
     """Return layers as a whole picture."""
-    return titled(multiplied(tidy, layers, width=width, height=height), title, tidy.notes)
+    return titled(multiplied(tidy, layers, width=width, height=HEIGHT), title, tidy.notes)
 
 
 def multiplied(

@@ -27,7 +27,7 @@ from frame_metrics.plot.charts import (
 )
 from frame_metrics.plot.charts import values as values_of
 from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
-from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, read_tidy, thinned
+from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, only_at, read_tidy, thinned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,11 +123,11 @@ def roc(
         each = _costs(costs, prevalence)
         tidy = _with_cheapest(tidy, *each, together=decided)
         layers += _equal_costs(*each, x, y)
-        layers.append(_ring(x, y, "cheapest"))
+        layers.append(ring(x, y, "cheapest", 160))
         share = f"{100 * float(prevalence or 0):.3g} % {positive}"
         said = f"false alarm {float(costs['fp']):g}, miss {float(costs['fn']):g}, {share}"
-        ring = "decision" if decided else "threshold"
-        tidy = tidy.said(f"dotted: points of equal cost ({said})", f"ring: the cheapest {ring}")
+        cheapest = "decision" if decided else "threshold"
+        tidy = tidy.said(f"dotted: points of equal cost ({said})", f"ring: the cheapest {cheapest}")
     layers += _points(tidy, x, y) if decided else [_curve(tidy, x, y), *_marks(tidy, x, y)]
     return composed(tidy, layers, "ROC points" if decided else f"ROC curve{_n_of(values)}", width=HEIGHT)
 
@@ -228,8 +228,7 @@ def _with_marks(tidy: Tidy) -> Tidy:
     if "threshold" not in tidy.table.columns:
         return tidy.with_columns(marked=False)
     reached = pl.col("threshold") >= pl.col("chosen")
-    last = (pl.int_range(pl.len()) == reached.arg_true().last()).fill_null(False)
-    return tidy.in_lines(marked=last)
+    return tidy.in_lines(marked=only_at(reached.arg_true().last()))
 
 
 def _written(threshold: float | None) -> str:
@@ -242,7 +241,7 @@ def _label(chosen: float | None, at: str) -> str:
     return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
-def axis_of(channel: str, column: str, positive: str, field: str | None = None) -> Any:
+def axis_of(channel: str, column: str, positive: str = RELEVANT, field: str | None = None) -> Any:
     """A share from 0 to 1 as an axis."""
     alt = altair()
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -293,15 +292,14 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     return [point, text]
 
 
-def _ring(x: Any, y: Any, field: str) -> Any:
-    alt = altair()
-    ring = alt.Chart().transform_filter(f"datum.{field}").mark_point(size=160, strokeWidth=2, color=NEITHER)
-    return ring.encode(x=x, y=y)
+def ring(x: Any, y: Any, field: str, size: int) -> Any:
+    """Return a ring around the points that a column marks."""
+    marked = altair().Chart().transform_filter(f"datum.{field}")
+    return marked.mark_point(size=size, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
 
 
 def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
     """Return lines of equal F over recall and precision, with its value at their right end."""
-    alt = altair()
     if not is_number(beta) or beta <= 0:
         raise BadValueError(f"beta={shown(beta)} is not a number above 0")
     square, tables = beta**2, []
@@ -313,11 +311,17 @@ def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
         tables.append(pl.DataFrame({"recall": recall, "precision": precision, "f": f"F{beta:g} = {level:g}"}))
     if not tables:
         return []
-    table = pl.concat(tables)
-    line = alt.Chart(values_of(table)).mark_line(**DASHED, color=NEITHER, clip=True)
-    ends = alt.Chart(values_of(table.group_by("f", maintain_order=True).last()))
-    label = ends.mark_text(align="left", dx=4, fontSize=9)
-    return [line.encode(x=x, y=y, detail=alt.Detail("f:N")), label.encode(x=x, y=y, text=alt.Text("f:N"))]
+    return _labelled(pl.concat(tables), "f", x, y, {**DASHED, "clip": True}, {"dx": 4})
+
+
+def _labelled(table: pl.DataFrame, name: str, x: Any, y: Any, line: Any, label: Any) -> list[Any]:
+    """A grey line for each value of a column, which stands at the last of its points."""
+    alt = altair()
+    ends = table.group_by(name, maintain_order=True).last()
+    lines = alt.Chart(values_of(table)).mark_line(**line, color=NEITHER)
+    labels = alt.Chart(values_of(ends)).mark_text(**label, align="left", fontSize=9)
+    lines, labels = lines.encode(detail=alt.Detail(f"{name}:N")), labels.encode(text=alt.Text(f"{name}:N"))
+    return [layer.encode(x=x, y=y) for layer in (lines, labels)]
 
 
 def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float, float]:
@@ -337,20 +341,17 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
 
 def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, together: bool) -> Tidy:
     """Mark the point of each line, or of all together, that costs least, of equal ones the first."""
-    cost = fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))
-    least = (pl.int_range(pl.len()) == cost.arg_min()).fill_null(False)
+    least = only_at((fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))).arg_min())
     return tidy.with_columns(cheapest=least) if together else tidy.in_lines(cheapest=least)
 
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
     """Lines of equal cost, which stands at their right end."""
-    alt = altair()
     start = pl.DataFrame({"fpr": 0.0, "tpr": LINES, "cost": [f"{fn * (1 - at):.3g}" for at in LINES]})
     right = pl.min_horizontal(1.0, (1 - pl.col("tpr")) * fn / fp)
     end = start.with_columns(fpr=right, tpr=pl.col("tpr") + right * fp / fn)
-    line = alt.Chart(values_of(pl.concat([start, end]))).mark_line(strokeDash=[1, 3], strokeWidth=1, color=NEITHER)
-    label = alt.Chart(values_of(end)).mark_text(align="left", dx=3, dy=-5, fontSize=9)
-    return [line.encode(x=x, y=y, detail=alt.Detail("cost:N")), label.encode(x=x, y=y, text=alt.Text("cost:N"))]
+    line, label = {"strokeDash": [1, 3], "strokeWidth": 1}, {"dx": 3, "dy": -5}
+    return _labelled(pl.concat([start, end]), "cost", x, y, line, label)
 
 
 def _with_ideal(tidy: Tidy, prevalence: Any) -> Tidy:

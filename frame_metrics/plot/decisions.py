@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -26,9 +27,10 @@ from frame_metrics.plot.charts import (
     tooltip,
     values,
 )
-from frame_metrics.plot.marked import with_threshold
+from frame_metrics.plot.curves import ring
+from frame_metrics.plot.marked import called, with_threshold
 from frame_metrics.plot.panels import NAMED
-from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, read_tidy, thinned
+from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, only_at, read_tidy, thinned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -74,12 +76,11 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     shown = tooltip(tidy, {"threshold": "threshold", "value": "value"})
     layers = [alt.Chart().mark_line().encode(x=x, y=y, tooltip=shown, **colored(tidy.color, dashes=True))]
     if tidy.table["crosses"].any():
-        at = alt.Chart().transform_filter("datum.crosses")
-        ring = at.mark_point(size=120, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
-        text = at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text=alt.Text("crossing:N"))
-        layers += [ring, text] if tidy.facet is None else [ring]
+        layers.append(ring(x, y, "crosses", 120))
+        text = alt.Chart().transform_filter("datum.crosses").mark_text(align="left", dx=8, dy=22)
+        layers += [text.encode(x=x, y=y, text=alt.Text("crossing:N"))] if tidy.facet is None else []
         tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
-    return composed(tidy, [*layers, *_rules(tidy)], f"{', '.join(asked[:NAMED])} by threshold{n}")
+    return composed(tidy, [*layers, *_rules(tidy, threshold)], f"{', '.join(asked[:NAMED])} by threshold{n}")
 
 
 def _shared_scale(asked: Sequence[str]) -> Any:
@@ -96,8 +97,7 @@ def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     if len(pair) != 2:
         return tidy.with_columns(crosses=False)
     far = (pl.col(pair[0]) - pl.col(pair[1])).abs()
-    near = (pl.int_range(pl.len()) == pl.when(pl.col(pair[0]) > 0).then(far).arg_min()).fill_null(False)
-    return tidy.in_lines(crosses=near)
+    return tidy.in_lines(crosses=only_at(pl.when(pl.col(pair[0]) > 0).then(far).arg_min()))
 
 
 def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
@@ -105,21 +105,23 @@ def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
     kept = ["threshold", "chosen", "crosses", *tidy.series]
     table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")
     of_precision = pl.col("color").is_in([name for name in asked if metric_of(name).name == "precision"])
-    text = pl.format("{} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
+    text = pl.format("equal: {} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
     table = table.with_columns(crosses=pl.col("crosses") & of_precision, crossing=text)
     return replace(tidy, table=table, color=Key(("metric",), list(asked)))
 
 
-def _rules(tidy: Tidy) -> list[Any]:
-    """A line at the chosen threshold of each small multiple."""
+def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
+    """A line at the chosen threshold of each small multiple, with its name."""
     if tidy.table["chosen"].is_null().all():
         return []
     alt = altair()
-    at = alt.Chart().transform_filter("datum.chosen != null")
-    mean, number = alt.X("mean(chosen):Q", title=""), alt.Text("mean(chosen):Q", format=".4~g")
+    name = json.dumps(f"{called(threshold)}: ")
+    one = alt.Chart().transform_filter("datum.chosen != null").transform_aggregate(chosen="mean(chosen)")
+    at = one.transform_calculate(named=f"{name} + format(datum.chosen, '.4~g')")
+    x = alt.X("chosen:Q", title="")
     return [
-        at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=mean),
-        at.mark_text(align="left", dx=4, baseline="top").encode(x=mean, y=alt.YValue(4), text=number),
+        at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=x),
+        at.mark_text(baseline="bottom").encode(x=x, y=alt.YValue(-3), text=alt.Text("named:N")),
     ]
 
 
@@ -150,20 +152,15 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     chart = multiplied(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
     if pairs and len(actual) > 2 and tidy.facet is None:
         chart = altair().hconcat(chart, _pairs(tidy, pairs), spacing=40)
-    of = {
-        "actual": "share of the true class",
-        "predicted": "share of the prediction",
-        "all": "share of all rows",
-        None: "rows",
-    }
-    notes = (f"colour: {of[normalize]}; numbers: rows", "blue: right")
-    return titled(chart, f"Predicted and true classes{_each_n(tidy, pl.col('n'))}", (*tidy.notes, *notes))
+    of = {"actual": "share of the true class", "predicted": "share of the prediction", "all": "share of all rows"}
+    notes = (f"colour: {of.get(str(normalize), 'rows')}; numbers: rows", "blue: right")
+    return titled(chart, f"Predicted and true classes{_each_n(tidy)}", (*tidy.notes, *notes))
 
 
-def _each_n(tidy: Tidy, rows: pl.Expr) -> str:
+def _each_n(tidy: Tidy) -> str:
     """On how many rows each small multiple rests, for a title."""
     parts = tidy.table.partition_by("facet") if tidy.facet is not None else [tidy.table]
-    return n_text(pl.Series([part.select(rows.sum()).item() for part in parts]))
+    return n_text(pl.Series([part["n"].sum() for part in parts]))
 
 
 def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[str]]:
@@ -262,4 +259,4 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
         .mark_bar(opacity=0.5, binSpacing=0)
         .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=shown)
     )
-    return composed(tidy, [bars, *_rules(tidy)], f"Scores by label{_each_n(tidy, pl.col('n'))}")
+    return composed(tidy, [bars, *_rules(tidy, threshold)], f"Scores by label{_each_n(tidy)}")

@@ -20,6 +20,13 @@ SAID = dict.fromkeys(("threshold", "prevalence"), "a number, or what best_thresh
 SAID |= {"values": "what evaluate() returns of one metric"}
 
 
+def called(threshold: Any) -> str:
+    """Return a name of a threshold: "best f1" of what ``best_threshold("f1")`` returned, else that it is one."""
+    names = [] if threshold is None or is_number(threshold) else border_of(threshold).names()
+    after = names[names.index(TABLE[-1]) + 1 :] if TABLE[-1] in names else []
+    return f"best {after[0]}" if len(after) == 1 else "threshold"
+
+
 def with_threshold(tidy: Tidy, threshold: Any) -> Tidy:
     """Add the threshold that was chosen for each line as a column "chosen", null where there is none.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -56,18 +57,22 @@ def calibration(
     return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)
 
 
-def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
-    """Add Wilson's 95 % interval of each share, of counted rows and few lines; of weighted ones there is none.
+def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of a share p of n rows, of numbers or of columns.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
     Statistical Association 22, 1927.
     """
-    n, p, z = pl.col("n"), pl.col("observed"), 1.959963984540054
-    centre, half = (
-        (p + z**2 / (2 * n)) / (1 + z**2 / n),
-        z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2).sqrt(),
-    )
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2) ** 0.5
+    return centre - half, centre + half
+
+
+def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
+    """Add the 95 % interval of each share, of counted rows and few lines; of weighted ones there is none."""
+    low, high = share_between(pl.col("observed"), pl.col("n"))
     counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
     tidy = tidy.said("lines: 95% intervals" if counted else "")
-    ends = {"low": (centre - half).clip(0, 1), "high": (centre + half).clip(0, 1)}
+    ends = {"low": low.clip(0, 1), "high": high.clip(0, 1)}
     return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})

@@ -15,7 +15,7 @@ from frame_metrics.metrics.confusion import fbeta
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import COLORS, HEIGHT, altair, colored, composed, titled, tooltip, values
 from frame_metrics.plot.curves import BESIDE as RIGHT
-from frame_metrics.plot.curves import TITLES, equal_f
+from frame_metrics.plot.curves import axis_of, equal_f
 from frame_metrics.plot.marked import pairs_of
 from frame_metrics.plot.tidy import Names, Tidy
 
@@ -43,13 +43,11 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     recall, precision = (grid.ravel() for grid in np.meshgrid(centre, centre))
     half, surface = 0.5 / CELLS, {"f": f_of(precision, recall, beta)}
     surface |= {"left": recall - half, "right": recall + half, "low": precision - half, "high": precision + half}
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("recall:Q", title=TITLES["recall"], scale=scale)
-    y = alt.Y("precision:Q", title=TITLES["precision"], scale=scale)
+    x, y = axis_of("X", "recall"), axis_of("Y", "precision")
     cells = alt.Chart(values(pl.DataFrame(surface))).mark_rect(color=COLORS[0], aria=False).encode(
-        x=alt.X("left:Q", title=TITLES["recall"], scale=scale),
+        x=axis_of("X", "recall", field="left"),
         x2=alt.X2("right:Q"),
-        y=alt.Y("low:Q", title=TITLES["precision"], scale=scale),
+        y=axis_of("Y", "precision", field="low"),
         y2=alt.Y2("high:Q"),
         opacity=alt.Opacity("f:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.6]), legend=None),
     )  # fmt: skip

@@ -159,6 +159,11 @@ def n_text(numbers: pl.Series) -> str:
     return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
 
 
+def only_at(index: pl.Expr) -> pl.Expr:
+    """Return a mark of the row of a number; of none where that is null."""
+    return (pl.int_range(pl.len()) == index).fill_null(False)
+
+
 def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:
     """Return the key columns that an option names, None where it is not given; raise for what is no key column."""
     if given is None:
@@ -175,7 +180,10 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
     if not names:
         return None, None
     columns = [texts_of(table[name], [_is_over(name, total) for total in over]) for name in names]
-    texts = [", ".join(row) for row in zip(*columns, strict=True)]
+    rows = [*zip(*columns, strict=True)]
+    texts = [", ".join(row) for row in rows]
+    if len({*texts}) < len({*rows}):  # a value holds the comma that stands between two
+        texts = [", ".join(map(repr, row)) for row in rows]
     return Key(tuple(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
 
 
@@ -209,25 +217,24 @@ def _as_number(column: pl.Series) -> pl.Series:
     return column.cast(pl.Float64).fill_nan(None)
 
 
-def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str | None = None, most: int = POINTS) -> Tidy:
+def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str) -> Tidy:
     """Keep some of the rows of each line, so that what is left out is near to what is kept; a note says so.
 
     Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
     together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
     """
-    rows = [part[_stretches(part, columns, kept, most)] if len(part) > most else part for part in tidy.parts()]
+    rows = [part[_stretches(part, columns, kept)] if len(part) > POINTS else part for part in tidy.parts()]
     table = pl.concat(rows)
     note = f"{len(table):,} of {len(tidy.table):,} points are drawn" if len(table) < len(tidy.table) else ""
     return replace(tidy, table=table).said(note)
 
 
-def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str | None, most: int) -> Array:
+def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str) -> Array:
     """The numbers of the rows that are kept of one line."""
     arc = np.zeros(len(part))
     for name in columns:
         values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
         arc += np.append(0, np.cumsum(np.abs(np.diff(values / (np.ptp(values) or 1)))))
-    stretch = np.minimum((arc / (arc[-1] or 1) * (most - 2)).astype(np.int64), most - 3)
+    stretch = np.minimum((arc / (arc[-1] or 1) * (POINTS - 2)).astype(np.int64), POINTS - 3)
     ends = np.flatnonzero(np.diff(stretch, prepend=-1, append=-1)[1:])
-    marked = part[kept].arg_true().to_numpy() if kept else ends
-    return np.unique(np.concatenate([[0], ends, marked]).astype(np.int64))
+    return np.unique(np.concatenate([[0], ends, part[kept].arg_true().to_numpy()]).astype(np.int64))

@@ -18,8 +18,10 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 
 NOTHING = "\u2013"  # a dash, where there is no value
+BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
 ALPHA = 0.05  # of what is called significant where nobody says a level
+SINGULAR = {"queries": "query", "classes": "class"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
@@ -81,7 +83,7 @@ def plain_text(value: Any, longest: int | None = None) -> str:
 
 
 def number_text(number: float | None, digits: int = 3) -> str:
-    """Return a number as text."""
+    """Return a number as text; what differs from 0 by no more than sums are rounded is 0."""
     if number is None or math.isnan(number):
         return NOTHING
     if math.isinf(number):
@@ -89,7 +91,9 @@ def number_text(number: float | None, digits: int = 3) -> str:
     size = abs(number)
     if size >= 1000:
         return f"{number:,.1f}"
-    return f"{number:.1e}" if 0 < size < 0.5 * 10**-digits else f"{number:.{digits}f}"
+    if size <= EQUAL:
+        return f"{0:.{digits}f}"
+    return f"{number:.1e}" if size < 0.5 * 10**-digits else f"{number:.{digits}f}"
 
 
 def p_text(p: float | None, digits: int = 3) -> str:
@@ -99,8 +103,10 @@ def p_text(p: float | None, digits: int = 3) -> str:
 
 
 def counted(n: int, unit: str) -> str:
-    """Return a number of queries or rows in words."""
-    return f"{n:,} {({'queries': 'query', 'rows': 'row'}[unit]) if n == 1 else unit}"
+    """Return a number of queries, rows or other things in words, as "1 class" and "2 pairs of systems"."""
+    first, space, rest = unit.partition(" ")
+    one = f"{SINGULAR.get(first, first.removesuffix('s'))}{space}{rest}"
+    return f"{n:,} {one if n == 1 else unit}"
 
 
 def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:
@@ -216,12 +222,12 @@ def table_of(
             cell = cell_of(name, value, digits, longest)
             mark = SIGNIFICANT if name == "difference" and at in marked else ""
             rows[at].append(Cell(cell.text, cell.value, (at, name) in best, mark))
+    said = called or {}
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         by = corrections(frame)
-        notes.append(f"{SIGNIFICANT} p_adjusted < {alpha:g}{f' ({by})' if by else ''}.")
+        notes.append(f"{SIGNIFICANT} {said.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
     numbers = [frame[name].dtype.is_numeric() for name in names]
-    said = called or {}
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
 
 

@@ -14,6 +14,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import here, plain_text
 from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.roles.columns import Columns
 
 SYSTEMS = 4  # whose queries are shown
 NAMES = "name"  # the order of systems as verbs return them
@@ -80,10 +81,11 @@ class Content:
         return [*self.groups, *self.query]
 
     def in_words(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The confusion matrix with the caller's word for the classes, where two were made of several values."""
-        if frame.schema["actual"] != pl.Boolean or self.positive in ("relevant", "positive"):
+        """The confusion matrix with words for true and false: the caller's, where two classes were made of several."""
+        if frame.schema["actual"] != pl.Boolean:
             return frame
-        words = {True: self.positive, False: f"not {self.positive}"}
+        own = self.positive not in ("relevant", "positive")
+        words = {True: self.positive, False: f"not {self.positive}"} if own else {True: "True", False: "False"}
         return frame.with_columns(pl.col("predicted", "actual").replace_strict(words, return_dtype=pl.String))
 
     @property
@@ -91,10 +93,24 @@ class Content:
         """A word for what is counted."""
         return "queries" if self.query else "rows"
 
+    def undefined_in(self, average: str | None) -> str:
+        """A word for what is undefined of a metric: queries, classes, or nothing where it is the value itself."""
+        return "queries" if self.query else "" if average == "pooled" else "classes"
+
+    def over_all(self, results: pl.DataFrame) -> pl.DataFrame:
+        """The rows of ``evaluate(margins=True)`` that are over all segments; all where there are none."""
+        if not self.by:
+            return results
+        return results.filter(pl.col("total_over") == ", ".join(self.by)).drop("total_over", *self.by)
+
     @property
     def first(self) -> str:
         """The metric that queries are ordered by."""
         return self.asked[0][0]
+
+    def of_first(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of that metric."""
+        return frame.filter(pl.col("metric") == self.first)
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -134,9 +150,13 @@ class Gathering:
     """Calls of verbs, one after the other; those that cannot be computed are noted and left out."""
 
     irm: Any
-    absent: list[dict[str, str]] = field(default_factory=list)
+    columns: Columns  # that the irm plays
     arm: str | None = None  # the column of systems that have each their own queries
-    system: str | None = None
+    absent: list[dict[str, str]] = field(default_factory=list)
+
+    def named(self, *names: str) -> Sequence[str]:
+        """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
+        return () if self.columns.value else names
 
     def each(self, irm: Any) -> Any:
         """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
@@ -147,14 +167,14 @@ class Gathering:
     def here(self, frame: Any) -> pl.DataFrame:
         """Return what a verb returned as polars, systems that are structs as text, since rows are looked up by them."""
         told = here(frame)
-        for name in {*told.columns} & {self.system, "baseline"}:
+        for name in {*told.columns} & {self.columns.system, "baseline"}:
             if isinstance(told.schema[name], pl.Struct):
                 told = told.with_columns(pl.Series(name, [*map(plain_text, told[name])]))
         return told
 
     def apart(self, irm: Any) -> Gathering:
         """Return another gathering, whose notes nobody reads."""
-        return Gathering(irm, system=self.system)
+        return Gathering(irm, self.columns)
 
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
         """Return what a verb returns; None where it says why it cannot."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import ColumnError, FrameMetricsError
 from frame_metrics.report.cells import here
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
@@ -20,26 +20,38 @@ FOUND_SETS = ("precision", "recall", "f1")
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def default_metrics(columns: Any, depth: int | None, *, graded: bool, threshold: bool, weighted: bool) -> Sequence[str]:
-    """Return metrics that suit the roles that are played; none where the frame says them itself.
+def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
+    """Return metrics that suit the roles that are played.
 
-    A cutoff past the longest ranking, and past the usual 10, is that ranking's length. ``graded``: whether judgments
-    beside the frame have grades; ``weighted``: whether results are weighted by their propensities.
+    A cutoff past the longest ranking, and past the usual 10, is that ranking's length.
     """
-    decided = threshold or columns.predicted is not None
-    if columns.value:
-        return ()
-    if columns.query:
-        if columns.score or columns.rank:
-            if weighted:
-                return WEIGHTED
-            deep = 100 if depth is None else min(100, max(10, depth))
-            return (*(GRADED if columns.grade or graded else LABELLED), f"recall@{deep}")
+    columns, roles = played.columns, played.roles
+    if played.only_shown:
+        if roles.get("popularity") is None:
+            raise ColumnError(
+                "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
+                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
+            )
+        return SHOWN
+    decided = roles.get("threshold") is not None or columns.predicted is not None
+    if columns.query and not (columns.score or columns.rank):
         return FOUND_SETS
+    if columns.query:
+        deep = 100 if depth is None else min(100, max(10, depth))
+        ranked = (*(GRADED if columns.grade or _graded(played) else LABELLED), f"recall@{deep}")
+        return ranked if roles.get("propensity") is None else WEIGHTED
     if columns.class_scores and not decided:
         return SCORED[:1]
     scored = SCORED if columns.score else ()
     return (*DECIDED, *scored) if decided else scored or DECIDED
+
+
+def _graded(played: Any) -> bool:
+    """Return True where judgments beside the frame have grades."""
+    if played.beside is None:
+        return False
+    said = played.judgments[1]
+    return bool(said["grade"] or ("grade" in played.beside.names() and not said["label"]))
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:

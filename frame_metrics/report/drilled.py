@@ -22,17 +22,15 @@ def queries_added(content: Content, work: Gathering, queries: int, plan: Any) ->
     """Add how the first metric is spread over queries, and the best and worst of them, to what a report holds."""
     if not content.query:
         return content
-    irm = work.each(work.irm)
-    names = [] if plan is None else [content.first]
+    irm, names = work.each(work.irm), work.named(content.first)
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
         return content
-    values = values.filter(pl.col("metric") == content.first)
-    spread = None  # where queries have weights, quantiles would not look at them
+    values, spread = content.of_first(values), None  # where queries have weights, quantiles would not look at them
     if not irm.roles.get("weight"):
         whole = work.all_segments(content)
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
-    spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
+        spread = None if spread is None else content.of_first(spread)
     defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
     chosen = _extremes(content, defined, queries)
     undefined = defined["value"].null_count()

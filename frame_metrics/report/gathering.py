@@ -18,9 +18,10 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import NAMES, Content, Gathering
-from frame_metrics.report.defaults import SHOWN, default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import summary_of
+from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 
@@ -71,25 +72,21 @@ def gathered(
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
         raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Gathering(irm, arm=columns.system if columns.query and not paired else None, system=columns.system)
+    work = Gathering(irm, columns, arm=columns.system if columns.query and not paired else None)
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(work.each(irm), played.columns)
     if not metrics:
         asked, plan = _planned(played, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
-    asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
+    asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.by))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
-    segments = None
-    if columns.by:
-        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
-        whole = ", ".join(columns.by)
-        results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = work.here(work.each(irm).audit(**saved))
+    audited = columns.as_arms() if work.arm else columns
+    audit = with_units(work.here(work.each(irm).audit(**saved)), audited)
     audit = audit if paired else _with_split(audit, work, split)
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
@@ -103,17 +100,19 @@ def gathered(
         roles=_roles(played, plan),
         conventions=_conventions(plan, irm.roles),
         results=results,
-        segments=segments,
         audit=audit,
         versions=versions(),
         named=baseline is not None,
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
-        threshold=said if isinstance(said := irm.roles.get("threshold"), int | float) else None,
+        threshold=None if plan is None or isinstance(plan.conventions.threshold, str) else plan.conventions.threshold,
     )
+    if columns.by:
+        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
+        content = replace(content, results=content.over_all(results), segments=segments)
     compared = {**compared, "ci": ci or 0.95}
     content = _compared(content, work, compared)
-    content = replace(content, summary=summary_of(content, work, work.all_segments(content), compared))
+    content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
     content = queries_added(_differing(content, work, compared), work, queries, plan)
@@ -127,10 +126,12 @@ def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float]
     Other checks look at arms as segments.
     """
     if split is None:
-        reason = f"whether each {work.system} has the share of the units that it should have is not known; say split="
+        arm = work.columns.system
+        reason = f"whether each {arm} has the share of the units that it should have is not known; say split="
         work.absent.append({"section": "sample ratio", "reason": reason})
         return audit
     found = work.here(work.irm.audit(split=split)).filter(pl.col("check").is_in(OF_SPLIT))
+    found = with_units(found, work.columns)
     return pl.concat([audit, found], how="vertical_relaxed").sort(
         pl.col("severity").cast(pl.Enum(GRAVEST)), maintain_order=True
     )
@@ -152,22 +153,7 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     """The metrics that are asked for, and the columns and conventions that they are computed with."""
     if played.columns.value:
         return [], None
-    judged = None if played.beside is None else played.judgments[1]
-    given = [*metrics]
-    if not given and played.only_shown:
-        if played.roles.get("popularity") is None:
-            raise ColumnError(
-                "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
-                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
-            )
-        given = [*SHOWN]
-    if not given:
-        names = {} if played.beside is None else dict.fromkeys(played.beside.names())
-        graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
-        said = played.roles.get("threshold") is not None
-        weighted = played.roles.get("propensity") is not None
-        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said, weighted=weighted)]
-    asked = read(given)
+    asked = read([*(metrics or default_metrics(played, depth))])
     return asked, played.asking(replace(played.needs_of(asked), weighs=True))
 
 
@@ -180,8 +166,7 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
     """Add how systems differ."""
     if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
         return content
-    irm = work.whole(content)
-    names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
+    irm, names = work.whole(content), work.named(*(name for name, _ in content.asked))
     if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
         return replace(content, comparison=work.here(irm.compare(*names, **compared)))
     return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
@@ -191,30 +176,24 @@ def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -
     """Add on which queries systems differ."""
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
-    irm = work.apart(work.irm).whole(content)
-    names = [] if irm.roles.get("value") is not None else [content.first]
+    irm, names = work.apart(work.irm).whole(content), work.named(content.first)
     each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
-    if each is not None:
-        each = each.filter(pl.col("metric") == content.first)
-    return replace(content, differences=each)
+    return replace(content, differences=None if each is None else content.of_first(each))
 
 
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
         return {}
-    columns, found = plan.played, {}
+    columns = plan.played
     if content.query:
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.score is None or columns.class_scores:
         return {}
-    irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
+    irm = work.irm(by=None, threshold=None)
     options = {"roc": {"points": POINTS}, "pr": {"points": POINTS}, "calibration": {}, "distribution": {"bins": BINS}}
-    for kind, thin in options.items():
-        curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
-        if curve is not None:
-            found[kind] = curve
-    return found
+    curves = {kind: work.tried(f"curve {kind}", partial(irm.curve, kind, **thin)) for kind, thin in options.items()}
+    return {kind: curve for kind, curve in curves.items() if curve is not None}
 
 
 def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
@@ -235,7 +214,7 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
     """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
     if plan is None or content.query:
         return content
-    columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
+    columns, irm = plan.played, work.irm(by=None)
     if columns.score and not columns.class_scores:
         best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
         content = replace(content, best_threshold=best)
@@ -261,19 +240,20 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
         column = getattr(played.columns, role)
         if not column or hasattr(Conventions, role):  # which have a list of their own
             continue
-        text = column if isinstance(column, str) else ", ".join(map(_paired, column))
-        rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})
+        rows.append({"role": role, "column": _told(column), "source": "found by name" if role in found else "named"})
     if plan is not None and plan.judged is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(plan.judged, role)
             if column:
-                text = column if isinstance(column, str) else ", ".join(column)
-                rows.append({"role": f"{role} of the judgments", "column": text, "source": "beside the frame"})
+                rows.append({"role": f"{role} of the judgments", "column": _told(column), "source": "beside the frame"})
     return rows
 
 
-def _paired(column: Any) -> str:
-    return f"{column[0]}: {column[1]}" if isinstance(column, tuple) else str(column)
+def _told(value: Any) -> str:
+    """One or several columns, columns of classes, or values of a convention, as text."""
+    if not isinstance(value, tuple):
+        return str(value)
+    return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)
 
 
 def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -285,12 +265,6 @@ def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         said = roles.get(name) is not None or (name == "several" and value is not None)
         if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
             continue
-        text = (
-            DEFAULTS.get(name, "")
-            if value is None
-            else ", ".join(map(str, value))
-            if isinstance(value, tuple)
-            else str(value)
-        )
+        text = DEFAULTS.get(name, "") if value is None else _told(value)
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
     return rows

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.report.cells import (
     ALPHA,
+    BETTER,
     NOTHING,
     Cell,
     Table,
@@ -95,7 +97,7 @@ def _sorted(content: Content) -> Content:
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
-    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes")
+    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes", "best_threshold")
     frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
     if "comparison" in frames:
         frames["comparison"] = _together(frames["comparison"], ["metric"])
@@ -125,7 +127,7 @@ def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:
     return Section("results", "Results", [table, *_drawn(pictures, "metrics")])
 
 
-def _interval(content: Content, row: Mapping[str, Any]) -> str:
+def _interval(row: Mapping[str, Any]) -> str:
     """The interval of a row as text; empty where none was asked for."""
     if "ci_low" not in row:
         return ""
@@ -133,7 +135,7 @@ def _interval(content: Content, row: Mapping[str, Any]) -> str:
 
 
 def _level(content: Content) -> str:
-    return f"{content.ci or 0.95:.1%} interval".replace(".0%", " %").replace("%", " %").replace("  ", " ")
+    return f"{100 * (content.ci or 0.95):g} % interval"
 
 
 def _long(content: Content) -> Table:
@@ -141,7 +143,7 @@ def _long(content: Content) -> Table:
     rows = []
     for row in content.results.iter_rows(named=True):
         cells = [cell_of(name, row[name]) for name in ("metric", "value")]
-        interval = [Cell(_interval(content, row) or NOTHING)] if content.ci else []
+        interval = [Cell(_interval(row) or NOTHING)] if content.ci else []
         rows.append([*cells, *interval, *(cell_of(name, row[name]) for name in ("average", "n", "n_undefined"))])
     level = [_level(content)] if content.ci else []
     names = ["metric", "value", *level, "average", "n", "undefined"]
@@ -154,7 +156,7 @@ def _over(content: Content, results: pl.DataFrame) -> str:
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
-    return f" ({words})" if words else ""
+    return f" ({words}){_decided(content)}" if words else _decided(content)
 
 
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
@@ -162,7 +164,7 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
     best = best_cells(results, content.system) if content.system else set()
     labels = [*keys, *(["average"] if results["average"].n_unique() > 1 else [])]
     cells = [
-        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(content, row))
+        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(row))
         for at, row in enumerate(results.iter_rows(named=True))
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
@@ -245,13 +247,16 @@ def _undefined(content: Content) -> Iterator[Block]:
     undefined = content.results.filter(pl.col("n_undefined") > 0)
     metrics = undefined["metric"].unique(maintain_order=True)
     everywhere = len(undefined) == len(content.results.filter(pl.col("metric").is_in(metrics.implode())))
-    if everywhere and undefined["n_undefined"].n_unique() == 1:
+    units = {content.undefined_in(average) for average in undefined["average"]}
+    if everywhere and undefined["n_undefined"].n_unique() == 1 and len(units) == 1:
+        (unit,) = units
+        some = f" in {counted(undefined['n_undefined'][0], unit)}" if unit else ""
         of = f" of every {plain_text(content.system)}" if content.system else ""
-        yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
+        yield f"Undefined{some}{of}: {', '.join(metrics)}."
     elif len(undefined):
-        only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        table = table_of(undefined.head(ROWS), caption="Where metrics are undefined", only=only, called=CALLED)
-        yield replace(table, notes=[_left_out(len(undefined))] if len(undefined) > ROWS else [])
+        system = [content.system] if content.system else []
+        only = [*system, "metric", *(["n"] if content.query else []), "n_undefined"]
+        yield _first_rows(undefined, "Where metrics are undefined", only=only, called=CALLED)
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
@@ -263,6 +268,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
         if severity:
             at = SEVERITIES.index(row["severity"])
             cells["severity"] = Cell(SAID.get(row["severity"], row["severity"]), float(at), kind=row["severity"])
+        cells["n"] = Cell(counted(row["n"], row["unit"]) if row["unit"] else "the whole frame", float(row["n"]))
         if row["share"] is not None:
             cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
         rows.append([cells[name] for name in names])
@@ -275,17 +281,28 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
         frame = content.in_words(frame)
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
-        table = _crossed(content, frame, labels, "predicted", "Rows by true and predicted class", cells)
+        title = f"Rows by true and predicted class{_decided(content)}"
+        table = _crossed(content, frame, labels, "predicted", title, cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
     if content.best_threshold is not None:
-        section.blocks.append(table_of(content.best_threshold, caption="The threshold of the best f1"))
+        apart = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
+        section.blocks.append(_first_rows(content.best_threshold, f"The threshold of the best f1{apart}"))
     if content.classes is not None and len(content.classes):
-        made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
-        notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
-        section.blocks.append(replace(made, notes=[*made.notes, *notes]))
+        section.blocks.append(_first_rows(content.classes, "Metrics of each class"))
     return section
+
+
+def _decided(content: Content) -> str:
+    """Words for the threshold that was said, behind a caption; nothing where none was."""
+    return "" if content.threshold is None else f", decided at threshold {content.threshold:.4g}"
+
+
+def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
+    """The first rows of a frame as a table, which says how many are left out."""
+    table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST, **options)
+    return replace(table, notes=[*table.notes, *([_left_out(len(frame))] if len(frame) > ROWS else [])])
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -313,7 +330,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     at = only.index("difference")
     rows = [
-        [*cells[:at], replace(cells[at], beside=_interval(content, row)), *cells[at + 1 :]]
+        [*cells[:at], replace(cells[at], beside=_interval(row)), *cells[at + 1 :]]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
@@ -366,13 +383,8 @@ def _rank_cell(rank: int) -> Cell:
 def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("segments", "Segments")
     if content.segments is not None:
-        keys = [*content.by, *([content.system] if content.system else [])]
-        section.blocks.append(
-            _wide(
-                content, _together(content.segments, content.by), keys, f"By {', '.join(map(plain_text, content.by))}"
-            )
-        )
-        section.blocks.extend(_drawn(pictures, "segments"))
+        frame, title = _together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
+        section.blocks.append(_wide(content, frame, _groups(content, frame), title))
     return section
 
 
@@ -442,11 +454,7 @@ def _folded(one: Ranked) -> Block:
 def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("conventions", "Conventions and versions")
     about = [
-        {
-            "metric": name,
-            "better": {True: "higher", False: "lower", None: NOTHING}[metric.higher],
-            "definition": _definition(content, metric.doc.partition("\n")[0]),
-        }
+        {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
         for name, metric in content.asked
     ]
     for caption, rows in (
@@ -460,8 +468,9 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
     return section
 
 
-def _definition(content: Content, said: str) -> str:
+def _definition(content: Content, metric: Metric) -> str:
     """A definition, of rows that are decided about in words of decisions: measures of these are those of rankings."""
+    said = metric.doc.partition("\n")[0]
     predicted, own = f"predicted {content.positive}", content.positive
     words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
     words |= {"documents": "rows", "relevant": own}

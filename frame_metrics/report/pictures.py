@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -35,50 +35,52 @@ def drawn(content: Content) -> dict[str, Picture]:
 
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """The name, the title and the charts of each picture, of what is there and not too much to be seen."""
-    level = f" with {content.ci:.0%} intervals" if content.ci else ""
+    level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
     results, of = _of_the_best(content, content.results)
-    if content.system and _few(content, results):  # of one system they would show what the table says
+    if content.system and _few(results, content.keys):  # of one system they would show what the table says
         parts = [part for part in _by_metric(results) if part["value"].n_unique() > 1]
         charts = [plot.metrics(pl.concat(parts), ci=content.ci)] if parts else []
         yield "metrics", f"Metrics{level}{of}", charts
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
-    if _few(content, curve):
+    if _few(curve, content.keys):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
-    yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", _of_scores(content)
+    shown = {kind: _of_the_best(content, curve) for kind, curve in content.curves.items() if kind != "cutoffs"}
+    if shown:
+        of = next(iter(shown.values()))[1]
+        drawn = _of_scores(content, {kind: curve for kind, (curve, _) in shown.items()})
+        yield "curve scores", f"Curves of the scores: {', '.join(shown)}{of}", drawn
     # Of two classes it would show what the table says.
-    if (
-        content.confusion is not None
-        and content.confusion["actual"].n_unique() > 2
-        and _few(content, content.confusion.with_columns(value="n"), content.groups)
-    ):
-        yield "confusion", "Predicted and true classes", [plot.confusion(content.in_words(content.confusion))]
-    if pairs := content.foremost_pairs():
-        means, query = content.comparison, [*content.query]
-        charts = [plot.differences(pair, means=means, query=query) for pair in pairs]
-        yield "differences", f"Differences of {content.first} query by query", charts
-    elif content.comparison is not None and not {*content.by} & {*content.comparison.columns}:
-        yield "differences", f"Differences{level}", _compared(content, content.comparison)
+    confusion = content.confusion
+    if confusion is not None and confusion["actual"].n_unique() > 2 and _few(confusion, content.groups, "n"):
+        yield "confusion", "Predicted and true classes", [plot.confusion(confusion)]
+    yield from _differences(content, level)
     if content.values is not None:
         # Over all segments, as the table beside it.
         values, of = _of_the_best(content, content.values.drop(content.by))
-        if _few(content, values, content.groups):
+        if _few(values, content.groups):
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
 
 
-def _compared(content: Content, comparison: pl.DataFrame) -> list[Any]:
-    """The differences of arms, or of rows, where they are not too many."""
-    keys = [name for name in (content.system, "baseline") if name in comparison.columns]
-    few = comparison["difference"].count() and comparison.select(keys).n_unique() <= MOST
-    return [plot.comparison(comparison.drop_nulls("difference"), ci=content.ci or 0.95)] if few else []
+def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
+    """The differences of queries; of arms, or of rows, the means, where they are not too many."""
+    means = content.comparison
+    if pairs := content.foremost_pairs():
+        charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
+        yield "differences", f"Differences of {content.first} query by query", charts
+    elif means is None or {*content.by} & {*means.columns}:
+        return
+    elif _few(means, [content.system, "baseline"], "difference"):
+        chart = plot.comparison(means.drop_nulls("difference"), ci=content.ci or 0.95)
+        yield "differences", f"Differences{level}", [chart]
 
 
-def _of_scores(content: Content) -> Iterator[Any]:
+def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator[Any]:
     """The curves of scores, how these lie, and what each threshold gives, with that which was said or is best."""
     chosen = content.best_threshold if content.threshold is None else content.threshold
-    for kind, curve in content.curves.items():
+    for kind, curve in curves.items():
         if kind == "distribution":
             yield plot.scores(curve, threshold=chosen, positive=content.positive)
-        elif kind != "cutoffs":
+        else:
             values = content.results.filter(pl.col("metric") == AREAS.get(kind, ""))
             options = {"values": values} if len(values) else {}
             yield getattr(plot, kind)(curve, positive=content.positive, **options)
@@ -97,10 +99,10 @@ def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, s
     return shown, f", the best {MOST} of {n:,} systems by {content.first}{baseline}"
 
 
-def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:
+def _few(frame: pl.DataFrame, keys: Sequence[str | None], value: str = "value") -> bool:
     """Return True where a picture has values, and not too many series."""
-    series = [name for name in (content.keys if keys is None else keys) if name in frame.columns]
-    return frame["value"].count() > 0 and (not series or frame.select(series).n_unique() <= MOST)
+    series = [name for name in frame.columns if name in keys]
+    return frame[value].count() > 0 and (not series or frame.select(series).n_unique() <= MOST)
 
 
 def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 
 LONGEST = 60  # letters of a name
 
@@ -15,9 +15,11 @@ LONGEST = 60  # letters of a name
 class Said:
     """Figures that a sentence is made of; what a sentence does not need is null."""
 
-    about: str  # split, difference, value, unjudged, undefined, audit, segment or trend
-    unit: str  # queries or rows
-    # A segment, the first and the last of a trend, what the audit found, what undefined values are, how units split.
+    about: str  # split, difference, value, calibration, unjudged, undefined, audit, segment or trend
+    unit: str  # queries or rows; of what is undefined, queries or classes, or nothing where it is the value itself
+    threshold: float | None = None  # that was said, of metrics of decisions
+    # A segment, the first and the last of a trend, what the audit found, what undefined values are, how units split,
+    # the label that probabilities are of.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -46,10 +48,21 @@ class Said:
             return False
         return p < ALPHA and (0 < low <= high if self.difference > 0 else low <= high < 0)
 
+    @property
+    def misses(self) -> bool:
+        """True where an interval leaves out the value that a share should have."""
+        low, high, value = self.ci_low, self.ci_high, self.baseline_value
+        return low is not None and high is not None and value is not None and not low <= value <= high
+
     def turned(self) -> Said:
         """Return the same difference, seen from the other system."""
+        sizes: dict[str, Any] = {}
+        if self.baseline_n is not None:  # of arms, each of which has its own
+            sizes = {"n": self.baseline_n, "n_units": self.baseline_n_units}
+            sizes |= {"baseline_n": self.n, "baseline_n_units": self.n_units}
         return replace(
             self,
+            **sizes,
             difference=_minus(self.difference),
             system=self.baseline,
             baseline=self.system,
@@ -59,10 +72,6 @@ class Said:
             ci_high=_minus(self.ci_low),
             wins=self.losses,
             losses=self.wins,
-            n=self.n if self.baseline_n is None else self.baseline_n,
-            baseline_n=None if self.baseline_n is None else self.n,
-            n_units=self.n_units if self.baseline_n is None else self.baseline_n_units,
-            baseline_n_units=None if self.baseline_n is None else self.n_units,
         )
 
     @property
@@ -91,7 +100,7 @@ def _apart(said: Said) -> str:
 
 def _signed(number: float | None) -> str:
     text = number_text(number)
-    return f"+{text}" if number is not None and number > 0 else text
+    return f"+{text}" if number is not None and number > EQUAL else text
 
 
 def _counted(said: Said) -> str:
@@ -114,7 +123,7 @@ def _difference(said: Said) -> str:
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # the test says less than the interval, as where many pairs are tested
         pair = f"{_name(said.system)} and {_name(said.baseline)}"
-        return f"No difference between {pair} can be told: {of} ({_apart(said)}){shows}."
+        return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."
     sign = sign_of(said.metric) * said.difference
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
     base = said.baseline_value
@@ -124,7 +133,7 @@ def _difference(said: Said) -> str:
     else:
         most = f", over {_counted(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
-    return f"{pair}: {of} ({_apart(said)}{by}){most}{sure}."
+    return f"{pair}{_at(said)}: {of} ({_apart(said)}{by}){most}{sure}."
 
 
 def _value(said: Said) -> str:
@@ -132,7 +141,11 @@ def _value(said: Said) -> str:
         return ""
     of = "" if said.system is None else f" of {_name(said.system)}"
     between = "" if said.ci_low is None else f" ({_range(said)})"
-    return f"{said.metric}{of} is {number_text(said.value)}{between}, over {_counted(said)}."
+    return f"{said.metric}{of} is {number_text(said.value)}{between}{_at(said)}, over {_counted(said)}."
+
+
+def _at(said: Said) -> str:
+    return "" if said.threshold is None else f" at threshold {said.threshold:.4g}"
 
 
 def _unjudged(said: Said) -> str:
@@ -146,10 +159,20 @@ def _unjudged(said: Said) -> str:
 def _undefined(said: Said) -> str:
     of = "" if said.system is None else f" of {_name(said.system)}"
     what = "" if said.of is None else f", which {said.of}"
-    rows = (
-        counted(said.n or 0, said.unit) if said.baseline_n is None else f"{said.n:,} of {said.baseline_n:,} {said.unit}"
-    )
-    return f"{said.metric}{of} is undefined in {rows}{what}."
+    if not said.unit:  # the value itself
+        return f"{said.metric}{of} is undefined{what}."
+    some = f"{said.n:,} of {said.baseline_n:,} {said.unit}" if said.baseline_n else counted(said.n or 0, said.unit)
+    return f"{said.metric}{of} is undefined in {some}{what}."
+
+
+def _calibration(said: Said) -> str:
+    scores = f"scores{'' if said.system is None else f' of {_name(said.system)}'}"
+    if not said.misses:
+        return f"Read as probabilities, {scores} are nowhere surely off ({said.metric} {number_text(said.value)})."
+    off = f"off by {number_text(said.value)} in the mean ({said.metric})"
+    some = f"{counted(said.n or 0, said.unit)} with a mean score of {number_text(said.baseline_value)}"
+    came = f"{number_text(said.share)} are {said.of} ({_range(said)})"
+    return f"Read as probabilities, {scores} are {off}: of {some}, {came}."
 
 
 def _split(said: Said) -> str:
@@ -178,6 +201,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "value": _value,
     "unjudged": _unjudged,
     "undefined": _undefined,
+    "calibration": _calibration,
     "audit": _audit,
     "segment": _segment,
     "trend": _trend,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.inputs import Confusion
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import is_known
-from frame_metrics.report.cells import plain_text, sign_of
+from frame_metrics.plot.probabilities import share_between
+from frame_metrics.report.cells import counted, plain_text, sign_of
 from frame_metrics.report.sentences import Said
+from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Content, Gathering
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 TOP = 10  # of a ranking, where the first metric has no cutoff
 SEGMENTS = 50  # more are not looked through
 LEAST = 30  # queries of a segment; intervals of fewer are too short for what is told of the farthest of many
+LEVEL = 0.95  # of the intervals of all bins of scores together
+EXPECTED = 10  # rows of either label in a bin, by its mean score; of fewer the interval is too short
 SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
 OPPOSITE = 3  # segments that are named in which the order is the other way round
@@ -34,18 +39,18 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("nothing found that is relevant", "queries without relevant documents"),
 )
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name != "unit"}
+INSIDE = ("unit", "threshold")  # of sentences, and no columns
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
-def summary_of(content: Content, work: Gathering, whole: Any, compared: Mapping[str, Any]) -> pl.DataFrame:
+def summary_of(content: Content, work: Gathering, compared: Mapping[str, Any]) -> pl.DataFrame:
     """Return the sentences, a row each, and the figures that they are made of.
 
     Parameters
     ----------
-    whole : the object that is asked about all segments together.
     compared : the options with which ``compare`` was called.
     """
-    said = [one for one in Decisions(content, work, whole, compared).all() if one.sentence]
+    said = [one for one in Decisions(content, work, compared).all() if one.sentence]
     system = content.system
     own = content.results.schema[system] if system else pl.String()
     other = own if content.comparison is None else content.comparison.schema["baseline"]
@@ -62,7 +67,6 @@ class Decisions:
 
     content: Content
     work: Gathering
-    whole: Any
     compared: Mapping[str, Any]
 
     def all(self) -> Iterator[Said]:
@@ -77,11 +81,13 @@ class Decisions:
             yield self._said("value", self.own)
         yield from self._unjudged(pairs[0].baseline if pairs else None)
         if self.own["n_undefined"]:
-            alike = self._first(self.content.results)["n_undefined"].n_unique() == 1
-            n = self.own["n_undefined"]
-            every = self.own["n"] if self.own["n"] >= n else None  # where undefined ones are left out, of others
+            alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
+            n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
+            # Of other queries, where undefined ones are left out; classes and the value itself are none of the rows.
+            every = self.own["n"] if unit == "queries" and self.own["n"] >= n else None
             system = None if alike else self.best
-            yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n))
+            yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n, unit), unit=unit)
+        yield from self._calibrated()
         yield from self._audited()
         yield from self._opposite(pairs)
         yield from self._segments()
@@ -94,10 +100,8 @@ class Decisions:
     @cached_property
     def own(self) -> dict[str, Any]:
         """The row of the best system, or of the only one."""
-        return next(row for row in self._first(self.content.results).to_dicts() if self._system(row) == self.best)
-
-    def _first(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(pl.col("metric") == self.content.first)
+        rows = self.content.of_first(self.content.results).to_dicts()
+        return next(row for row in rows if self._system(row) == self.best)
 
     def _system(self, row: Mapping[str, Any]) -> Any:
         return row.get(self.content.system) if self.content.system else None
@@ -106,37 +110,40 @@ class Decisions:
         """The values of the columns of segments, as text."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
 
-    def _filled(self, n: int) -> str | None:
+    def _filled(self, n: int, unit: str) -> str | None:
         """Words for what becomes of undefined values of the first metric; None for numbers from elsewhere."""
         metric = self.content.asked[0][1]
         if self.work.irm.roles.get("value") is not None or not is_known(metric):
             return None
-        said = self.work.irm.roles.get("undefined")
-        fill = metric.undefined if said is None else {"zero": 0, "one": 1}.get(said)
+        fill = Conventions(undefined=self.work.irm.roles.get("undefined")).fill(metric)
         many = n != 1
-        return f"count{'' if many else 's'} as {fill:g}" if fill is not None else f"{'are' if many else 'is'} left out"
+        if fill is None:
+            return f"{'are' if many else 'is'} left out" if unit else None
+        return f"count{'' if many else 's'} as {fill:g}"
 
     def _said(self, about: str, row: Mapping[str, Any], **more: Any) -> Said:
         """A sentence of the figures of a row, and further ones."""
         figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
         of = self._of(row) or None
-        fixed = {"metric": self.content.first, "unit": self.content.unit, "of": of, "system": self._system(row)}
-        return Said(**{**figures, "about": about, **fixed, **more})
+        first, metric = self.content.asked[0]
+        fixed = {"metric": first, "unit": self.content.unit, "of": of, "system": self._system(row)}
+        at = self.content.threshold if metric.input is Confusion else None
+        return Said(**{**figures, "about": about, **fixed, "threshold": at, **more})
 
     def _pairs(self) -> Iterator[Said]:
         """The best system against each baseline; without one against the next, and the first that it surely beats."""
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
-        rows = [self._from_best(self._said("difference", row)) for row in self._first(frame).iter_rows(named=True)]
-        named = [*dict.fromkeys(self._first(frame)["baseline"])] if self.content.named else []
+        frame = self.content.of_first(frame)
+        rows = [self._from_best(self._said("difference", row)) for row in frame.iter_rows(named=True)]
+        named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
         others = [one for one in named if one != self.best]
         if self.best in named or not named:
             others += [one for one in self.content.places if one not in (self.best, *others)][: 1 if named else None]
         for at, other in enumerate(others):
-            pair = next(
-                (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence), None
-            )
+            against = (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence)
+            pair = next(against, None)
             if pair and (named or at == 0 or pair.told):
                 yield pair
             if pair and pair.told and not named:
@@ -150,17 +157,19 @@ class Decisions:
         if not self.content.query:
             return
         k = self.content.asked[0][1].k or TOP
-        judged = self._quietly(self.whole(undefined="null"), f"judged@{k}")
+        irm = self.work.each(self.work.irm)(undefined="null")
+        judged = self._quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:
+            judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
             figures = (
                 {"baseline": other, "baseline_value": share[other]} if other is not None and other in share else {}
             )
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
-    def _quietly(self, irm: Any, name: str, **options: Any) -> pl.DataFrame | None:
+    def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
-        return self.work.apart(irm).tried(name, partial(irm.evaluate, name, **options))
+        return self.work.apart(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
 
     def _split(self) -> Iterator[Said]:
         """Arms whose units are split otherwise than they should be, before anything is said of their difference."""
@@ -175,20 +184,44 @@ class Decisions:
             found = self.content.audit.filter(pl.col("severity") == severity)
             rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
             if rows:
-                text = ", ".join(f"{row['check']} ({row['n']:,})" for row in rows)
+                text = ", ".join(map(_found, rows))
                 other = "other " if any(one.startswith(SAID_ELSEWHERE) for one in found["check"]) else ""
                 many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
                 yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
                 return
 
+    def _calibrated(self) -> Iterator[Said]:
+        """How far scores are from the shares that came true, and the bin of which this is surest.
+
+        The intervals of all bins hold together. Bins are left out that hold too few rows for one; so are rows that
+        are weighted, or not independent of each other.
+        """
+        columns = self.work.columns
+        if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
+            return
+        irm = self.work.irm(by=None, threshold=None)
+        off, bins = self._quietly(irm.evaluate, "ece"), self._quietly(irm.curve, "calibration")
+        if off is None or bins is None:  # scores outside 0 and 1 are no probabilities
+            return
+        rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
+        rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
+        for row in rows:
+            ends = share_between(row["observed"], row["n"], 1 - (1 - LEVEL) / len(rows))
+            row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
+        if rows:
+            far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))
+            value = next(row["value"] for row in off.to_dicts() if self._system(row) == self.best)
+            figures = {"value": value, "baseline_value": far["predicted"], "share": far["observed"]}
+            yield self._said("calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures)
+
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
         """Segments in which another system beats the best one of all, all tests corrected together."""
-        irm, named = self.work.irm, self.compared["baseline"]
+        named = self.compared["baseline"]
         if not pairs or not self.content.by or self._series() > SERIES:
             return
         saved = is_frame(named)
         options = {**self.compared, "baseline": named if saved else self.best, "over": "all"}
-        found = self.work.apart(irm).tried("segments", partial(irm.compare, self.content.first, **options))
+        found = self._quietly(self.work.irm.compare, self.content.first, **options)
         rows = [] if found is None else found.iter_rows(named=True)
         each = [self._said("difference", row) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
@@ -197,18 +230,18 @@ class Decisions:
         yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
 
     def _series(self) -> int:
-        return 0 if self.content.segments is None else len(self._first(self.content.segments))
+        return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
 
     def _segments(self) -> Iterator[Said]:
         """The segment that is farthest from all, and a trend, by intervals that hold for all segments together."""
         frame, ci = self.content.segments, self.content.ci
         if frame is None or ci is None or self._series() > SERIES:
             return
-        n = sum(self._system(row) == self.best for row in self._first(frame).iter_rows(named=True))
+        n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
         if not 2 <= n <= SEGMENTS:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        found = self._quietly(self.work.each(self.work.irm), self.content.first, ci=level, resamples=draws)
+        found = self._quietly(self.work.each(self.work.irm).evaluate, self.content.first, ci=level, resamples=draws)
         rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
         rows, whole = [row for row in rows if row["ci_low"] is not None and row["n"] >= LEAST], self.own["value"]
         if whole is not None:
@@ -226,3 +259,8 @@ class Decisions:
             change = last["value"] - first["value"]
             of = f"{self._of(first)} to {self._of(last)}"
             yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    """A finding of the audit and its count, in words; one about the whole frame counts nothing."""
+    return f"{row['check']} ({counted(row['n'], row['unit'])})" if row["unit"] else str(row["check"])

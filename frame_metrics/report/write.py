@@ -18,7 +18,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_level, check_whole, listed
-from frame_metrics.report.cells import Table, library, plain_text
+from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
@@ -29,6 +29,7 @@ from frame_metrics.report.tables import in_markdown, markdown_text
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 MOST_ROWS = 2000  # of a table in JSON
+TABLES = ("summary", "results", "segments", "confusion", "classes", "best_threshold", "comparison", "quantiles")
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
 
@@ -182,17 +183,8 @@ def as_json(content: Content) -> str:
 
 
 def _data(content: Content) -> dict[str, Any]:
-    tables = {
-        "summary": content.summary,
-        "results": content.results,
-        "segments": content.segments,
-        "confusion": content.confusion,
-        "classes": content.classes,
-        "best_threshold": content.best_threshold,
-        "comparison": content.comparison,
-        "quantiles": content.quantiles,
-        "audit": content.audit,
-    }
+    tables: dict[str, pl.DataFrame | None] = {name: getattr(content, name) for name in TABLES}
+    tables["audit"] = content.audit.drop("unit")  # as the verb returns it
     tables |= {f"curve_{name}": curve for name, curve in content.curves.items()}
     return {
         "version": VERSION,
@@ -201,10 +193,7 @@ def _data(content: Content) -> dict[str, Any]:
         "frame": content.kind,
         "keys": {"system": content.system, "by": [*content.by], "query": [*content.query]},
         "ci": content.ci,
-        "metrics": [
-            {"metric": name, "better": {True: "higher", False: "lower", None: None}[metric.higher]}
-            for name, metric in content.asked
-        ],
+        "metrics": [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked],
         "roles": content.roles,
         "conventions": content.conventions,
         "versions": content.versions,

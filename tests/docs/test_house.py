@@ -46,7 +46,7 @@ HOUSE: dict[str, set[str]] = {
         "threads",
     },
     "plot": {"border", "errors", "inputs", "metrics"},
-    "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles"},
+    "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles", "verbs"},
     "misuse": {"errors", "plan", "roles"},
     "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
     "register": {"accessor", "errors"},

@@ -254,9 +254,12 @@ def test_measures_stand_over_the_threshold_with_their_crossing() -> None:
     expected = cases.thresholds("precision", "recall").slice(1)
     assert [row[1:] for row in data if row[0] == "recall"] == expected.select("threshold", "recall").rows()
     assert [row for row in rows(chart, "crosses", "color", "threshold", "crossing")[0] if row[0]] == [
-        (True, "precision", 0.6, "0.5 at 0.6")
+        (True, "precision", 0.6, "equal: 0.5 at 0.6")
     ]
     assert {row[0] for row in rows(chart, "chosen")[0]} == {0.5}
+    assert "'threshold: '" in json.dumps(specification(chart)).replace('\\"', "'")
+    best = cases.plot.scores(threshold=cases.best_threshold("f1"))
+    assert "'best f1: '" in json.dumps(specification(best)).replace('\\"', "'")
     assert not marks(cases.plot.thresholds("f1"), "point")
     assert "this frame has none" in error(lambda: cases.plot.thresholds(), BadValueError)
     wide = cases.plot.thresholds("cost(fp=1, fn=5)", "mcc")  # names that Vega would read as an expression
@@ -816,3 +819,20 @@ def test_power_rises_with_the_number_of_queries() -> None:
     assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
     assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))
+
+
+def test_pairs_without_a_difference_are_counted_and_not_drawn() -> None:
+    """A system that is undefined wherever another one is defined has no place; where all are, there is no picture."""
+    differences = pl.DataFrame(
+        {"query": [1, 2, 1], "run": ["b", "b", "c"], "baseline": "a", "metric": "rr", "difference": [0.1, 0.2, None]}
+    )
+    title = specification(plot.differences(differences))["title"]
+    assert title["subtitle"][-1] == "1 of 2 pairs have no difference that is defined, and no place"
+    assert "all differences are undefined" in error(lambda: plot.differences(differences[2:]), BadValueError)
+
+
+def test_keys_that_hold_a_comma_stay_apart() -> None:
+    """Two segments whose values read the same, joined by commas, are two small multiples."""
+    means = pl.DataFrame({"x": ["a, b", "a"], "y": ["c", "b, c"], "run": "r", "metric": "rr", "value": [0.1, 0.9]})
+    (data,) = rows(plot.metrics(means, color="run", facet=["x", "y"]), "facet", "value")
+    assert data == [("'a, b', 'c'", 0.1), ("'a', 'b, c'", 0.9)]

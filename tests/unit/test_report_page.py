@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import polars as pl
 import pytest
 
@@ -224,7 +225,7 @@ def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
-@pytest.mark.parametrize("asked", [{}, {"threshold": 0.5}])
+@pytest.mark.parametrize("asked", [{}, {"threshold": np.float32(0.5)}])
 def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) -> None:
     """Labels are called as the caller calls them, and the threshold of the best f1 has its table and its pictures."""
     cases = pl.DataFrame({"is": ["fraud", "ok", "fraud", "ok"], "p": [0.9, 0.6, 0.5, 0.1]})
@@ -241,6 +242,47 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     assert "relevant" not in definitions.replace("not relevant</td>", "")
     assert "retrieved" not in definitions
     assert not asked or "Share of the rows predicted fraud that are fraud." in definitions
+    assert ("The threshold of the best f1; the decisions above are at 0.5" in text) == bool(asked)
+    assert ("Rows by true and predicted class, decided at threshold 0.5" in text) == bool(asked)
+    assert (" at threshold 0.5, over 4 rows." in text) == bool(asked)
+
+
+def test_the_level_of_intervals_is_not_rounded() -> None:
+    """One of 99.5 % is no 100 %."""
+    text = searched().report(metrics="rr", ci=0.995, queries=0)
+    assert "Metrics with 99.5% intervals" in text
+    assert "Small: the 99.5 % interval." in text
+
+
+def test_classes_that_are_true_and_false_are_called_alike_in_rows_and_columns() -> None:
+    """A table of decisions whose labels are bool says True in the head and at the side."""
+    cases = pl.DataFrame({"label": [True, False], "predicted": [True, False]})
+    text = cases.irm.report(metrics="precision", format="md", ci=None)
+    assert "| actual | predicted: False | predicted: True |" in text
+    assert "| False | 1 | 0 |" in text
+
+
+def test_findings_say_what_they_count() -> None:
+    """Each count has its unit; a finding about all rows together is one of the whole frame."""
+    text = searched().report(metrics=["rr"], format="md", queries=0, ci=None)
+    rows = [line.split(" | ") for line in text.partition("## Audit")[2].partition("##")[0].splitlines() if "|" in line]
+    counts = [row[-3 if len(row) > 4 else -2] for row in rows]
+    assert {"3 systems", "8 queries"} <= {*counts}
+    assert not [one for one in counts if re.fullmatch(r"[\d,]+", one)]
+    wrong = pl.DataFrame({"label": [1, 0, 0], "predicted": [0, 0, 0], "m": list("aab")})
+    for roles, said in (({}, "the whole frame"), ({"system": "m"}, "1 value of m"), ({"by": "m"}, "1 segment (m)")):
+        assert f"| {said} |" in wrong.irm(**roles).report(metrics="precision", format="md", ci=None)
+
+
+@pytest.mark.slow
+def test_curves_of_scores_are_those_of_the_best_of_many_models() -> None:
+    """More small multiples could not be told apart; the caption says which there are."""
+    models = pl.DataFrame({"m": [f"m{at:02}" for at in range(31)]})
+    rows = models.join(pl.DataFrame({"label": [1, 0], "score": [0.9, 0.1]}), how="cross")
+    text = rows.irm(system="m").report(metrics="roc_auc", ci=None)
+    assert "Curves of the scores: roc, pr, calibration, distribution, the best 30 of 31 systems by roc_auc" in text
+    assert ">m29<" in text
+    assert ">m30</text>" not in text
 
 
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:

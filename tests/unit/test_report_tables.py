@@ -147,10 +147,10 @@ def test_tables_are_of_every_kind_of_frame(kind: str) -> None:
 
 def test_numbers_are_rounded_and_nothing_is_a_dash() -> None:
     """Numbers have three decimals, counts have commas, small p-values are said to be small, nulls are dashes."""
-    row = ("q", 0.12345, 1234, None, 0.00001, float("inf"), True, 1e-9, 1234567.0)
-    made = frame("query difference n value p_value threshold judged relative mde", row)
+    row = ("q", 0.12345, 1234, None, 0.00001, float("inf"), True, 1e-9, 1234567.0, -1e-17)
+    made = frame("query difference n value p_value threshold judged relative mde lower", row)
     cells = of_markdown(report.markdown(made)).cells
-    assert cells[9:] == ["q", "0.123", "1,234", "\u2013", "<0.001", "∞", "yes", "1.0e-09", "1,234,567.0"]
+    assert cells[10:] == ["q", "0.123", "1,234", "\u2013", "<0.001", "∞", "yes", "1.0e-09", "1,234,567.0", "0.000"]
     assert "0.12" in of_markdown(report.markdown(made, digits=2)).cells
     assert "digits=-1 is not a whole number from 0" in error(lambda: report.html(made, digits=-1))
 

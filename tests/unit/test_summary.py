@@ -98,6 +98,61 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which counts as 0."
 
 
+@pytest.mark.parametrize(
+    ("label", "predicted", "sentence"),
+    [
+        ([1, 0, 0], [0, 0, 0], "precision is undefined, which counts as 0."),
+        ([*"abc"], [*"abb"], "precision is undefined in 1 class, which counts as 0."),
+    ],
+)
+def test_of_rows_a_value_or_a_class_is_undefined(label: list[Any], predicted: list[Any], sentence: str) -> None:
+    """What is counted is no number of rows."""
+    irm = pl.DataFrame({"label": label, "predicted": predicted}).irm
+    assert [row["sentence"] for row in said(irm, "precision", about="undefined")] == [sentence]
+    where = sentence.partition("undefined")[2].partition(",")[0].rstrip(".")
+    assert f"Undefined{where}: precision." in irm.report(metrics="precision", format="md")
+
+
+def test_the_share_of_unjudged_results_is_over_all_segments() -> None:
+    """Also where a query stands in several, each with a ranking of its own."""
+    log = runs(only=1.0).drop("run")
+    judged = pl.when(pl.col("doc") < 6).then("grade")
+    irm = pl.concat([log.with_columns(part=1), log.with_columns(judged, part=2)]).irm(by="part")
+    (unjudged,) = said(irm, "ndcg@5", about="unjudged")
+    whole = irm.evaluate("judged@5", margins=True).filter(total_over="part")
+    assert unjudged["share"] == 1 - whole["value"][0]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 0.6, 1.5]), st.sampled_from([400, 1000]))
+def test_scores_are_said_to_be_off_where_a_bin_surely_is(seed: int, power: float, n: int) -> None:
+    """Where the interval of a bin, wider than its own, leaves out its mean score; figures are those of the verbs."""
+    random = np.random.default_rng(seed)
+    score = random.random(n)
+    irm = pl.DataFrame({"score": score, "label": random.random(n) < score**power}).irm
+    (row,) = said(irm, "roc_auc", about="calibration")
+    bins = irm.curve("calibration").filter(predicted=row["baseline_value"], observed=row["share"], n=row["n"])
+    assert len(bins) == 1
+    assert row["metric"] == "ece"
+    assert row["value"] == irm.evaluate("ece")["value"][0]
+    share, rows, z = row["share"], row["n"], 1.9599
+    half = z / (1 + z**2 / rows) * (share * (1 - share) / rows + (z / (2 * rows)) ** 2) ** 0.5
+    assert row["ci_high"] - row["ci_low"] >= 2 * half
+    assert (" are off by " in row["sentence"]) == (not row["ci_low"] <= row["baseline_value"] <= row["ci_high"])
+    assert (" nowhere surely off " in row["sentence"]) == (" are off by " not in row["sentence"])
+
+
+def test_scores_that_bear_no_sentence_about_probabilities_have_none() -> None:
+    """Those outside 0 and 1, too few, weighted, or of rows that belong together; a threshold changes nothing."""
+    random = np.random.default_rng(0)
+    cases = pl.DataFrame({"score": random.random(600), "user": np.arange(600) // 2, "w": 0.5})
+    cases = cases.with_columns(label=pl.col("score") < 0.5)
+    (whole,) = said(cases.irm, "roc_auc", about="calibration")
+    assert whole["sentence"].startswith("Read as probabilities, scores are off by ")
+    assert said(cases.irm(threshold=0.5), "roc_auc", about="calibration") == [whole]
+    for irm in (cases.irm(weight="w"), cases.irm(cluster="user"), cases[:9].irm, cases.irm(score=pl.col("score") * 2)):
+        assert not said(irm, "roc_auc", about="calibration")
+
+
 def test_segments_that_are_otherwise_than_all_are_named() -> None:
     """A segment in which the better system is worse, the one farthest from all, and a trend of the times."""
     log = runs(queries=120, old=0.3, new=1.5).with_columns(
@@ -193,9 +248,9 @@ def test_the_report_has_the_same_sentences_on_top() -> None:
 
 def test_a_system_column_that_is_called_as_a_figure_is_refused() -> None:
     """The error says the name, and the report goes on."""
-    irm = runs(a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
+    irm = runs(queries=6, a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
     assert "sentence: summary() has a column of this name; rename it" in error(lambda: irm.summary("rr"))
-    assert "## Summary" in irm.report(metrics="rr", format="md")
+    assert "## Summary" in irm.report(metrics="rr", format="md", queries=0)
 
 
 @pytest.mark.slow
@@ -214,8 +269,8 @@ def test_tables_have_the_best_system_first() -> None:
 
 def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
     """A table stays where systems differ, as by the threshold that their scores pass."""
-    log = runs(a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
-    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md")
+    log = runs(queries=8, a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
+    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md", queries=0, ci=None)
     assert "Undefined in 1 query of every run: ndcg@5, ap." in text
     assert "Where metrics are undefined" not in text
 
@@ -225,17 +280,17 @@ def test_arms_have_a_report() -> None:
     log = runs(queries=60, a=0.0, b=1.5).with_columns(before=pl.col("query") // 2, user=pl.col("query") // 2)
     arms = log.filter(pl.col("query") % 2 == (pl.col("run") == "b").cast(int)).irm(system="run")
     options: dict[str, Any] = {"paired": False, "covariate": "before"}
-    found = json.loads(arms.report(metrics="ndcg@5", cluster="user", format="json", **options))
+    found = json.loads(arms.report(metrics="ndcg@5", cluster="user", format="json", queries=0, **options))
     whole = arms(cluster="user").compare("ndcg@5", **options).to_dicts()
     assert found["tables"]["comparison"]["rows"] == whole
     means = arms(system=None, by="run").evaluate("ndcg@5", ci=0.95).to_dicts()
-    unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", **options))["tables"]
+    unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", queries=0, **options))["tables"]
     assert [row["value"] for row in unclustered["results"]["rows"]] == [row["value"] for row in means]
     assert unclustered["audit"]["rows"][0]["severity"] != "error"
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
     assert ", over 30 and 30 queries; p " in sentence["sentence"]
-    assert "<svg" in arms.report(metrics="ndcg@5", **options)
+    assert "<svg" in arms.report(metrics="ndcg@5", queries=0, **options)
 
 
 @pytest.mark.parametrize(

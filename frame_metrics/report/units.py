@@ -1,0 +1,27 @@
+"""Units of the counts of an audit, as its checks declare them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_metrics.roles.columns import Columns
+from frame_metrics.verbs.audit.checks import cells_in_words
+from frame_metrics.verbs.audit.listed import CHECKS
+
+UNITS = {check.name: check.unit for check in CHECKS}
+
+
+def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Add a column "unit" to what ``audit`` returned: what n counts, in the plural; empty for the frame as a whole.
+
+    Parameters
+    ----------
+    columns : those that were audited.
+    """
+    words = {**cells_in_words(columns), "word": columns.cluster or ("queries" if columns.query else "rows")}
+    units = [
+        # Bad values have no check, but a name as "scores that are NaN".
+        UNITS[name].format(**words) if name in UNITS else name.partition(" that ")[0]
+        for name in audit["check"]
+    ]
+    return audit.with_columns(pl.Series("unit", units, dtype=pl.String))
