@@ -1227,8 +1227,8 @@ class IRM(Generic[Frame]):
         pilot is small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
         With ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts
         the units of each. With a proxy n and n_units are of people, n_all stands behind them, and a last column reason
-        says why needed is null: even all n_all are too few, or people judged fewer than 5 units. The ends of the
-        interval are null where they are beyond n_all.
+        says why needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with
+        all that the metric reads. The ends of the interval are null where they are beyond n_all.
 
         Raises
         ------

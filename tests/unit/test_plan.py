@@ -192,6 +192,20 @@ def test_too_few_labels_are_no_pilot(few: int) -> None:
     assert found["reason"].item() == f"n_units={few}: people judged fewer than 5, which says nothing of the others"
 
 
+def test_queries_that_people_judged_in_part_are_said_to_be_so() -> None:
+    """The reason counts them where people judged enough queries, and few of them whole."""
+    docs = pl.DataFrame({"query": np.repeat(np.arange(9), 2), "doc": [0, 1] * 9, "grade": [1, 2, 1, 1, 0, 1] * 3})
+    first = docs.filter((pl.col("doc") == 0) | (pl.col("query") < 2))
+    run = docs.join(pl.DataFrame({"run": ["a", "b"]}), how="cross").with_columns(score=pl.col("doc"))
+    irm = run.drop("grade").irm(system="run").judge(first.filter(pl.col("query") < 7), proxy=docs)
+    found = irm.plan("ndcg@2", detect=0.1)
+    assert found.select("n", "needed").row(0) == (2, None)
+    assert found["reason"].item() == (
+        "n_units=2: people judged fewer than 5 with all that the metric reads: of 7 queries that they judged, 5 lack "
+        "judgments of results, or of documents that the machine judged; audit() counts them"
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_labels_in_every_kind_of_frame(kind: str) -> None:
     """The same rows, which a picture draws."""

@@ -88,13 +88,20 @@ class PlanOptions(CompareOptions):
             ends = dict(zip(NEEDED, numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
             if beside is not None and ends["needed"] is None:
-                rows[-1]["reason"] = self._why_none(counts["n_units"], beside.units, seen[0], power)
+                rows[-1]["reason"] = self._why_none(counts, beside.units, seen[0], power)
         return rows
 
-    def _why_none(self, judged: int, every: int, spread: float, power: float) -> str:
+    def _why_none(self, counts: Row, every: int, spread: float, power: float) -> str:
         """The reason that no number of judgments by people is enough, by the units that they and the machine judged."""
-        if judged < FEWEST:
-            return f"n_units={judged}: people judged fewer than {FEWEST}, which says nothing of the others"
+        if counts["n_units"] < FEWEST:
+            fewer = f"n_units={counts['n_units']}: people judged fewer than {FEWEST}"
+            if counts["in_part"]:
+                return (
+                    f"{fewer} with all that the metric reads: of {counts['n'] + counts['in_part']} queries that they "
+                    f"judged, {counts['in_part']} lack judgments of results, or of documents that the machine judged; "
+                    "audit() counts them"
+                )
+            return f"{fewer}, which says nothing of the others"
         least = seen_by(every, spread, power, self.level)
         return (
             f"n_all={every}: where people judge all of them, {least:.3g} is the least difference that is seen with "
@@ -157,7 +164,8 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         if proxies:
             drawn = options.resamples, options.seed
             beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
-            counts |= {"n": np.count_nonzero(own), "n_all": beside.units}
+            in_part = (here.values[-2][:, pairing.pairs[i]] > 0).any(axis=1) & np.isnan(people)
+            counts |= {"n": np.count_nonzero(own), "n_all": beside.units, "in_part": np.count_nonzero(in_part * each)}
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
