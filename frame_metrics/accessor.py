@@ -1233,8 +1233,9 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            There is no query, or what ``compare`` refuses of queries; a number out of its range; ``n_all`` without a
-            proxy, or judgments with ``sampling``.
+            There is no query, or what ``compare`` refuses of queries; a number out of its range; a difference greater
+            than that of any two values of the metric; ``n_all`` without a proxy, or of fewer than people judged;
+            judgments with ``sampling``.
 
         Examples
         --------
