@@ -30,7 +30,8 @@ def power(
 
     Parameters
     ----------
-    frame : what ``plan(power=[...])`` returned for several chances, of any kind.
+    frame : what ``plan(power=[...])`` returned for several chances, of any kind. Several of them under each other, with
+        a column that names them, are one picture with that column as ``color``.
     goal : the chance that is looked for, a dashed line.
     chosen : lines that have a colour; all others are grey.
     color : the key columns that are told apart by colour; by default the first one.
