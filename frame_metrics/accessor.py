@@ -1202,11 +1202,12 @@ class IRM(Generic[Frame]):
         of n units, and the last term is halved.
 
         With a ``proxy`` of ``judge`` it counts the queries that people judge of those that the machine judges, so that
-        the prediction-powered difference is seen. With s^2 of people, v^2 of the machine, their covariance c and N for
-        ``n_all``, n is the least for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than
-        detect^2 / (z(1 - a / 2) + z(power))^2, where the n that it is divided by is less the last term. lambda is
-        (1 - n / N) c / v^2 within 0 and 1; as it is fitted to n queries, the variance is its mean over what they may
-        fit. At least 5.
+        the prediction-powered difference is seen. With s^2 of people on the queries that they judged, v^2 of the
+        machine on all, c = r s v where r is the correlation of both on the former, and N for ``n_all``, n is the least
+        for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than detect^2 / (z(1 - a / 2) +
+        z(power))^2, where the n that it is divided by is less the last term. lambda is (1 - n / N) c / v^2 within 0 and
+        1; as it is fitted to n queries, the variance is its mean over what they may fit. At least 5. docs/labels.md
+        has an example by hand.
 
         Parameters
         ----------
@@ -1215,8 +1216,8 @@ class IRM(Generic[Frame]):
         power : how likely it is to be seen, or a list of chances, as of a curve.
         baseline, unanswered, paired : as in ``compare``.
         n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
-        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all; None for those of
-            the log.
+        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, those that people
+            judged too; None for those of the log.
         ci : 1 less the level of the test; also the level of the interval of the number that is needed.
         resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
 
@@ -1227,14 +1228,15 @@ class IRM(Generic[Frame]):
         pilot is small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
         With ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts
         the units of each. With a proxy n and n_units are of people, n_all stands behind them, and a last column reason
-        says why needed is null: even all n_all are too few, or people judged fewer than 5 units. The ends of the
-        interval are null where they are beyond n_all.
+        says why needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with
+        all that the metric reads. The ends of the interval are null where they are beyond n_all.
 
         Raises
         ------
         FrameMetricsError
-            There is no query, or what ``compare`` refuses of queries; a number out of its range; ``n_all`` without a
-            proxy, or judgments with ``sampling``.
+            There is no query, or what ``compare`` refuses of queries; a number out of its range; a difference greater
+            than that of any two values of the metric; ``n_all`` without a proxy, or of fewer than people judged;
+            judgments with ``sampling``.
 
         Examples
         --------

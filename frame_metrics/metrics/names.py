@@ -57,6 +57,9 @@ MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
 LISTED = "frame_metrics.list_metrics() lists them"
+OF_LISTS = "of what lists show there are catalogue_coverage, distributional_coverage and catalogue_gini"
+DECIDED = f"coverage is the share of rows with a prediction, and has no cutoff; {OF_LISTS}"
+DIVERSE = ("diversity", "aggregatediversity", "catalogdiversity", "cataloguediversity", "itemdiversity")
 
 
 @cache
@@ -109,6 +112,8 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     metric = _named(text, name, args)
     if cutoff is None:
         return ((text, metric),)
+    if metric.name == "coverage":
+        raise BadValueError(f"{text!r}: {DECIDED}")
     cutoffs = _cutoffs(text, cutoff)
     if len(cutoffs) == 1 and ".." not in cutoff:
         return ((text, metric @ cutoffs[0]),)
@@ -205,6 +210,8 @@ def _named(text: str, name: str, args: str | None) -> Metric:
 def _nearest(name: str) -> str:
     """A hint that names the metric nearest by spelling, or else where the metrics are listed."""
     known, given = aliases(REGISTRY.values()), plain_name(name)
+    if given in DIVERSE:
+        return f"; {OF_LISTS}"
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from frame_metrics.errors import ColumnError, NotComputableError, UnknownNameError, closest, listed
 from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
-from frame_metrics.metrics.names import Asked, plain_name
+from frame_metrics.metrics.names import DECIDED, Asked, plain_name
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
 
@@ -80,7 +80,10 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
 
 def _check_sets(name: str, plan: Plan) -> None:
     """Raise for a measure of rows with one label each where a query has several, or lists: there it is another one."""
-    if plan.roles.get("catalogue") is not None and plain_name(name) in GINI:
+    shown = plan.roles.get("catalogue") is not None
+    if shown and plain_name(name) == "coverage":  # which is of no query, and a catalogue of queries only
+        raise UnknownNameError(f"{name!r}: {DECIDED}")
+    if shown and plain_name(name) in GINI:
         raise UnknownNameError(
             f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"

@@ -30,7 +30,8 @@ def power(
 
     Parameters
     ----------
-    frame : what ``plan(power=[...])`` returned for several chances, of any kind.
+    frame : what ``plan(power=[...])`` returned for several chances, of any kind. Several of them under each other, with
+        a column that names them, are one picture with that column as ``color``.
     goal : the chance that is looked for, a dashed line.
     chosen : lines that have a colour; all others are grey.
     color : the key columns that are told apart by colour; by default the first one.
@@ -39,14 +40,13 @@ def power(
     if not is_number(goal) or not 0 < goal < 1:
         raise BadValueError(f"goal={shown(goal)} is not a chance between 0 and 1, as 0.8")
     alt = altair()
-    there = [name for name in ONCE if name in border_of(frame).names()]
-    alone = {name: values[0] for name in there if (values := column_of(frame, name).unique()).len() == 1}
+    alone = _once(frame, color, facet)
     ignored = [*alone, "reason"]
     tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()
-    said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
+    said = ", ".join(f"{ONCE.get(name, f'{name} ')}{value}" for name, value in alone.items())
     tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
     tidy = tidy.with_columns(goal=pl.lit(goal))
     titles = (said for name, said in COUNTED.items() if name in tidy.table.columns)
@@ -63,3 +63,12 @@ def power(
     ]
     chart = composed(tidy, layers, "Power by the size of the sample")
     return chart if tidy.facet is None else chart.resolve_scale(x="independent")
+
+
+def _once(frame: Any, color: Names, facet: Names) -> dict[str, Any]:
+    """The key columns of one value, and that value: those of ``ONCE``, and where colours are named all others."""
+    named = [name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])]
+    own = (*NEEDS, *COUNTS, "reason", *named)
+    there = [name for name in border_of(frame).names() if name not in own]
+    keys = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
+    return {name: values[0] for name in keys if (values := column_of(frame, name).unique()).len() == 1}

@@ -254,6 +254,15 @@ def test_gini_is_refused_where_it_has_two_meanings() -> None:
     assert irm.evaluate("gini@3")["value"].equals(irm.evaluate("catalogue_gini@3")["value"])
 
 
+def test_names_of_what_lists_show_elsewhere_lead_to_ours() -> None:
+    """Coverage of decisions is another metric, which is of no query."""
+    irm = log().with_columns(label=pl.col("query") % 2).irm(**RANKED, label="label")
+    led = "of what lists show there are catalogue_coverage, distributional_coverage and catalogue_gini"
+    for name in ("coverage", "coverage@3", "Coverage at 3", "diversity@3", "diversity", "aggregate diversity@3"):
+        assert error(lambda name=name: irm.evaluate(name)).endswith(led)  # type: ignore[misc]
+    assert led in error(lambda: irm(catalogue=None).evaluate("coverage@3"))
+
+
 def test_an_audit_needs_no_judgments_where_what_is_shown_is_looked_at() -> None:
     """Its findings are those of lists; without a word on what is shown, and of decisions, judgments are asked for."""
     frame = log().filter((pl.col("run") == "p") | (pl.col("query") < 5))

@@ -158,11 +158,13 @@ def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
     random = np.random.default_rng(10)
 
     def drawn(n: int) -> Any:
-        people, other = random.normal(size=(2, n))
+        return both(*random.normal(size=(2, n)))
+
+    def both(people: Any, other: Any) -> Any:
         return people, size * (agrees * people + (1 - agrees**2) ** 0.5 * other)
 
-    people, machine = drawn(20_000)
-    pilot = judged(people - people.mean(), machine)
+    apart = np.linalg.qr(np.column_stack([np.ones(400), random.normal(size=(400, 2))]))[0][:, 1:]
+    pilot = judged(*both(*apart.T * 399**0.5))  # of means 0, variances 1 and no covariance
     (needed,) = pilot.plan("dcg@1", detect=0.3, n_all=400, resamples=1)["needed"]
     seen = []
     for _ in range(1000):
@@ -184,12 +186,38 @@ def test_clusters_and_weights_of_few_labels() -> None:
     assert_frame_equal(more.plan("dcg@1", **options).select(names), once)
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_difference_that_the_range_has_no_room_for_is_refused(paired: bool) -> None:
+    """As percent for a share, of numbers from elsewhere too; the whole range is not, nor a sum without end."""
+    irm = pl.concat([made_log().with_columns(run=pl.lit(run)) for run in (0, 1)]).irm(system="run", rank=None)
+    said = "values of ndcg@5 are from 0 to 1, and no two are further apart than 1; give the difference in units of"
+    assert f"detect=2: {said}" in error(lambda: irm.plan("dcg@5", "ndcg@5", detect=[0.1, 2], paired=paired))
+    saved = irm.per_query("ndcg@5").irm(value="value", system="run")
+    assert said in error(lambda: saved.plan(detect=2, paired=paired))
+    assert len(irm.plan("ndcg@5", "dcg@5", detect=1, paired=paired, resamples=5)) == 2
+    assert len(irm.plan("dcg@5", detect=2, paired=paired, resamples=5)) == 1
+
+
 @pytest.mark.parametrize("few", [0, 1, 4])
 def test_too_few_labels_are_no_pilot(few: int) -> None:
     """Null, with the reason, as the means of ``compare`` are null."""
     found = judged(np.arange(few), np.arange(20.0)).plan("dcg@1", detect=0.1)
     assert found.select("n", "needed", "needed_low", "needed_high").row(0) == (few, None, None, None)
     assert found["reason"].item() == f"n_units={few}: people judged fewer than 5, which says nothing of the others"
+
+
+def test_queries_that_people_judged_in_part_are_said_to_be_so() -> None:
+    """The reason counts them where people judged enough queries, and few of them whole."""
+    docs = pl.DataFrame({"query": np.repeat(np.arange(9), 2), "doc": [0, 1] * 9, "grade": [1, 2, 1, 1, 0, 1] * 3})
+    first = docs.filter((pl.col("doc") == 0) | (pl.col("query") < 2))
+    run = docs.join(pl.DataFrame({"run": ["a", "b"]}), how="cross").with_columns(score=pl.col("doc"))
+    irm = run.drop("grade").irm(system="run").judge(first.filter(pl.col("query") < 7), proxy=docs)
+    found = irm.plan("ndcg@2", detect=0.1)
+    assert found.select("n", "needed").row(0) == (2, None)
+    assert found["reason"].item() == (
+        "n_units=2: people judged fewer than 5 with all that the metric reads: of 7 queries that they judged, 5 lack "
+        "judgments of results, or of documents that the machine judged; audit() counts them"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -331,4 +359,6 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     people = drawn.frame.select("query", "doc", grade=1.0, chance=0.5)
     chosen = drawn.frame.irm(system="run").judge(people, proxy=people.drop("chance"), sampling="chance")
     assert "sampling='chance' has a chance for each query" in error(lambda: chosen.plan("dcg@1", detect=0.1))
+    few = judged(np.arange(6.0), np.arange(9.0), cluster=np.arange(9))
+    assert "n_all=5: people judged 6 clusters already" in error(lambda: few.plan("dcg@1", detect=0.1, n_all=5))
     assert "name query=" in error(lambda: rows.irm(system="run", query=None).plan("roc_auc", detect=0.1))

@@ -816,6 +816,10 @@ def test_power_rises_with_the_number_of_queries() -> None:
         f"{name}, {detect}" for name in ("rr", "ap") for detect in (0.1, 0.5)
     }
     assert "Units of each arm" in titles(plot.power(several))
+    plans = [several.filter(metric="ap", detect=0.5).with_columns(pilot=pl.lit(name)) for name in ("one", "other")]
+    both = specification(plot.power(pl.concat(plans), color="pilot"))
+    assert "facet" not in both
+    assert both["title"]["subtitle"] == ["ap, to see a difference of 0.5, against a, system b"]
     assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
     assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))

@@ -15,7 +15,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_apart,
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.metrics.names import Metrics
+from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import WEIGHS
 from frame_metrics.plan.plan import Plan
@@ -74,6 +74,24 @@ class PlanOptions(CompareOptions):
         """The level at which each of the tests is made, so that all keep that of the interval."""
         return 1 - (1 - self.ci) / self.n_tests
 
+    def check_reach(self, asked: Asked) -> None:
+        """Raise for a difference that no two values of a metric have."""
+        for name, metric in asked:
+            least, most = metric.range
+            if far := [one for one in self.each("detect") if one > most - least]:
+                raise BadValueError(
+                    f"detect={shown(far[0])}: values of {name} are from {least:g} to {most:g}, and no two are further "
+                    f"apart than {most - least:g}; give the difference in units of the metric, as 0.02"
+                )
+
+    def check_judged(self, units: int, what: str) -> None:
+        """Raise where people judged more units, which are called so, than there will be in all."""
+        if self.n_all is not None and units > self.n_all:
+            raise BadValueError(
+                f"n_all={self.n_all}: people judged {units} {what} already, which are among those that the machine "
+                f"judges in all; give n_all={units} or more, or leave it out for those of the log"
+            )
+
     def rows(self, counts: Row, sums: Array, sizes: Array, beside: Beside | None = None) -> list[Row]:
         """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
         seen = spreads(sums, sizes, self.resamples, self.seed)
@@ -88,13 +106,20 @@ class PlanOptions(CompareOptions):
             ends = dict(zip(NEEDED, numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
             if beside is not None and ends["needed"] is None:
-                rows[-1]["reason"] = self._why_none(counts["n_units"], beside.units, seen[0], power)
+                rows[-1]["reason"] = self._why_none(counts, beside.units, seen[0], power)
         return rows
 
-    def _why_none(self, judged: int, every: int, spread: float, power: float) -> str:
+    def _why_none(self, counts: Row, every: int, spread: float, power: float) -> str:
         """The reason that no number of judgments by people is enough, by the units that they and the machine judged."""
-        if judged < FEWEST:
-            return f"n_units={judged}: people judged fewer than {FEWEST}, which says nothing of the others"
+        if counts["n_units"] < FEWEST:
+            fewer = f"n_units={counts['n_units']}: people judged fewer than {FEWEST}"
+            if counts["in_part"]:
+                return (
+                    f"{fewer} with all that the metric reads: of {counts['n'] + counts['in_part']} queries that they "
+                    f"judged, {counts['in_part']} lack judgments of results, or of documents that the machine judged; "
+                    "audit() counts them"
+                )
+            return f"{fewer}, which says nothing of the others"
         least = seen_by(every, spread, power, self.level)
         return (
             f"n_all={every}: where people judge all of them, {least:.3g} is the least difference that is seen with "
@@ -108,6 +133,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
     if not plan.columns.query and not plan.of_values:
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
     kind = options.kind(plan)
+    options.check_reach(asked or ())
     check_compared(kind, plan, asked or (), options)
     if plan.judged is not None and plan.judged.sampling:
         raise NotComputableError(
@@ -124,12 +150,14 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
-        if kind == "arms":
-            return _of_arms(measured_for(source, asked, arms=True), str(plan.columns.system), options, schema)
         if kind == "proxies":
             pairing, _ = paired_both(source, asked or (), options)
         else:
-            pairing = paired(measured_for(source, asked, arms=False))
+            measured = measured_for(source, asked, arms=kind == "arms")
+            options.check_reach(measured.asked)  # of numbers from elsewhere, their names
+            if kind == "arms":
+                return _of_arms(measured, str(plan.columns.system), options, schema)
+            pairing = paired(measured)
         rows = [*_of_pairs(pairing, options, proxies=kind == "proxies")]
         segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
@@ -155,9 +183,11 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         sums = np.array(judged)[:, some]
         beside = None
         if proxies:
+            options.check_judged(int(some.sum()), "queries" if here.cluster is None else "clusters")
             drawn = options.resamples, options.seed
             beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
-            counts |= {"n": np.count_nonzero(own), "n_all": beside.units}
+            in_part = (here.values[-2][:, pairing.pairs[i]] > 0).any(axis=1) & np.isnan(people)
+            counts |= {"n": np.count_nonzero(own), "n_all": beside.units, "in_part": np.count_nonzero(in_part * each)}
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 

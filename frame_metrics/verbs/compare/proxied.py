@@ -21,12 +21,12 @@ from frame_metrics.verbs.compare.options import CompareOptions
 def paired_both(source: Source, asked: Asked, options: CompareOptions) -> tuple[Pairing, bool]:
     """Pair systems by their values of both kinds, and say if queries were drawn with chances of their own.
 
-    The values are those by the machine of each metric, then those by people, whether these are undefined, and the
-    chance of each query.
+    The values are those by the machine of each metric, then those by people, whether these are undefined, whether
+    people judged some document of the query, and its chance.
     """
     both = both_of(source, asked)
     chance = np.ones(both.proxy.shape[1]) if both.chance is None else both.chance
-    values = [*both.proxy, *both.human, *both.undefined.astype(float), chance]
+    values = [*both.proxy, *both.human, *both.undefined.astype(float), both.judged.astype(float), chance]
     return replace(paired_systems(both.measured, options.baseline), values=values), both.chance is not None
 
 
