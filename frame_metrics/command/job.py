@@ -84,7 +84,7 @@ class Job(Call):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        return self._source(self.arguments[0], "--from").frame()
+        return reading.as_texts(self._source(self.arguments[0], "--from").frame(), [self._qrels, self._saved_rows])
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
@@ -92,14 +92,26 @@ class Job(Call):
         irm = IRM(self._log, **self.roles)
         if "qrels" not in self.said:
             return irm
-        columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
-        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
+        given: dict[str, Any] = self._qrels_columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
+        qrels, ids = self._qrels
+        return irm.judge(reading.matching(qrels, self._log, ids), **given)
+
+    @property
+    def _qrels_columns(self) -> dict[str, str | None]:
+        return {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
+
+    @cached_property
+    def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Judgments in a file of their own, and the columns of ids of the log by theirs."""
+        if "qrels" not in self.said:
+            return pl.DataFrame(), {}
+        columns = self._qrels_columns
         ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
-        return irm.judge(reading.matching(qrels, self._log, keys | self._ids(qrels, columns)), **given)
+        return qrels, keys | self._ids(qrels, columns)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
         """The columns of ids of the log, by those that they are called in other rows."""
@@ -110,16 +122,29 @@ class Job(Call):
                 ids[its or (own if own in other.columns else role)] = own
         return ids
 
+    @property
+    def _saved_flag(self) -> str | None:
+        return next((name for name in SAVED if self.said.get(name)), None)
+
+    @cached_property
+    def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Saved numbers, and the columns of their queries and segments, which are called as those of the log."""
+        if self._saved_flag is None:
+            return pl.DataFrame(), {}
+        roles = {"query": "query"} | self.roles
+        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
+        return reading.saved(self._source([self.said[self._saved_flag]], "")), {key: key for key in keys}
+
     @cached_property
     def _saved(self) -> Saved | None:
         """Saved numbers, of one system where it is named."""
-        flag = next((name for name in SAVED if self.said.get(name)), None)
+        flag = self._saved_flag
         if flag is None:
             return None
-        roles, name = {"query": "query"} | self.roles, self.said[flag]
-        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
-        rows = reading.saved(self._source([name], ""), self._log, keys)
-        saved = Saved(f"--{flag.replace('_', '-')} {name}", rows, column_of(rows, roles, [*keys, "query"]))
+        rows, keys = self._saved_rows
+        rows = reading.matching(rows, self._log, keys)
+        where, column = f"--{flag.replace('_', '-')} {self.said[flag]}", column_of(rows, self.roles, [*keys, "query"])
+        saved = Saved(where, rows, column)
         system = self.said.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 

@@ -177,6 +177,37 @@ def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
 
 
+@pytest.mark.parametrize("judged", ["judged.csv", "judged.parquet"])
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
+@pytest.mark.parametrize("other", ["01", "+1", "north"])
+def test_ids_that_are_not_written_as_numbers(
+    other: str, name: str, judged: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside judgments of a text as 01 the number 1 is the text 1: segments, queries and documents never merge."""
+    shops = pl.DataFrame({"query": ["a", "a", "a"], "doc": ["d", "e", "d"], "grade": [0, 1, 1]})
+    log = pl.DataFrame({"query": ["a", "a"], "doc": ["d", "e"], "score": [2.0, 1.0], "shop": [1, 1]})
+    write(log, name)
+    write(shops.with_columns(shop=pl.Series(["1", "1", other])), judged)
+    found = out(capsys, "evaluate", name, "rr", "num_rel", "--by", "shop", "--qrels", judged, "--to", "json")
+    values = {(row["shop"], row["metric"]): row["value"] for row in json.loads(found)}
+    assert values == {("1", "rr"): 0.5, ("1", "num_rel"): 1, (other, "rr"): 0, (other, "num_rel"): 1}
+    write(log.select(query=1, doc=pl.Series([1, 2]), score="score"), name)
+    write(pl.DataFrame({"query": ["1", other], "doc": [other, "2"], "grade": [1, 1]}), judged)
+    found = out(capsys, "per-query", name, "rr", "--qrels", judged, "--to", "json")
+    assert {row["query"]: row["value"] for row in json.loads(found)} == {"1": 0, other: 0}
+
+
+def test_saved_numbers_of_queries_that_are_not_written_as_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """The number 1 of a log meets the saved number of query 1, and not that of 01; judgments of 1 stay its own."""
+    write(pl.DataFrame({"query": [1, 1], "doc": ["d", "e"], "score": [2.0, 1.0]}), "log.parquet")
+    write(pl.DataFrame({"query": [1], "doc": ["e"], "grade": [1]}), "judged.parquet")
+    saved = pl.DataFrame({"query": ["01", "1"], "metric": "rr", "value": [1.0, 0.25]})
+    write(saved, "saved.csv")
+    call = ["compare", "log.parquet", "rr", "--qrels", "judged.parquet", "--saved", "saved.csv", "--to", "json"]
+    (row,) = json.loads(out(capsys, *call))
+    assert (row["baseline_value"], row["difference"], row["n_unpaired"]) == (0.25, 0.25, 1)
+
+
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
 def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Judgments in a file of their own are joined; a name that says nothing is that of TREC's format."""
