@@ -74,8 +74,10 @@ class Job(Call):
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
     ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        self.sources.append(reading.Source(names, said, option, self._folder, self.roles | roles, otherwise))
-        return self.sources[-1]
+        handed_on = self.name == "convert"
+        source = reading.Source(names, said, option, self._folder, self.roles | roles, otherwise, handed_on)
+        self.sources.append(source)
+        return source
 
     def _folder(self) -> str:
         """A folder for what is unpacked, which is there until the end."""

@@ -46,7 +46,7 @@ ROWS = 100_000  # of a text file, from which the types of its columns are read
 # Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold; keys stay as written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
 SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
-OTHERWISE = r"^\s*([+-]?0\d|\+)"  # whole numbers that are written so are not written as they are read, as 007
+OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # whole numbers that are written so are not written as they are read, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
@@ -70,6 +70,7 @@ class Source:
     folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str | None = None  # the format of a name that says none
+    handed_on: bool = False  # whether its rows are only written again, and texts stay as written in every column
     files: list[File] = field(default_factory=list)  # those that are read, once a frame was made of them
 
     def frame(self) -> pl.LazyFrame:
@@ -80,7 +81,8 @@ class Source:
     def _of_one_type(self) -> Iterator[File]:
         """The files; keys that are texts in one of CSV, as 007, are texts in the others of CSV too."""
         types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
-        texts = [key for key in self._columns(KEYS) if any(its.get(key) == pl.String for its in types)]
+        keys = dict.fromkeys(column for its in types for column in its) if self.handed_on else self._columns(KEYS)
+        texts = [key for key in keys if any(its.get(key) == pl.String for its in types)]
         for file, its in zip(self.files, types, strict=True):
             numbers = [key for key in texts if key in its and its[key].is_integer()]
             yield replace(file, plan=file.plan.with_columns(pl.col(numbers).cast(pl.String)))
@@ -169,9 +171,10 @@ class Source:
         options |= {"infer_schema_length": ROWS, "null_values": empty or None}
         plan = pl.scan_csv(path, schema_overrides=types, **options)
         kinds = plan.collect_schema()
-        whole = [column for column in self._columns(KEYS) if column in kinds and kinds[column].is_integer()]
-        if whole:
-            written = raw.select(pl.col(whole).str.contains(OTHERWISE).any()).collect().row(0, named=True)
+        keys = [*kinds] if self.handed_on else self._columns(KEYS)
+        numbers = [column for column in keys if column not in types and column in kinds and kinds[column].is_numeric()]
+        if numbers:
+            written = raw.select(pl.col(numbers).str.contains(OTHERWISE).any()).collect().row(0, named=True)
             types |= {column: pl.String for column, otherwise in written.items() if otherwise}
             plan = pl.scan_csv(path, schema_overrides=types, **options)
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]

@@ -408,6 +408,17 @@ def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
     assert frame_metrics.read_qrels("new.qrels")["grade"].to_list() == log()["rating"].to_list()
 
 
+def test_convert_keeps_how_whole_numbers_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """A column with a leading zero or a plus is of texts, in one file or several; others are numbers."""
+    rows = pl.DataFrame({"shop": ["01", "1", "1.5"], "zip": ["+1", "1", "2"], "n": ["1", "2", "+1.5"]})
+    write(rows, "log.csv")
+    out(capsys, "convert", "log.csv", "-o", "c.csv")
+    assert Path("c.csv").read_text() == "shop,zip,n\n01,+1,1.0\n1,1,2.0\n1.5,2,1.5\n"
+    for at in range(2):
+        write(rows[at : at + 1, :2], f"{at}.csv")
+    assert out(capsys, "convert", "1.csv", "0.csv", "--to", "csv") == "shop,zip\n1,1\n01,+1\n"
+
+
 # roles, conventions, settings
 
 
