@@ -86,18 +86,26 @@ class Job(Call):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        return reading.as_texts(self._source(self.arguments[0], "--from").frame(), [self._qrels, self._saved_rows])
+        others = [self._qrels, self._saved_rows, *self._of_docs.values()]
+        return reading.as_texts(self._source(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        irm = IRM(self._log, **self.roles)
+        frames = {role: reading.matching(frame, self._log, ids) for role, (frame, ids) in self._of_docs.items()}
+        irm = IRM(self._log, **(self.roles | frames))
         if "qrels" not in self.said:
             return irm
         given: dict[str, Any] = self._qrels_columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
         qrels, ids = self._qrels
         return irm.judge(reading.matching(qrels, self._log, ids), **given)
+
+    @cached_property
+    def _of_docs(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
+        """The rows of files of documents by their options, and their column of documents, called as the log's."""
+        doc = str(self.roles.get("doc") or "doc")
+        return {role: (self._source([name], "").frame().collect(), {doc: doc}) for role, name in self.frames.items()}
 
     @property
     def _qrels_columns(self) -> dict[str, str | None]:

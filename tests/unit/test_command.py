@@ -223,6 +223,22 @@ def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert_frame_equal(found, run.irm(doc="doc").judge(judged).evaluate(*METRICS))
 
 
+def test_files_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    """--catalogue and --popularity take a file where Python takes a frame; its ids meet those of the log."""
+    chosen = pl.DataFrame({"doc": [1, 2, 3, 4], "count": [4, 2, 1, 1]})
+    write(pl.DataFrame({"query": [1, 1], "doc": [1, 2], "score": [2.0, 1.0]}), "log.parquet")
+    write(chosen, "chosen.csv")
+    metrics = ["catalogue_coverage@10", "average_popularity@10"]
+    call = ["evaluate", "log.parquet", *metrics, "--popularity", "chosen.csv", "--catalogue"]
+    found = {given: read(out(capsys, *call, given)) for given in ("chosen.csv", "4")}
+    assert found["4"]["value"].to_list() == found["chosen.csv"]["value"].to_list() == [0.5, 3.0]
+    assert "it is read as chosen.csv" in error(capsys, *call, "chosen.csv", "-o", "chosen.csv")
+    assert "is not a number of documents from 1, or a file of them" in error(capsys, *call, "0")
+    assert error(capsys, *call, "none.csv") == "frame-metrics: none.csv: there is no such file\n"
+    write(chosen.rename({"doc": "item"}), "items.csv")
+    assert "--catalogue: the frame has 'item', 'count', and no column 'doc'" in error(capsys, *call, "items.csv")
+
+
 def test_held_out_judgments(capsys: pytest.CaptureFixture[str]) -> None:
     """--all-relevant takes each row of the judgments as relevant."""
     frame_metrics.write_run(log(), "bm25.run", query="qid", doc="docid", score="bm25", run="new")
