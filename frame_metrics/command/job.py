@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,9 @@ from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import FrameMetricsError, listed
+
+SHOWN = 5  # names of files that a report says
 
 
 @dataclass
@@ -220,8 +223,7 @@ class Job(Call):
         fail_on = self.said.get("fail_on")
         with self._baseline() as baseline:
             result = self.irm.audit(**self._of_verb(), **baseline).collect()
-        told = [with_flags(message, options_of(self.name)) for message in result["message"]]
-        result = result.with_columns(message=pl.Series(told, dtype=pl.String))
+        result = self._with_flags(result)
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
     @contextmanager
@@ -233,15 +235,31 @@ class Job(Call):
         with self._saved.named():
             yield {"baseline": self._saved.of_one()}
 
+    def _with_flags(self, audit: pl.DataFrame) -> pl.DataFrame:
+        """What an audit found, in words of the shell."""
+        told = [with_flags(message, options_of(self.name)) for message in audit["message"]]
+        return audit.with_columns(message=pl.Series(told, dtype=pl.String))
+
+    def _reworded(self, content: Any) -> Any:
+        """What a report shows, with the names of files and flags."""
+        files = ["standard input" if name == "-" else name for name in self.arguments[0]]
+        absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
+        audit = self._with_flags(content.audit)
+        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
+        return replace(content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent)
+
     def _report(self) -> int:
         """Write a report to a file, or print it."""
-        from frame_metrics.report.write import FORMATS  # which takes a while, and other commands do without
+        from frame_metrics.report.write import FORMATS, REWORDED  # which takes a while, and other commands do without
 
         path, options = self.said.get("output"), self._of_verb()
         kind = options.pop("format", None) or FORMATS.get(os.path.splitext(path or "")[1].lower())
         with self._baseline() as baseline:
             options |= baseline | {"metrics": self.metrics or None, "format": kind}
-            text = self.irm.report(None if kind else path, **options)  # which raises for a path that says no format
+            context = copy_context()
+            context.run(REWORDED.set, self._reworded)
+            path_without_format = None if kind else path  # for which report() raises
+            text = context.run(self.irm.report, path_without_format, **options)
         self._check_unchanged()
         data = text.encode("utf-8", "backslashreplace")
         if path is not None:

@@ -391,6 +391,21 @@ def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
 
 
+@pytest.mark.parametrize("kind", ["md", "json", "html"])
+def test_a_report_names_files_and_flags(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report of the shell is of files, in words of the shell, and what Python writes afterwards is not."""
+    judged = pl.DataFrame({"query": ["q0"], "doc": ["d0"], "grade": [1]})
+    run = pl.DataFrame({"query": ["q0", "q0"], "doc": ["d0", "d1"], "score": [2.0, 1.0]})
+    write(judged, "judged.csv")
+    name = write(run, "a<b>*c*.csv")
+    call = ["report", name, "rr", "--qrels", "judged.csv", "--format", kind]
+    text, python = out(capsys, *call), IRM(run).judge(judged).report(metrics="rr", format=kind)  # type: ignore[arg-type]
+    assert ("log in " in text, "LazyFrame" in text, "--unjudged drop leaves" in text) == (True, False, True)
+    assert "<b>" not in text or kind == "json"
+    assert "*c*" not in text.replace("\\*c\\*", "") or kind != "md"
+    assert ("log in " in python, "polars.DataFrame" in python, "--unjudged" in python) == (False, True, False)
+
+
 def test_systems_that_are_no_texts(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline, and an arm, is a number or a truth value where the column of systems has such."""
     write(pl.concat([named().with_columns(run=pl.lit(run), old=pl.lit(run < 0)) for run in (1, -2)]), "two.parquet")
