@@ -20,6 +20,7 @@ from frame_metrics.command.call import SAVED, Call
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
+from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
@@ -90,19 +91,19 @@ class Job(Call):
     @cached_property
     def _log(self) -> pl.LazyFrame:
         others = [self._qrels, self._saved_rows, *self._of_docs.values()]
-        return reading.as_texts(self._source(self.arguments[0], "--from").frame(), others)
+        return as_texts(self._source(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        frames = {role: reading.matching(frame, self._log, ids) for role, (frame, ids) in self._of_docs.items()}
+        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._of_docs.items()}
         irm = IRM(self._log, **(self.roles | frames))
         if "qrels" not in self.said:
             return irm
         given: dict[str, Any] = self._qrels_columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
         qrels, ids = self._qrels
-        return irm.judge(reading.matching(qrels, self._log, ids), **given)
+        return irm.judge(matching(qrels, self._log, ids), **given)
 
     @cached_property
     def _of_docs(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
@@ -155,7 +156,7 @@ class Job(Call):
         if flag is None:
             return None
         rows, keys = self._saved_rows
-        rows = reading.matching(rows, self._log, keys)
+        rows = matching(rows, self._log, keys)
         where, column = f"--{flag.replace('_', '-')} {self.said[flag]}", column_of(rows, self.roles, [*keys, "query"])
         saved = Saved(where, rows, column)
         system = self.said.get("saved_system")
