@@ -63,6 +63,12 @@ class Call:
         judged = ("grade", "label") if "qrels" in self.said else ()
         return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
 
+    @property
+    def frames(self) -> dict[str, str]:
+        """The files of documents that are named where Python takes a frame; popularity may be a column instead."""
+        texts = {role: self.said[role] for role in ("catalogue", "popularity") if isinstance(self.said.get(role), str)}
+        return {role: name for role, name in texts.items() if role == "catalogue" or _is_file(name)}
+
     def check(self) -> None:
         """Raise for what makes no sense together, before anything is read."""
         said, (inputs, named) = self.said, self.arguments
@@ -91,8 +97,9 @@ class Call:
         """The files that are read, and the formats that are said of them."""
         said = self.said
         names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
-        saved = [(said[name], None) for name in SAVED if said.get(name)]
-        return [(name, said.get(option)) for option, files in names.items() for name in files] + saved
+        others = [*self.frames.values(), *(said[name] for name in SAVED if said.get(name))]
+        read = [(name, said.get(option)) for option, files in names.items() for name in files]
+        return read + [(name, None) for name in others]
 
     def _check_written(self, flag: str, name: str) -> None:
         """Raise for a file to write in a folder that is not there, or that is read as well."""

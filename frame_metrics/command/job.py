@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,10 +20,13 @@ from frame_metrics.command.call import SAVED, Call
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
+from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import FrameMetricsError, listed
+
+SHOWN = 5  # names of files that a report says
 
 
 @dataclass
@@ -74,8 +78,10 @@ class Job(Call):
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
     ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        self.sources.append(reading.Source(names, said, option, self._folder, self.roles | roles, otherwise))
-        return self.sources[-1]
+        handed_on = self.name == "convert"
+        source = reading.Source(names, said, option, self._folder, self.roles | roles, otherwise, handed_on)
+        self.sources.append(source)
+        return source
 
     def _folder(self) -> str:
         """A folder for what is unpacked, which is there until the end."""
@@ -84,22 +90,42 @@ class Job(Call):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        return self._source(self.arguments[0], "--from").frame()
+        others = [self._qrels, self._saved_rows, *self._of_docs.values()]
+        return as_texts(self._source(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        irm = IRM(self._log, **self.roles)
+        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._of_docs.items()}
+        irm = IRM(self._log, **(self.roles | frames))
         if "qrels" not in self.said:
             return irm
-        columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
-        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
+        given: dict[str, Any] = self._qrels_columns | {name: self.said.get(name) for name in ("grade", *OF_JUDGE)}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
+        qrels, ids = self._qrels
+        return irm.judge(matching(qrels, self._log, ids), **given)
+
+    @cached_property
+    def _of_docs(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
+        """The rows of files of documents by their options, and their column of documents, called as the log's."""
+        doc = str(self.roles.get("doc") or "doc")
+        return {role: (self._source([name], "").frame().collect(), {doc: doc}) for role, name in self.frames.items()}
+
+    @property
+    def _qrels_columns(self) -> dict[str, str | None]:
+        return {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
+
+    @cached_property
+    def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Judgments in a file of their own, and the columns of ids of the log by theirs."""
+        if "qrels" not in self.said:
+            return pl.DataFrame(), {}
+        columns = self._qrels_columns
         ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
         qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
-        return irm.judge(reading.matching(qrels, self._log, keys | self._ids(qrels, columns)), **given)
+        return qrels, keys | self._ids(qrels, columns)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
         """The columns of ids of the log, by those that they are called in other rows."""
@@ -110,16 +136,29 @@ class Job(Call):
                 ids[its or (own if own in other.columns else role)] = own
         return ids
 
+    @property
+    def _saved_flag(self) -> str | None:
+        return next((name for name in SAVED if self.said.get(name)), None)
+
+    @cached_property
+    def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Saved numbers, and the columns of their queries and segments, which are called as those of the log."""
+        if self._saved_flag is None:
+            return pl.DataFrame(), {}
+        roles = {"query": "query"} | self.roles
+        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
+        return reading.saved(self._source([self.said[self._saved_flag]], "")), {key: key for key in keys}
+
     @cached_property
     def _saved(self) -> Saved | None:
         """Saved numbers, of one system where it is named."""
-        flag = next((name for name in SAVED if self.said.get(name)), None)
+        flag = self._saved_flag
         if flag is None:
             return None
-        roles, name = {"query": "query"} | self.roles, self.said[flag]
-        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
-        rows = reading.saved(self._source([name], ""), self._log, keys)
-        saved = Saved(f"--{flag.replace('_', '-')} {name}", rows, column_of(rows, roles, [*keys, "query"]))
+        rows, keys = self._saved_rows
+        rows = matching(rows, self._log, keys)
+        where, column = f"--{flag.replace('_', '-')} {self.said[flag]}", column_of(rows, self.roles, [*keys, "query"])
+        saved = Saved(where, rows, column)
         system = self.said.get("saved_system")
         return saved if system is None else replace(saved, rows=saved.of(system))
 
@@ -185,8 +224,7 @@ class Job(Call):
         fail_on = self.said.get("fail_on")
         with self._baseline() as baseline:
             result = self.irm.audit(**self._of_verb(), **baseline).collect()
-        told = [with_flags(message, options_of(self.name)) for message in result["message"]]
-        result = result.with_columns(message=pl.Series(told, dtype=pl.String))
+        result = self._with_flags(result)
         return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
     @contextmanager
@@ -198,15 +236,31 @@ class Job(Call):
         with self._saved.named():
             yield {"baseline": self._saved.of_one()}
 
+    def _with_flags(self, audit: pl.DataFrame) -> pl.DataFrame:
+        """What an audit found, in words of the shell."""
+        told = [with_flags(message, options_of(self.name)) for message in audit["message"]]
+        return audit.with_columns(message=pl.Series(told, dtype=pl.String))
+
+    def _reworded(self, content: Any) -> Any:
+        """What a report shows, with the names of files and flags."""
+        files = ["standard input" if name == "-" else name for name in self.arguments[0]]
+        absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
+        audit = self._with_flags(content.audit)
+        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
+        return replace(content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent)
+
     def _report(self) -> int:
         """Write a report to a file, or print it."""
-        from frame_metrics.report.write import FORMATS  # which takes a while, and other commands do without
+        from frame_metrics.report.write import FORMATS, REWORDED  # which takes a while, and other commands do without
 
         path, options = self.said.get("output"), self._of_verb()
         kind = options.pop("format", None) or FORMATS.get(os.path.splitext(path or "")[1].lower())
         with self._baseline() as baseline:
             options |= baseline | {"metrics": self.metrics or None, "format": kind}
-            text = self.irm.report(None if kind else path, **options)  # which raises for a path that says no format
+            context = copy_context()
+            context.run(REWORDED.set, self._reworded)
+            path_without_format = None if kind else path  # for which report() raises
+            text = context.run(self.irm.report, path_without_format, **options)
         self._check_unchanged()
         data = text.encode("utf-8", "backslashreplace")
         if path is not None:

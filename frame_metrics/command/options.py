@@ -180,6 +180,8 @@ _KINDS: dict[Any, Kind] = {
     roles.Extra: Kind("NAME=COLUMN", pairs, many=True),
     roles.Classes: Kind("VALUE", _literals, many=True),
     roles.Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
+    roles.Popularity: Kind("COLUMN|FILE", literal),
+    roles.Catalogue: Kind("N|FILE", literal),
     roles.Memory: Kind("SIZE"),
     roles.Folder: Kind("FOLDER", texts=True),
 }

@@ -46,7 +46,7 @@ ROWS = 100_000  # of a text file, from which the types of its columns are read
 # Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold; keys stay as written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
 SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
-OTHERWISE = r"^\s*([+-]?0\d|\+)"  # whole numbers that are written so are not written as they are read, as 007
+OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # whole numbers that are written so are not written as they are read, as 007
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
@@ -70,6 +70,7 @@ class Source:
     folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str | None = None  # the format of a name that says none
+    handed_on: bool = False  # whether its rows are only written again, and texts stay as written in every column
     files: list[File] = field(default_factory=list)  # those that are read, once a frame was made of them
 
     def frame(self) -> pl.LazyFrame:
@@ -80,7 +81,8 @@ class Source:
     def _of_one_type(self) -> Iterator[File]:
         """The files; keys that are texts in one of CSV, as 007, are texts in the others of CSV too."""
         types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
-        texts = [key for key in self._columns(KEYS) if any(its.get(key) == pl.String for its in types)]
+        keys = dict.fromkeys(column for its in types for column in its) if self.handed_on else self._columns(KEYS)
+        texts = [key for key in keys if any(its.get(key) == pl.String for its in types)]
         for file, its in zip(self.files, types, strict=True):
             numbers = [key for key in texts if key in its and its[key].is_integer()]
             yield replace(file, plan=file.plan.with_columns(pl.col(numbers).cast(pl.String)))
@@ -169,9 +171,10 @@ class Source:
         options |= {"infer_schema_length": ROWS, "null_values": empty or None}
         plan = pl.scan_csv(path, schema_overrides=types, **options)
         kinds = plan.collect_schema()
-        whole = [column for column in self._columns(KEYS) if column in kinds and kinds[column].is_integer()]
-        if whole:
-            written = raw.select(pl.col(whole).str.contains(OTHERWISE).any()).collect().row(0, named=True)
+        keys = [*kinds] if self.handed_on else self._columns(KEYS)
+        numbers = [column for column in keys if column not in types and column in kinds and kinds[column].is_numeric()]
+        if numbers:
+            written = raw.select(pl.col(numbers).str.contains(OTHERWISE).any()).collect().row(0, named=True)
             types |= {column: pl.String for column, otherwise in written.items() if otherwise}
             plan = pl.scan_csv(path, schema_overrides=types, **options)
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
@@ -283,29 +286,9 @@ def _partition(name: str, file: str) -> dict[str, str | None]:
     return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in said}
 
 
-def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """Return a frame whose ids have the type of those of the log, where one side has texts and the other whole numbers.
-
-    A file of text does not say the types of its columns.
-
-    Parameters
-    ----------
-    columns : those of the ids in the log, by theirs in the other frame.
-    """
-    types = log.collect_schema()
-    for column, its in columns.items():
-        if column not in other.columns or its not in types:
-            continue
-        ids, own = other[column], types[its]
-        if (own == pl.String and ids.dtype.is_integer()) or (ids.dtype == pl.String and own.is_integer()):
-            cast = ids.cast(own, strict=False)
-            other = other.with_columns(cast if cast.null_count() == ids.null_count() else ids)
-    return other
-
-
-def saved(source: Source, log: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
+def saved(source: Source) -> pl.DataFrame:
     """Return saved numbers, whose keys are as they were before they were written."""
-    frame = matching(source.frame().collect(), log, {key: key for key in keys})
+    frame = source.frame().collect()
     if format_of(source.names[0]) not in OF_CELLS:
         return frame
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]

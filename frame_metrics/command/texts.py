@@ -75,6 +75,7 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     if "qrels" in options and "is named with --label or --grade" in message:
         message += "; judgments in a file of their own are named with --qrels"
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
+    message = re.sub(r"or a frame of (them|documents)", r"or a file of \1", message)
     return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
 
 

@@ -8,7 +8,8 @@ import html
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ MOST_ROWS = 2000  # of a table in JSON
 TABLES = ("summary", "results", "segments", "confusion", "classes", "best_threshold", "comparison", "quantiles")
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
+# How the command line, which calls irm.report() as others do, words a report: with its files and flags.
+REWORDED: ContextVar[Callable[[Content], Content] | None] = ContextVar("REWORDED", default=None)
 
 
 def report(
@@ -54,6 +57,8 @@ def report(
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     content = gathered(irm, request, asked, compared=compared, **options)
+    if reworded := REWORDED.get():
+        content = reworded(content)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
         return Page(text) if kind == "html" else text
@@ -153,7 +158,7 @@ def as_html(content: Content, jinja: Any) -> str:
 def as_markdown(content: Content) -> str:
     """Write a report as Markdown; what its pictures show is in its tables."""
     said, _ = verdict(content)
-    head = [f"# {markdown_text(plain_text(content.title))}", f"{_made(content)} {said}"]
+    head = [f"# {markdown_text(plain_text(content.title))}", f"{markdown_text(plain_text(_made(content)))} {said}"]
     sections = [_section(section) for section in sections_of(content, {})]
     return "\n\n".join([*head, *sections]) + "\n"
 

@@ -177,6 +177,37 @@ def test_keys_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\n1,num_rel,,sum,1.0,1,0" in out(capsys, "evaluate", "log.csv", "num_rel", *judged)
 
 
+@pytest.mark.parametrize("judged", ["judged.csv", "judged.parquet"])
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
+@pytest.mark.parametrize("other", ["01", "+1", "north"])
+def test_ids_that_are_not_written_as_numbers(
+    other: str, name: str, judged: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside judgments of a text as 01 the number 1 is the text 1: segments, queries and documents never merge."""
+    shops = pl.DataFrame({"query": ["a", "a", "a"], "doc": ["d", "e", "d"], "grade": [0, 1, 1]})
+    log = pl.DataFrame({"query": ["a", "a"], "doc": ["d", "e"], "score": [2.0, 1.0], "shop": [1, 1]})
+    write(log, name)
+    write(shops.with_columns(shop=pl.Series(["1", "1", other])), judged)
+    found = out(capsys, "evaluate", name, "rr", "num_rel", "--by", "shop", "--qrels", judged, "--to", "json")
+    values = {(row["shop"], row["metric"]): row["value"] for row in json.loads(found)}
+    assert values == {("1", "rr"): 0.5, ("1", "num_rel"): 1, (other, "rr"): 0, (other, "num_rel"): 1}
+    write(log.select(query=1, doc=pl.Series([1, 2]), score="score"), name)
+    write(pl.DataFrame({"query": ["1", other], "doc": [other, "2"], "grade": [1, 1]}), judged)
+    found = out(capsys, "per-query", name, "rr", "--qrels", judged, "--to", "json")
+    assert {row["query"]: row["value"] for row in json.loads(found)} == {"1": 0, other: 0}
+
+
+def test_saved_numbers_of_queries_that_are_not_written_as_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """The number 1 of a log meets the saved number of query 1, and not that of 01; judgments of 1 stay its own."""
+    write(pl.DataFrame({"query": [1, 1], "doc": ["d", "e"], "score": [2.0, 1.0]}), "log.parquet")
+    write(pl.DataFrame({"query": [1], "doc": ["e"], "grade": [1]}), "judged.parquet")
+    saved = pl.DataFrame({"query": ["01", "1"], "metric": "rr", "value": [1.0, 0.25]})
+    write(saved, "saved.csv")
+    call = ["compare", "log.parquet", "rr", "--qrels", "judged.parquet", "--saved", "saved.csv", "--to", "json"]
+    (row,) = json.loads(out(capsys, *call))
+    assert (row["baseline_value"], row["difference"], row["n_unpaired"]) == (0.25, 0.25, 1)
+
+
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
 def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Judgments in a file of their own are joined; a name that says nothing is that of TREC's format."""
@@ -190,6 +221,22 @@ def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> Non
     found = read(out(capsys, "evaluate", "bm25.run", *METRICS, "--qrels", qrels, *columns))
     run = frame_metrics.read_run("bm25.run")
     assert_frame_equal(found, run.irm(doc="doc").judge(judged).evaluate(*METRICS))
+
+
+def test_files_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    """--catalogue and --popularity take a file where Python takes a frame; its ids meet those of the log."""
+    chosen = pl.DataFrame({"doc": [1, 2, 3, 4], "count": [4, 2, 1, 1]})
+    write(pl.DataFrame({"query": [1, 1], "doc": [1, 2], "score": [2.0, 1.0]}), "log.parquet")
+    write(chosen, "chosen.csv")
+    metrics = ["catalogue_coverage@10", "average_popularity@10"]
+    call = ["evaluate", "log.parquet", *metrics, "--popularity", "chosen.csv", "--catalogue"]
+    found = {given: read(out(capsys, *call, given)) for given in ("chosen.csv", "4")}
+    assert found["4"]["value"].to_list() == found["chosen.csv"]["value"].to_list() == [0.5, 3.0]
+    assert "it is read as chosen.csv" in error(capsys, *call, "chosen.csv", "-o", "chosen.csv")
+    assert "is not a number of documents from 1, or a file of them" in error(capsys, *call, "0")
+    assert error(capsys, *call, "none.csv") == "frame-metrics: none.csv: there is no such file\n"
+    write(chosen.rename({"doc": "item"}), "items.csv")
+    assert "--catalogue: the frame has 'item', 'count', and no column 'doc'" in error(capsys, *call, "items.csv")
 
 
 def test_held_out_judgments(capsys: pytest.CaptureFixture[str]) -> None:
@@ -344,6 +391,21 @@ def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
 
 
+@pytest.mark.parametrize("kind", ["md", "json", "html"])
+def test_a_report_names_files_and_flags(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report of the shell is of files, in words of the shell, and what Python writes afterwards is not."""
+    judged = pl.DataFrame({"query": ["q0"], "doc": ["d0"], "grade": [1]})
+    run = pl.DataFrame({"query": ["q0", "q0"], "doc": ["d0", "d1"], "score": [2.0, 1.0]})
+    write(judged, "judged.csv")
+    name = write(run, "a<b>*c*.csv")
+    call = ["report", name, "rr", "--qrels", "judged.csv", "--format", kind]
+    text, python = out(capsys, *call), IRM(run).judge(judged).report(metrics="rr", format=kind)  # type: ignore[arg-type]
+    assert ("log in " in text, "LazyFrame" in text, "--unjudged drop leaves" in text) == (True, False, True)
+    assert "<b>" not in text or kind == "json"
+    assert "*c*" not in text.replace("\\*c\\*", "") or kind != "md"
+    assert ("log in " in python, "polars.DataFrame" in python, "--unjudged" in python) == (False, True, False)
+
+
 def test_systems_that_are_no_texts(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline, and an arm, is a number or a truth value where the column of systems has such."""
     write(pl.concat([named().with_columns(run=pl.lit(run), old=pl.lit(run < 0)) for run in (1, -2)]), "two.parquet")
@@ -375,6 +437,17 @@ def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
     assert got["run"].unique().to_list() == ["new"]
     out(capsys, "convert", "log.parquet", "-o", "new.qrels", "--query", "qid", "--doc", "docid", "--grade", "rating")
     assert frame_metrics.read_qrels("new.qrels")["grade"].to_list() == log()["rating"].to_list()
+
+
+def test_convert_keeps_how_whole_numbers_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """A column with a leading zero or a plus is of texts, in one file or several; others are numbers."""
+    rows = pl.DataFrame({"shop": ["01", "1", "1.5"], "zip": ["+1", "1", "2"], "n": ["1", "2", "+1.5"]})
+    write(rows, "log.csv")
+    out(capsys, "convert", "log.csv", "-o", "c.csv")
+    assert Path("c.csv").read_text() == "shop,zip,n\n01,+1,1.0\n1,1,2.0\n1.5,2,1.5\n"
+    for at in range(2):
+        write(rows[at : at + 1, :2], f"{at}.csv")
+    assert out(capsys, "convert", "1.csv", "0.csv", "--to", "csv") == "shop,zip\n1,1\n01,+1\n"
 
 
 # roles, conventions, settings
