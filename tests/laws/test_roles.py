@@ -99,7 +99,7 @@ JUDGED = (
     "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
 )
 COMPARED = (  # of the order alone
-    "label grade rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
+    "label rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
     "unjudged_queries"
 )
 UNREAD = {
@@ -107,7 +107,7 @@ UNREAD = {
         "similarity": f"{COMPARED} {OF_DOCUMENTS}",
         "similarity with saved numbers": f"{COMPARED} weight cluster {OF_DOCUMENTS}",
         "similarity as a baseline": (  # of lists in rank order
-            "rel positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
+            "rel scale positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
             "catalogue"
         ),
         "judge": f"label {OF_DOCUMENTS}",
