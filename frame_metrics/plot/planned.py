@@ -46,8 +46,8 @@ def power(
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     if tidy.table["needed"].is_null().all():
-        known = column_of(frame, "reason").drop_nulls() if "reason" in border_of(frame).names() else ()
-        why = known[0] if len(known) else "the queries of the pilot say nothing, or the difference is too small"
+        known = column_of(frame, "reason").drop_nulls().to_list() if "reason" in border_of(frame).names() else []
+        why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
         raise BadValueError(f"power: no number is known, of any chance ({why})")
     said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
     tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))

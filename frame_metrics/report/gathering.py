@@ -17,7 +17,6 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.plan.needs import TAKES_LISTS
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import NAMES, Content, Gathering
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
@@ -158,15 +157,17 @@ def _valued(work: Gathering, asked: _Asked, *, ci: float | None, margins: bool) 
     if ci is None or not lists:
         return work.here(irm.evaluate(*names, ci=ci, margins=margins))
     every = work.here(irm.evaluate(*names, margins=margins))
+    drawn = [name for name in names if name not in lists]
+    if drawn:
+        ends = work.here(irm.evaluate(*drawn, ci=ci, margins=margins))
+        keys = [name for name in every.columns if name not in ("value", "n", "n_undefined")]
+        ends = ends.select(*keys, "ci_low", "ci_high")
+        every = every.join(ends, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    else:
+        every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
     reason = "what is of all lists together has none: of queries that are drawn again some come twice"
     work.absent.append({"section": f"intervals of {', '.join(lists)}", "reason": reason})
-    drawn = [name for name in names if name not in lists]
-    if not drawn:
-        return every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
-    ends = work.here(irm.evaluate(*drawn, ci=ci, margins=margins))
-    keys = [name for name in every.columns if name not in ("value", "n", "n_undefined")]
-    ends = ends.select(*keys, "ci_low", "ci_high")
-    return every.join(ends, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return every
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
@@ -174,7 +175,7 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     if played.columns.value:
         return [], None
     asked = read([*(metrics or default_metrics(played, depth))])
-    return asked, played.asking(played.needs_of(asked) | TAKES_LISTS)
+    return asked, played.asking(replace(played.needs_of(asked), weighs=True, takes_lists=True))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:
