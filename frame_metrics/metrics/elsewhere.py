@@ -18,9 +18,14 @@ def read_elsewhere(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     return read([_unknown(item) if isinstance(item, str) and not _read(item) else item for item in items])
 
 
-def metric_of(text: str) -> Metric:
-    """Return the one metric that the text of a column means."""
-    found = _read(text)
+def metric_of(text: str, *, of_result: bool = False) -> Metric:
+    """Return the one metric that the text of a column means.
+
+    Parameters
+    ----------
+    of_result : whether a verb returned it, and it may be of all lists together; no query has such a number.
+    """
+    found = _read(text, of_result=of_result)
     return found[0][1] if len(found) == 1 else _unknown(text)
 
 
@@ -29,13 +34,13 @@ def is_known(metric: Metric) -> bool:
     return metric.kernel is not _computed_elsewhere
 
 
-def _read(text: str) -> Sequence[tuple[str, Metric]]:
+def _read(text: str, *, of_result: bool = False) -> Sequence[tuple[str, Metric]]:
     """The metrics of ours that a text means, or none."""
     try:
         found = read_text(text)
     except FrameMetricsError:
         return ()
-    return () if found[0][1].input is Lists else found  # of which no query has a number
+    return () if found[0][1].input is Lists and not of_result else found
 
 
 def _unknown(text: str) -> Metric:

@@ -174,6 +174,8 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = 
     of : what stands behind the names of the metrics in the title.
     zero : whether values are differences, which have a line at 0.
     """
+    bare = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
+    tidy = tidy.said("diamonds: no interval" if None in bare else "")
     order, places = list[str](), count()
     longest = 0 if tidy.color is None else max(map(len, (*tidy.color.values, tidy.color.title)))
     columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
@@ -225,8 +227,11 @@ def _row_panel(
     scale = metric_scale(metric) if whole else _near([*drawn, pl.Series([0.0])] if zero else drawn, metric)
     shared = {"y": y, "tooltip": _tooltip(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
-    layers = [alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)]
+    point = alt.Chart().mark_point(fill="#ffffff", stroke=COLORS[0], size=30, opacity=1).encode(x=x, **shared)
+    layers = [point]
     if ends is not None:
+        without = alt.condition(f"datum.{ends[0]} === null", alt.value("diamond"), alt.value("circle"))
+        layers = [point.encode(shape=without)]
         low = alt.X(f"{ends[0]}:Q", title=title, scale=scale, axis=axis)
         bar = alt.Chart().mark_rule(strokeWidth=9, opacity=0.6, color=BAR)
         layers.insert(0, bar.encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared))

@@ -58,4 +58,4 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
 def metric_under(table: pl.DataFrame, what: str) -> Metric:
     """Return the metric that is drawn under a name; a cutoff k is any."""
     name = table.filter(pl.col("what") == what)["metric"][0]
-    return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name)
+    return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name, of_result=True)

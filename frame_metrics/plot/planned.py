@@ -10,7 +10,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, shown
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, altair, colored, composed, line_mark, tooltip
-from frame_metrics.plot.tidy import Names, column_of, lighted, read_tidy
+from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,16 +45,18 @@ def power(
     tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
-    lacking = tidy.table["needed"].null_count()
+    if tidy.table["needed"].is_null().all():
+        known = column_of(frame, "reason").drop_nulls().to_list() if "reason" in border_of(frame).names() else []
+        why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
+        raise BadValueError(f"power: no number is known, of any chance ({why})")
     said = ", ".join(f"{ONCE.get(name, f'{name} ')}{value}" for name, value in alone.items())
-    tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
-    tidy = tidy.with_columns(goal=pl.lit(goal))
+    tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))
     titles = (said for name, said in COUNTED.items() if name in tidy.table.columns)
     title = next(titles, "Queries, or clusters of them")
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
     channels = colored(tidy.color, dashes=True)
-    told = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "needed_high": "to"})
+    told = tooltip(tidy, {"power": "power", "needed": "needed", "needed_low": "from", "to": "to"})
     ends = {"x": alt.X("needed_low:Q", title=title), "x2": alt.X2("needed_high:Q")}
     layers = [
         alt.Chart().mark_area(opacity=0.15, orient="horizontal").encode(**ends, y=y, color=channels["color"]),
@@ -72,3 +74,24 @@ def _once(frame: Any, color: Names, facet: Names) -> dict[str, Any]:
     there = [name for name in border_of(frame).names() if name not in own]
     keys = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
     return {name: values[0] for name in keys if (values := column_of(frame, name).unique()).len() == 1}
+
+
+def _within_reach(tidy: Tidy) -> Tidy:
+    """Let the band end at ``n_all``, else at the greatest number, where its upper end is beyond; "to" is not cut."""
+    numbers = ("needed_low", "needed", "needed_high")
+    edge = pl.col("n_all") if "n_all" in tidy.table.columns else pl.max_horizontal(numbers).max()
+    cut = pl.when(pl.col("needed_low").is_not_null()).then(pl.coalesce("needed_high", edge))
+    return tidy.with_columns(cut.alias("needed_high"), to=pl.col("needed_high"))
+
+
+def _unreached(tidy: Tidy) -> str:
+    """A note on chances of which no number is known."""
+    lacking = tidy.table.filter(pl.col("needed").is_null())
+    if lacking.is_empty():
+        return ""
+    if "n_all" not in lacking.columns:
+        return f"{len(lacking):,} unknown numbers are not drawn"
+    if len(tidy.parts()) > 1:
+        return f"{len(lacking):,} numbers are not drawn, which are unknown or above all that a machine judges"
+    every, least = lacking["n_all"][0], lacking.select(100 * pl.col("power").min()).item()
+    return f"{least:.4g}% or more is not reached where people judge all {every:,.0f}"

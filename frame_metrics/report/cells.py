@@ -152,7 +152,7 @@ def _known(name: str) -> Metric | None:
 
 def sign_of(name: Any) -> int:
     """Return the sign of what is better of a metric, 0 where no value is better than another."""
-    higher = metric_of(str(name)).higher
+    higher = metric_of(str(name), of_result=True).higher
     return 0 if higher is None else 1 if higher else -1
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.border.shown import versions
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
+from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -141,12 +142,32 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
     """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
     irm = work.each(work.irm)
     try:
-        return asked, work.here(irm.evaluate(*(name for name, _ in asked), **options))
+        return asked, _valued(work, asked, **options)
     except NotComputableError:
         some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
         if not some:
             raise
-        return some, work.here(irm.evaluate(*(name for name, _ in some), **options))
+        return some, _valued(work, some, **options)
+
+
+def _valued(work: Gathering, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
+    """The values of metrics with their intervals; those of all lists together have none, and it is noted."""
+    irm, names = work.each(work.irm), [name for name, _ in asked]
+    lists = [name for name, metric in asked if metric.input is Lists]
+    if ci is None or not lists:
+        return work.here(irm.evaluate(*names, ci=ci, margins=margins))
+    every = work.here(irm.evaluate(*names, margins=margins))
+    drawn = [name for name in names if name not in lists]
+    if drawn:
+        ends = work.here(irm.evaluate(*drawn, ci=ci, margins=margins))
+        keys = [name for name in every.columns if name not in ("value", "n", "n_undefined")]
+        ends = ends.select(*keys, "ci_low", "ci_high")
+        every = every.join(ends, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    else:
+        every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
+    reason = "what is of all lists together has none: of queries that are drawn again some come twice"
+    work.absent.append({"section": f"intervals of {', '.join(lists)}", "reason": reason})
+    return every
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
@@ -154,7 +175,7 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     if played.columns.value:
         return [], None
     asked = read([*(metrics or default_metrics(played, depth))])
-    return asked, played.asking(replace(played.needs_of(asked), weighs=True))
+    return asked, played.asking(replace(played.needs_of(asked), weighs=True, takes_lists=True))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:
@@ -166,8 +187,13 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
     """Add how systems differ."""
     if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
         return content
-    irm, names = work.whole(content), work.named(*(name for name, _ in content.asked))
+    irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
+    names = work.named(*(name for name, _ in content.asked))
     if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
+        if len(lists) < len(names):  # arms have no lists to exchange, which is noted
+            names = [name for name in names if name not in lists]
+            for name in lists:
+                work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
         return replace(content, comparison=work.here(irm.compare(*names, **compared)))
     return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
 
@@ -198,7 +224,7 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
 
 def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves of metrics by cutoff."""
-    cut = [metric for _, metric in content.asked if metric.k is not None]
+    cut = [metric for _, metric in content.asked if metric.k is not None and metric.input is not Lists]
     kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
     if not kinds:
         return {}

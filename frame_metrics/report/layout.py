@@ -162,7 +162,7 @@ def _over(content: Content, results: pl.DataFrame) -> str:
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
     """Metrics side by side, a row for each value of the key columns; the best of the systems are bold."""
     best = best_cells(results, content.system) if content.system else set()
-    labels = [*keys, *(["average"] if results["average"].n_unique() > 1 else [])]
+    labels = [*keys, *(["average"] if results["average"].drop_nulls().n_unique() > 1 else [])]
     cells = [
         replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(row))
         for at, row in enumerate(results.iter_rows(named=True))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 
 LONGEST = 60  # letters of a name
@@ -85,7 +86,11 @@ def _minus(number: float | None) -> float | None:
 
 
 def _name(system: Any) -> str:
-    return "this frame" if system is None else plain_text(system, LONGEST)
+    """The name of a system; one that could be read as a figure says what it is."""
+    if system is None:
+        return "this frame"
+    text = plain_text(system, LONGEST)
+    return f"system {text}" if is_number(system) or text.isdecimal() else text
 
 
 def _range(said: Said, *, signed: bool = False) -> str:

@@ -79,7 +79,8 @@ class Decisions:
         yield from pairs
         if not pairs:
             yield self._said("value", self.own)
-        yield from self._unjudged(pairs[0].baseline if pairs else None)
+        sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
+        yield from self._unjudged(next((one for one in sides if one != self.best), None))
         if self.own["n_undefined"]:
             alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
             n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
@@ -131,26 +132,29 @@ class Decisions:
         return Said(**{**figures, "about": about, **fixed, "threshold": at, **more})
 
     def _pairs(self) -> Iterator[Said]:
-        """The best system against each baseline; without one against the next, and the first that it surely beats."""
+        """The best system against each baseline; without one against the next, and the first that it surely beats.
+
+        Where the best one is a baseline, the next is held against it. Only without a baseline is a row of ``compare``
+        seen from the other side.
+        """
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame = self.content.of_first(frame)
-        rows = [self._from_best(self._said("difference", row)) for row in frame.iter_rows(named=True)]
+        rows = [self._said("difference", row) for row in frame.iter_rows(named=True)]
         named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
+        if not named and sign_of(self.content.first):
+            rows = [one.turned() if one.baseline == self.best else one for one in rows]
         others = [one for one in named if one != self.best]
         if self.best in named or not named:
             others += [one for one in self.content.places if one not in (self.best, *others)][: 1 if named else None]
         for at, other in enumerate(others):
-            against = (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence)
-            pair = next(against, None)
+            sides = {self.best, other}
+            pair = next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
             if pair and (named or at == 0 or pair.told):
                 yield pair
             if pair and pair.told and not named:
                 return
-
-    def _from_best(self, said: Said) -> Said:
-        return said.turned() if said.baseline == self.best and said.system != self.best else said
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
         """The share without a judgment in the top of the rankings, of the best system and of another one."""

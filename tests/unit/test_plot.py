@@ -825,6 +825,42 @@ def test_power_rises_with_the_number_of_queries() -> None:
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))
 
 
+def test_a_value_without_an_interval_is_no_interval_of_width_0() -> None:
+    """It is a diamond, which a note explains; where all have one, or nothing is drawn, no note does."""
+    found = {"run": ["b", "c"], "baseline": "a", "metric": "rr", "difference": [0.2, 0.1]}
+    frames = [pl.DataFrame({**found, "ci_low": [0.1, low], "ci_high": [0.3, low]}) for low in (None, 0.1)]
+    frames.append(frames[0].with_columns(difference=pl.Series([0.2, None])))
+    charts = [plot.comparison(one, ci=0.9) for one in frames]
+    bars, note = "bars: 90% intervals", "diamonds: no interval"
+    assert [specification(one)["title"]["subtitle"] for one in charts] == [[bars, note], [bars], [bars]]
+    (point,) = marks(charts[0], "point")
+    assert point["encoding"]["shape"] == {
+        "condition": {"test": "datum.ci_low === null", "value": "diamond"},
+        "value": "circle",
+    }
+    means = pl.DataFrame({"run": ["b", "c"], "metric": "rr", "value": 0.5, "ci_low": [None, 0.4], "ci_high": 0.6})
+    assert note in specification(plot.metrics(means))["title"]["subtitle"]
+
+
+def test_power_that_all_queries_do_not_reach() -> None:
+    """The band goes on to what there is in all, and a note says what is not reached; without a number is no picture."""
+    plan = pl.DataFrame(
+        {"power": [0.5, 0.7, 0.9], "n_all": 300, "needed": [90, 200, None], "needed_low": [40, 80, 150]}
+    )
+    plan = plan.with_columns(needed_high=pl.Series([180, None, None], dtype=pl.Int64), reason=pl.lit("all are too few"))
+    chart = plot.power(plan)
+    (found,) = rows(chart, "needed_low", "needed_high", "to")
+    assert found == [(40, 180, 180), (80, 300, None), (150, 300, None)]
+    assert specification(chart)["title"]["subtitle"] == ["90% or more is not reached where people judge all 300"]
+    several = pl.concat([plan.with_columns(run=pl.lit(name)) for name in "ab"])
+    assert specification(plot.power(several))["title"]["subtitle"][0].startswith("2 numbers are not drawn, which are ")
+    (people,) = rows(plot.power(plan.drop("n_all")), "needed_high")
+    assert people == [(180,), (200,), (200,)]
+    none = plan.with_columns(needed=pl.lit(None, pl.Int64))
+    assert "no number is known, of any chance (all are too few)" in error(lambda: plot.power(none), BadValueError)
+    assert "(the queries of the pilot" in error(lambda: plot.power(none.drop("reason")), BadValueError)
+
+
 def test_pairs_without_a_difference_are_counted_and_not_drawn() -> None:
     """A system that is undefined wherever another one is defined has no place; where all are, there is no picture."""
     differences = pl.DataFrame(

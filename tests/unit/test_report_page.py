@@ -319,6 +319,28 @@ def test_saved_numbers_are_a_baseline() -> None:
     assert found["audit"]["rows"] == irm.audit(baseline=saved).to_dicts()
 
 
+def test_a_metric_of_all_lists_together_has_a_value_and_no_interval() -> None:
+    """It stands beside the others, has a direction, and what it lacks is said; so it is first, and of arms."""
+    irm = runs().filter(pl.col("run") != "mixed").irm(system="run", catalogue=50)
+    asked = ["rr@2", "catalogue_gini@2"]
+    found = data(irm, metrics=asked, baseline="old", queries=0)
+    rows = found["tables"]["results"]["rows"]
+    values, drawn = irm.evaluate(asked), irm.evaluate("rr@2", ci=0.95)
+    assert [row["value"] for row in rows] == values["value"].to_list()
+    assert [row["ci_low"] for row in rows if row["metric"] == "rr@2"] == drawn["ci_low"].to_list()
+    assert {row["ci_low"] for row in rows if row["metric"] == asked[1]} == {None}
+    assert [one["section"] for one in found["absent"]] == ["intervals of catalogue_gini@2"]
+    assert {row["metric"] for row in found["tables"]["curve_cutoffs"]["rows"]} == {"rr@k"}
+    text = irm.report(metrics=asked, queries=0, format="md")
+    best = f"{values.filter(metric=asked[1])['value'].min():.3f}"
+    assert re.search(rf"\*\*{re.escape(best)}\*\* \|$", text, re.MULTILINE)
+    assert "catalogue_gini@2 (lower is better)" in irm.report(metrics=asked, queries=0)
+    assert irm.summary(asked[1], "rr@2")["sentence"][0].startswith("catalogue_gini@2 of ")
+    arms = data(irm, metrics=asked, paired=False, queries=0)
+    assert {row["metric"] for row in arms["tables"]["comparison"]["rows"]} == {"rr@2"}
+    assert "differences of catalogue_gini@2" in [one["section"] for one in arms["absent"]]
+
+
 def test_long_tables_and_texts_are_cut_and_say_so() -> None:
     """Of many segments the first are shown; a text that fills a page is cut."""
     n = 2005

@@ -78,11 +78,41 @@ def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -
     )
 
 
-@pytest.mark.parametrize(("baseline", "pairs"), [("old", [("new", "old")]), ("new", [("new", "next")])])
-def test_a_baseline_that_is_named_is_what_the_best_is_held_against(baseline: str, pairs: list[tuple[str, str]]) -> None:
-    """Where the baseline is the best itself, the next best is held against it."""
-    found = said(runs(queries=80, old=0.0, new=1.5, next=0.8).irm(system="run"), "ndcg@5", baseline=baseline)
-    assert [(row["run"], row["baseline"]) for row in found] == pairs
+@pytest.mark.parametrize(("baseline", "pair"), [("old", ("new", "old")), ("new", ("next", "new"))])
+def test_a_baseline_that_is_named_is_what_another_is_held_against(baseline: str, pair: tuple[str, str]) -> None:
+    """The best one, or where that is the baseline the next best; the top of both is looked at."""
+    irm = runs(queries=80, old=0.0, new=1.5, next=0.8).irm(system="run")
+    assert [(row["run"], row["baseline"]) for row in said(irm, "ndcg@5", baseline=baseline)] == [pair]
+    (unjudged,) = said(irm, "ndcg@5", about="unjudged", baseline=baseline)
+    assert {unjudged["run"], unjudged["baseline"]} == {*pair}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("baseline", ["a", "b", None])
+@pytest.mark.parametrize("metric", ["ndcg@5", "fdr@5", "num_ret"])
+def test_a_difference_has_the_sign_that_compare_gives_it(metric: str, baseline: str | None, paired: bool) -> None:
+    """Whatever is better, and of a metric without a direction too; only without a baseline the best goes first."""
+    log = runs(queries=60, a=0.2, b=1.5)
+    irm = log.filter(pl.col("run").eq("b") | (pl.col("doc") < 9)).irm(system="run")
+    (row,) = said(irm, metric, baseline=baseline, paired=paired)
+    (found,) = irm.compare(metric, baseline=baseline, paired=paired).to_dicts()
+    turned = baseline is None and metric != "num_ret" and found["baseline"] == "b"
+    assert row["difference"] == (-1 if turned else 1) * found["difference"] != 0
+    assert row["run"] == found["baseline" if turned else "run"]
+    above = "is above" if row["difference"] > 0 else "is below"
+    better = "beats" if row["run"] == "b" else "loses to"
+    verb = above if metric == "num_ret" else better
+    assert f"{row['run']} {verb} {row['baseline']}: " in row["sentence"]
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.String])
+def test_systems_that_are_numbers_are_called_systems(kind: Any) -> None:
+    """Beside figures a bare number would be read as one of them."""
+    log = runs(queries=60, old=0.2, new=1.5).with_columns(run=pl.when(run="new").then(10).otherwise(1).cast(kind))
+    irm = log.irm(system="run")
+    (row,), (unjudged,) = (said(irm, "ndcg@5", about=one) for one in ("difference", "unjudged"))
+    assert row["sentence"].startswith("system 10 beats system 1: ndcg@5 ")
+    assert unjudged["sentence"].endswith(" % of system 1's.")
 
 
 def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
