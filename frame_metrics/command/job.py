@@ -39,8 +39,8 @@ class Job(Call):
                 self.check()
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
-            if path := self.given.get("junit", self.__dict__.get("said", {}).get("junit")):
-                outside.junit(path, [], in_words(error, options_of(self.name)))
+            if self.junit:
+                outside.junit(self.junit, [], in_words(error, options_of(self.name)))
             raise
 
     @contextmanager
