@@ -600,3 +600,10 @@ def test_two_files_are_not_written_to_one(capsys: Captured) -> None:
     code, _, said = called(capsys, "evaluate", "log.parquet", "rr", "-o", "out.csv", *GATE, "--junit", "./out.csv")
     assert (code, Path("out.csv").exists()) == (2, False)
     assert said == ["frame-metrics: --junit ./out.csv: it is written by --output too; write to another file"]
+
+
+def test_an_arm_has_one_share(capsys: Captured) -> None:
+    """Two spellings of a number are one arm, of which no share is lost."""
+    shares = [f"--split={name}" for name in ("0=0.5", "0.0=0.5", "1=0.5")]
+    code, _, said = called(capsys, "audit", "log.parquet", "--system", "grade", *shares)
+    assert (code, said) == (2, ["frame-metrics: --split: '0', '0.0' are one arm; say it once"])
