@@ -161,16 +161,22 @@ def in_number(what: str, n: int) -> str:
     return what
 
 
-def check_level(ci: Any) -> None:
-    """Raise unless ``ci`` is the level of an interval."""
+def check_level(ci: Any, n_tests: int = 1) -> None:
+    """Raise unless ``ci`` is the level of an interval, also where so many tests share it."""
     if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
         raise BadValueError(f"ci={shown(ci)} is not a level between 0 and 1, as 0.95")
+    if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]
+        shared, way = (f" for n_tests={n_tests} together", "fewer, or ") if n_tests > 1 else ("", "")
+        told = "is so near to 1 that floats cannot tell them apart"
+        raise BadValueError(f"ci={shown(ci)}{shared} {told}; say {way}a lesser level")
 
 
-def check_whole(option: str, given: Any, least: int) -> None:
-    """Raise unless ``given`` is a whole number, and at least so much."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}")
+def check_whole(option: str, given: Any, least: int, most: int | None = None) -> None:
+    """Raise unless ``given`` is a whole number, at least and at most so much."""
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or given < least or (most is not None and given > most):
+        to = "" if most is None else f" to {most}"
+        raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}{to}")
 
 
 def check_bool(option: str, given: Any) -> None:

@@ -135,11 +135,7 @@ VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
     "thresholds": (_CASES, lambda irm: irm(predicted=None).thresholds("f1"), ["score", "label"]),
     "best_threshold": (_CASES, lambda irm: irm(predicted=None).best_threshold("f1"), ["score", "label"]),
     "compare": (_RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
-    "similarity": (
-        _RUNS,
-        lambda irm: irm(system="run").similarity("rbo"),
-        ["query", "score", "grade", "doc", "run"],
-    ),
+    "similarity": (_RUNS, lambda irm: irm(system="run").similarity("rbo"), ["query", "score", "doc", "run"]),
     "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
     "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
     "judgments": (_SHOWN, lambda irm: irm(system="run").judgments("coec"), ["query", "rank", "grade", "doc", "run"]),

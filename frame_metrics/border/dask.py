@@ -82,17 +82,16 @@ class DaskFrame(Engine):
             ) from None
 
     def given_back(self, answer: Answer) -> Any:
-        import pandas as pd
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
         read = answer.table.select(name for name in answer.table.columns if name in sources)
-        keys: dict[Any, Any] = {}
-        for name, values in _as_pandas(read).items():
-            known = name in self.names()
-            held = _in_type(values, read[name], self._empty.column(name).dtype) if known else values
-            keys[self._empty.label(name)] = held
-        table = PandasFrame(pd.DataFrame(keys)).given_back(answer)
+        keys = _as_pandas(read)
+        for at, name in enumerate(read.columns):
+            if name in self.names():
+                keys.isetitem(at, _in_type(keys[name], read[name], self._empty.column(name).dtype))
+        keys.columns = [self._empty.label(name) for name in read.columns]
+        table = PandasFrame(keys).given_back(answer)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
 
     def _taken(self, columns: Sequence[str]) -> Any:

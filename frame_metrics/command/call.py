@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from math import isfinite
@@ -13,7 +13,7 @@ from frame_metrics.command import gates, reading, writing
 from frame_metrics.command.commands import options_of
 from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import JUDGMENTS
-from frame_metrics.command.settings import settings
+from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
@@ -33,6 +33,7 @@ class Call:
 
     name: str
     given: dict[str, Any]  # by flags
+    junit: str | None = field(default=None, init=False)  # the file of JUnit, once it is known that it may be written
 
     @cached_property
     def said(self) -> dict[str, Any]:
@@ -72,6 +73,8 @@ class Call:
     def check(self) -> None:
         """Raise for what makes no sense together, before anything is read."""
         said, (inputs, named) = self.said, self.arguments
+        self._check_written()
+        self.junit = said.get("junit")
         if not inputs:
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
         if named and "metric" not in options_of(self.name):
@@ -79,8 +82,6 @@ class Call:
             raise BadValueError(f"{told}; name files with --input")
         if [name for name, _ in self._read].count("-") > 1:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
-        for name in ("output", "junit"):
-            self._check_written(f"--{name}", said.get(name) or "")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
         if "output" in said and self.name not in ("convert", "report"):
@@ -101,14 +102,19 @@ class Call:
         read = [(name, said.get(option)) for option, files in names.items() for name in files]
         return read + [(name, None) for name in others]
 
-    def _check_written(self, flag: str, name: str) -> None:
-        """Raise for a file to write in a folder that is not there, or that is read as well."""
-        folder = os.path.dirname(name)
-        if folder and not os.path.isdir(folder):
-            raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
-        for one, kind in self._read if os.path.exists(name) else ():
-            if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
-                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
+    def _check_written(self) -> None:
+        """Raise for a file to write in a folder that is not there, or that is read, or written, as well."""
+        written = {f"--{name}": self.said[name] for name in ("output", "junit") if self.said.get(name)}
+        for flag, name in written.items():
+            folder = os.path.dirname(name)
+            if folder and not os.path.isdir(folder):
+                raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
+            for one, kind in [*self._read, (self.given.get("config") or PROJECT, None)] if os.path.exists(name) else ():
+                if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
+                    raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
+        if len({*map(os.path.realpath, written.values())}) < len(written):
+            told = "it is written by --output too; write to another file"
+            raise BadValueError(f"--junit {written['--junit']}: {told}")
 
     def _check_gates(self) -> None:
         """Raise for gates that say nothing, or that cannot be read off the result."""

@@ -24,7 +24,7 @@ from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import FrameMetricsError, listed
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 
 SHOWN = 5  # names of files that a report says
 
@@ -43,8 +43,8 @@ class Job(Call):
                 self.check()
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
-            if path := self.given.get("junit", self.__dict__.get("said", {}).get("junit")):
-                outside.junit(path, [], in_words(error, options_of(self.name)))
+            if self.junit:
+                outside.junit(self.junit, [], in_words(error, options_of(self.name)))
             raise
 
     @contextmanager
@@ -183,10 +183,15 @@ class Job(Call):
         if baseline:
             given["baseline"] = alone(self._held(reading.each(baseline)))
         if split is not None:
-            given["split"] = (
-                dict(zip(self._held(split), split.values(), strict=True)) if isinstance(split, dict) else split
-            )
+            given["split"] = self._by_arm(split) if isinstance(split, dict) else split
         return given
+
+    def _by_arm(self, split: Mapping[str, Any]) -> dict[Any, Any]:
+        """The shares of arms, which are called as their column holds them."""
+        arms = self._held(split)
+        if twice := [name for name, arm in zip(split, arms, strict=True) if arms.count(arm) > 1]:
+            raise BadValueError(f"--split: {listed(twice)} are one arm; say it once")
+        return dict(zip(arms, split.values(), strict=True))
 
     def _held(self, systems: Iterable[Any]) -> list[Any]:
         """Names of systems as their column holds them: numbers where it has some, and truth values."""

@@ -120,15 +120,16 @@ def alone(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def pairs(texts: Sequence[str]) -> dict[str, str]:
-    """Return texts as NAME=VALUE by their names; the last equals sign separates."""
+def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, str]:
+    """Return texts as NAME=VALUE by their names, as they are read; the last equals sign separates."""
     for text in texts:
         if "=" not in text:
             raise BadValueError(f"{text!r} does not read as NAME=VALUE")
-    found: dict[str, str] = {}
-    for name, _, value in (text.rpartition("=") for text in texts):
+    found: dict[Any, str] = {}
+    for said, _, value in (text.rpartition("=") for text in texts):
+        name = read(said)  # one for all that are equal, as 3 and 3.0
         if name in found:
-            raise BadValueError(f"{name!r} is said twice, with {found[name]} and with {value}; say it once")
+            raise BadValueError(f"{said!r} is said twice, with {found[name]} and with {value}; say it once")
         found[name] = value
     return found
 
@@ -157,13 +158,13 @@ def _bound(text: str) -> Any:
 
 def _scale(texts: Sequence[str]) -> dict[Any, Any]:
     """Return the grade of each word; a word without one is no judgment."""
-    return {literal(word): number(grade) if grade else None for word, grade in pairs(texts).items()}
+    return {word: number(grade) if grade else None for word, grade in pairs(texts, literal).items()}
 
 
 def _scores(texts: Sequence[str]) -> Any:
     """Return columns, or where each text has an equals sign, the column of each class."""
     if len(texts) > 1 and all("=" in text for text in texts):
-        return {literal(name): column for name, column in pairs(texts).items()}
+        return pairs(texts, literal)
     return alone(list(texts))
 
 

@@ -29,8 +29,8 @@ class Output:
 
     Parameters
     ----------
-    output : the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html; one
-        that is there is replaced once the new one is whole
+    output : the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html, and
+        with convert .run .qrels; one that is there is replaced once the new one is whole
     to : the format to write: a table where standard output is a terminal, else CSV, which any program reads
     formulas : of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep'
         leaves them; by default text, and with convert keep

@@ -11,10 +11,10 @@ from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.options import Option
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, shown
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.columns import FOUND
 
 PROJECT = "pyproject.toml"
 SEVERAL = {"metrics": "metric", "inputs": "input"}  # other names, of what is mostly several
+OF_FALSE = ("positive",)  # roles and conventions of which false is a value
 
 
 def settings(config: str | None, command: str) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def _expected(option: Option, given: Any) -> str:
 
 
 def _value(option: Option, given: Any, where: str) -> Any:
-    """The value of an option as a file says it; false sets a role aside that would be found by name."""
-    if given is False and option.name in FOUND:
+    """The value of an option as a file says it; false takes back a role or convention, as --no- before a flag does."""
+    if given is False and option.kind.settable and not option.kind.switch and option.name not in OF_FALSE:
         return None
     if expected := _expected(option, given):
         raise BadValueError(f"{where}: {option.name} = {shown(given)} is not {expected}")

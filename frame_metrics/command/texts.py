@@ -98,7 +98,7 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
 
     name = "|".join(sorted(options, key=len, reverse=True))
     value = r"None|True|False|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*"
-    other = r"(?=[-\w<{])"  # a value that is written as it stands, as -5
+    other = r"(?=[-\w<{\[])"  # a value that is written as it stands, as -5
     return re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
 
 

@@ -80,11 +80,11 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
     return names
 
 
-def format_to(name: str, said: str | None) -> str:
-    """Return the format of a file that is written, by its ending where none is said."""
+def format_to(name: str, said: str | None, others: Sequence[str] = ()) -> str:
+    """Return the format of a file that is written, by its ending where none is said; it may have others too."""
     kind = said or format_of(name, WRITTEN)
     if kind is None:
-        endings = [one for several in WRITTEN.values() for one in several]
+        endings = [*(one for several in WRITTEN.values() for one in several), *others]
         raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
     if kind in MARKS and is_packed(name):
         raise FrameMetricsError(f"-o {name}: {kind} is not packed by gzip; leave out .gz")
@@ -198,7 +198,7 @@ def convert(
         else:
             write_qrels(frame, name, **ids, grade=roles["grade"])
         return
-    kind = format_to(name, kind)
+    kind = format_to(name, kind, [*ENDINGS["run"], *ENDINGS["qrels"]])
     if kind in OF_CELLS:
         _check_flat(plan.collect_schema(), kind)
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}

@@ -584,6 +584,7 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
         ("columns = 5", "settings.toml: columns = 5 is not a text, or a list of texts"),
         ("query = ", "settings.toml: Invalid value"),
         ("fail_under = { rr = 'x' }", "{'rr': 'x'} is not a metric and its limit"),
+        ("by = []", "--by [] is not the name of a column, or a list of names"),
         ("by = 3.5", "--by 3.5 is not the name of a column, or a list of names"),
     ],
 )
@@ -608,6 +609,22 @@ def test_flags_take_back_what_settings_say(capsys: pytest.CaptureFixture[str]) -
     for role in get_type_hints(frame_metrics.roles.roles.Roles):
         if role not in ("query", "score", "grade"):
             assert_frame_equal(read(out(capsys, *call[:3], f"--no-{role.replace('_', '-')}")), got)
+
+
+def test_false_takes_back_what_settings_say(capsys: pytest.CaptureFixture[str]) -> None:
+    """Any role or convention that is false for a command is as if it was never said; positive= may be false."""
+    write(named(), "log.parquet")
+    kept = ("query", "score", "grade", "positive")
+    lines = [f"{role} = false" for role in get_type_hints(frame_metrics.roles.roles.Roles) if role not in kept]
+    lines = ["by = 'device'", "system = 'day'", "rel = 2", "extra = { price = 'score' }", "[evaluate]", *lines]
+    Path("settings.toml").write_text("\n".join(lines))
+    got = read(out(capsys, "evaluate", "log.parquet", "rr", "--config", "settings.toml"))
+    assert_frame_equal(got, IRM(named()).evaluate("rr"))
+    cases = pl.DataFrame({"label": [True, False, False], "predicted": [True, False, True]})
+    write(cases, "cases.parquet")
+    Path("settings.toml").write_text("positive = false")
+    got = read(out(capsys, "evaluate", "cases.parquet", "recall", "--config", "settings.toml"))
+    assert_frame_equal(got, IRM(cases, positive=False).evaluate("recall"))
 
 
 def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -654,6 +671,18 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             ["evaluate", "log.parquet", "rr", "--fail-under", "rr=.5", "--fail-under", "rr=.9"],
             "--fail-under: 'rr' is said twice, with .5 and with .9; say it once",
         ),
+        (
+            ["evaluate", "log.parquet", "rr", "--scale", "3=3", "--scale", "3.0=0"],
+            "--scale: '3.0' is said twice, with 3 and with 0; say it once",
+        ),
+        (
+            ["evaluate", "log.parquet", "rr", "--scale", "true=1", "--scale", "1=0"],
+            "--scale: '1' is said twice, with 1 and with 0; say it once",
+        ),
+        (
+            ["evaluate", "log.parquet", "auc", "--score", "2=p2", "--score", "2.0=px"],
+            "--score: '2.0' is said twice, with p2 and with px; say it once",
+        ),
         (["evaluate", "log.parquet", "rr", "--query", "the query"], "--query 'the query': there is no such column"),
         (["evaluate", "log.parquet", "rr", "--junit", "a.xml"], "--junit writes what gates say, and there is none"),
         (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
@@ -681,7 +710,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
         (["evaluate", "bm25.run", "rr"], "judgments in a file of their own are named with --qrels"),
-        (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
+        (["convert", "log.parquet", "-o", "log.xlsx"], "'.run', '.trec', '.qrels', '.qrel'; name one, or say --to"),
         (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
         (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),
         (["evaluate", "corrupt.csv.gz", "rr"], "corrupt.csv.gz: what gzip packed cannot be read"),

@@ -553,3 +553,57 @@ def test_the_input_is_not_written_over(name: str, capsys: Captured) -> None:
     code, _, said = called(capsys, "evaluate", name, "rr", "-o", "./log.parquet")
     assert (code, Path("log.parquet").read_bytes() == before) == (2, True)
     assert said == [f"frame-metrics: --output ./log.parquet: it is read as {name}; write to another file"]
+
+
+GATE = ("--fail-under", "rr=0.5")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("evaluate", "log.csv", "rr", *GATE),
+        ("evaluate", "log.csv", "rr"),
+        ("evaluate", "log.csv", "nothing", *GATE),
+        ("evaluate", ".", "rr", *GATE),
+        ("evaluate", "log.csv", "rr", "--fail-under", "rr=x"),
+        ("audit", "log.csv", "--fail-on", "error"),
+        ("audit", "log.csv", "rr", "--fail-on", "error"),
+        ("evaluate", "log.parquet", "rr", "--qrels", "log.csv", *GATE),
+        ("evaluate", "log.parquet", "rr", "--fail-if-worse-than", "log.csv"),
+        ("evaluate", "log.parquet", "rr", "--config", "log.csv", *GATE),
+        ("evaluate", "log.parquet", "rr", "-o", "log.csv", *GATE),
+    ],
+    ids=" ".join,
+)
+def test_junit_writes_over_nothing_that_is_named(call: tuple[str, ...], capsys: Captured) -> None:
+    """No error is written to a file that is read, or that another flag writes; nothing else is written either."""
+    ranked().write_csv("log.csv")
+    if "--config" in call:
+        Path("log.csv").write_text("rel = 1")
+    before = Path("log.csv").read_bytes()
+    code, printed, said = called(capsys, *call, "--junit", "./log.csv")
+    assert (code, printed, Path("log.csv").read_bytes() == before) == (2, "", True)
+    assert "rr=x" in call or "--junit ./log.csv: it is " in said[0]
+
+
+@pytest.mark.parametrize(("config", "name"), [(["--config", "s.toml"], "s.toml"), ([], "pyproject.toml")])
+def test_settings_are_not_written_over(config: list[str], name: str, capsys: Captured) -> None:
+    Path(name).write_text("[tool.frame_metrics]\nrel = 1" if name == "pyproject.toml" else "rel = 1")
+    before = Path(name).read_bytes()
+    code, _, said = called(capsys, "evaluate", "log.parquet", "rr", *config, "--to", "csv", "-o", name)
+    assert (code, Path(name).read_bytes()) == (2, before)
+    assert said == [f"frame-metrics: --output {name}: it is read as {name}; write to another file"]
+
+
+def test_two_files_are_not_written_to_one(capsys: Captured) -> None:
+    """Whether it is there or not, and however it is spelled."""
+    code, _, said = called(capsys, "evaluate", "log.parquet", "rr", "-o", "out.csv", *GATE, "--junit", "./out.csv")
+    assert (code, Path("out.csv").exists()) == (2, False)
+    assert said == ["frame-metrics: --junit ./out.csv: it is written by --output too; write to another file"]
+
+
+def test_an_arm_has_one_share(capsys: Captured) -> None:
+    """Two spellings of a number are one arm, of which no share is lost."""
+    shares = [f"--split={name}" for name in ("0=0.5", "0.0=0.5", "1=0.5")]
+    code, _, said = called(capsys, "audit", "log.parquet", "--system", "grade", *shares)
+    assert (code, said) == (2, ["frame-metrics: --split: '0', '0.0' are one arm; say it once"])

@@ -1038,6 +1038,9 @@ unread().compare("cg", ci=VALUE)
     for: 0, 1, 95, True, None, float("nan")
     BadValueError: ci=VALUE is not a level between 0 and 1, as 0.95
     but: of(TWO).compare("cg", ci=0.999)
+unread().compare("cg", ci=1 - 1e-16)
+    BadValueError: ci=0.9999999999999999 is so near to 1 that floats cannot tell them apart; say a lesser level
+    but: of(TWO).compare("cg", ci=1 - 2.3e-16)
 unread().compare("cg", permutations=VALUE)
     for: 0, 1e4, True
     BadValueError: permutations=VALUE is not a whole number from 1

@@ -346,6 +346,13 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": 0.1, "paired": False, "unanswered": "drop"}, "unanswered= is of pairs"),
         ({"detect": 0.1, "n_tests": 0}, "n_tests=0 is not a whole number from 1"),
         ({"detect": 0.1, "ci": 95}, "ci=95 is not a level"),
+        ({"detect": 0.1, "ci": 1 - 1e-16}, "ci=0.9999999999999999 is so near to 1 that"),
+        ({"detect": 0.1, "n_tests": 10**16}, "ci=0.95 for n_tests=10000000000000000 together is so near to 1 that"),
+        (
+            {"detect": 0.1, "n_tests": 10**400},
+            f"n_tests=<an integer of 1329 bits> is not a whole number from 1 to {2**63 - 1}",
+        ),
+        ({"detect": 0.1, "n_all": 2**63}, f"n_all={2**63} is not a whole number from 5 to {2**63 - 1}"),
         ({"detect": 0.1, "n_all": 4}, "n_all=4 is not a whole number from 5"),
         ({"detect": 0.1, "n_all": 40}, "n_all=40 is of what a machine judges beside people"),
         ({}, "plan(): missing"),

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_whole, shown
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_level, check_whole, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
@@ -56,8 +56,9 @@ class PlanOptions(CompareOptions):
             for one in self.each(name) or [[]]:
                 if not is_number(one) or not 0 < one < most:
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
-        check_whole("n_tests", self.n_tests, 1)
-        check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST)
+        check_whole("n_tests", self.n_tests, 1, MOST - 1)
+        check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST - 1)
+        check_level(self.ci, self.n_tests)
 
     def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
