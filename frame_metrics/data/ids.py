@@ -34,7 +34,7 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     if ours in TEXTS:
         return pl.String()
     if ours.is_integer():
-        return pl.Int128()
+        return _wider_integer(ours, theirs)
     if isinstance(ours, pl.Decimal) and isinstance(theirs, pl.Decimal):
         return pl.Decimal(38, max(ours.scale, theirs.scale))
     if ours.is_numeric():
@@ -42,6 +42,23 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
         return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
     return ours
+
+
+def _wider_integer(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """The least type of integers that holds both; of 128 bits, which few other libraries have, only where it must."""
+    if ours.is_unsigned_integer() and theirs.is_unsigned_integer():
+        return pl.UInt128() if pl.UInt128 in (ours, theirs) else pl.UInt64()
+    return pl.Int128() if any(kind in (pl.UInt64, pl.Int128, pl.UInt128) for kind in (ours, theirs)) else pl.Int64()
+
+
+def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
+    """Return ids in another type of their kind; None where it cannot hold every one of them unchanged."""
+    try:
+        held = ids.cast(kind)
+        known = kind_of_ids(held.dtype) in ("text", "integer")  # of which a cast is exact or fails
+        return held if known or held.cast(ids.dtype).eq_missing(ids).all() else None
+    except pl.exceptions.InvalidOperationError:
+        return None
 
 
 def in_common_type(ids: pl.Series, own: pl.DataType, role: str, column: str) -> pl.Series:
