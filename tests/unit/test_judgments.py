@@ -1224,7 +1224,7 @@ def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series)
     [
         (pl.Series([Decimal(2**53 + 1), Decimal(5)], dtype=pl.Decimal(38, 0)), pl.Series([2.0**53, 5.0])),
         (
-            pl.Series([datetime.datetime(9999, 12, 31)], dtype=pl.Datetime("ms")),
+            pl.Series([datetime.date(9999, 12, 31)]).cast(pl.Datetime("ms")),
             pl.Series([1], dtype=pl.Datetime("ns")),
         ),
         (pl.Series([2**62], dtype=pl.Duration("ms")), pl.Series([5], dtype=pl.Duration("ns"))),
