@@ -234,7 +234,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
         role = "rank" if columns.rank in columns.made else "score"
         values_of = {name: number_column(values, name, role, None) for name, values in values_of.items()}
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
-    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
+    alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
+    if len(kinds) > 1 and not alike:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
