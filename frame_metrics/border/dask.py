@@ -126,7 +126,7 @@ def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
 def _as_pandas(table: pl.DataFrame) -> Any:
     """Return a table as pandas, in the types that it has, and integers that Arrow has not as decimals."""
     decimal = pl.Decimal(DIGITS, 0)
-    held = dict.fromkeys((pl.Int128, pl.UInt128), decimal)
+    held: dict[Any, Any] = dict.fromkeys((pl.Int128, pl.UInt128), decimal)
     held |= {pl.List(kind): pl.List(decimal) for kind in held}
     return table.cast(held).to_pandas(use_pyarrow_extension_array=True)
 
