@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.border.arrow import DIGITS
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, counted, hashes, summed
@@ -122,8 +123,11 @@ def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
 
 
 def _as_pandas(table: pl.DataFrame) -> Any:
-    """Return a table as pandas, in the types that it has."""
-    return table.to_pandas(use_pyarrow_extension_array=True)
+    """Return a table as pandas, in the types that it has, and integers that Arrow has not as decimals."""
+    decimal = pl.Decimal(DIGITS, 0)
+    held: dict[Any, Any] = dict.fromkeys((pl.Int128, pl.UInt128), decimal)
+    held |= {pl.List(kind): pl.List(decimal) for kind in held}
+    return table.cast(held).to_pandas(use_pyarrow_extension_array=True)
 
 
 def _in_type(values: Any, read: pl.Series, dtype: Any) -> Any:

@@ -253,6 +253,8 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     if later.any():
         some = (rows >= 0) & ~later
         here, there = own.iloc[rows[some]], _key_column(name, beside, own).iloc[rows[later] - len(own)]
+        if type(there.dtype).__name__ == "CategoricalDtype":  # which Arrow's ordered dictionaries are not made of
+            there = there.astype(object)
         if type(own.dtype).__name__ == "CategoricalDtype":
             new = [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
             here = here.cat.add_categories(new)

@@ -308,7 +308,7 @@ def _begins(keys: Sequence[str]) -> pl.Expr:
 
 def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     """A hash of the query of each row, the same in every batch."""
-    held = (rows[key].cast(pl.String) if rows[key].dtype in TEXTS else rows[key] for key in keys)
+    held = (rows[key].cast(pl.String) if isinstance(rows[key].dtype, TEXTS) else rows[key] for key in keys)
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 

@@ -277,7 +277,8 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
     (value,) = values.values()
     given = border.read([*ids.values(), value])
     for column, kind in given.schema.items():
-        is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
+        is_number = kind.is_numeric() or kind == pl.Boolean
+        is_text = isinstance(kind, pl.String | pl.Categorical | pl.Enum)
         if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):
             wanted = "numbers" if column == value else "text or integers"
             raise ColumnError(f"{column}: a TREC file needs {wanted} here, not {kind}; cast the column")

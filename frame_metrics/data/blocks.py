@@ -152,7 +152,7 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 def differ(one: pl.Series, other: pl.Series) -> Array:
     """True where values of two columns of one type differ; nulls are alike, bool, shape (rows,)."""
     dtype = one.dtype
-    plain = dtype.is_numeric() or dtype.is_temporal() or dtype in (*TEXTS, pl.Boolean)
+    plain = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
     if not plain or one.null_count() or other.null_count():
         return one.ne_missing(other).to_numpy()
     return (one != other).to_numpy()  # no expression, which costs a small call more
@@ -175,7 +175,7 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     n, keys = len(frame), [frame[name] for name in columns]
-    if n <= threads.SMALL and all(key.dtype.is_integer() or key.dtype in TEXTS for key in keys):
+    if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
         return _codes_of_few(keys)
     near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
     slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()

@@ -20,7 +20,7 @@ MOST = 1000  # more different values are ids, and no classes
 
 def class_type(label: Any, predicted: Any = None) -> Any:
     """Return the type that the classes have in a result: one that holds both sides, else that of the labels."""
-    one, other = (pl.String if kind in TEXTS else kind for kind in (label, predicted))
+    one, other = (pl.String if isinstance(kind, TEXTS) else kind for kind in (label, predicted))
     if one == pl.Null and other is not None:
         return other
     if other is None or not (one.is_numeric() and other.is_numeric()):
@@ -126,7 +126,7 @@ def out_of_reach(grade: pl.Series, rel: float) -> bool:
 
 def _plain(values: pl.Series) -> pl.Series:
     """Classes as they are compared: categories as text."""
-    return values.cast(pl.String) if values.dtype in TEXTS else values
+    return values.cast(pl.String) if isinstance(values.dtype, TEXTS) else values
 
 
 def distinct_values(values: pl.Series) -> pl.Series:
@@ -148,7 +148,7 @@ def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Convent
     """Return True where the order of the classes means something: as given, of one Enum, or of what is no text."""
     sides = _known(label, predicted)
     given = conventions.classes is not None or _of_one_enum(sides)
-    return given or not any(side.dtype in TEXTS for side in sides)
+    return given or not any(isinstance(side.dtype, TEXTS) for side in sides)
 
 
 def class_values(
@@ -188,7 +188,8 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
 
 def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
     """Return True for types whose values can be equal."""
-    return one == other or (one in TEXTS and other in TEXTS) or (one.is_numeric() and other.is_numeric())
+    both = one, other
+    return one == other or all(isinstance(kind, TEXTS) for kind in both) or all(kind.is_numeric() for kind in both)
 
 
 def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:

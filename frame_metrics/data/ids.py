@@ -16,7 +16,7 @@ UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 def kind_of_ids(dtype: pl.DataType) -> Any:
     """A name for ids of a type: those of two kinds are never equal."""
-    if dtype in TEXTS:
+    if isinstance(dtype, TEXTS):
         return "text"
     if dtype.is_numeric():
         return "integer" if dtype.is_integer() else "number"
@@ -31,10 +31,10 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     """The type that holds ids of both types, if they are of one kind; else the first."""
     if ours == theirs or kind_of_ids(ours) != kind_of_ids(theirs):
         return ours
-    if ours in TEXTS:
+    if isinstance(ours, TEXTS):
         return pl.String()
     if ours.is_integer():
-        return pl.Int128()
+        return _wider_integer(ours, theirs)
     if isinstance(ours, pl.Decimal) and isinstance(theirs, pl.Decimal):
         return pl.Decimal(38, max(ours.scale, theirs.scale))
     if ours.is_numeric():
@@ -42,6 +42,23 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
         return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
     return ours
+
+
+def _wider_integer(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """The least type of integers that holds both; of 128 bits, which few other libraries have, only where it must."""
+    if ours.is_unsigned_integer() and theirs.is_unsigned_integer():
+        return pl.UInt128() if pl.UInt128 in (ours, theirs) else pl.UInt64()
+    return pl.Int128() if any(kind in (pl.UInt64, pl.Int128, pl.UInt128) for kind in (ours, theirs)) else pl.Int64()
+
+
+def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
+    """Return ids in another type of their kind; None where it cannot hold every one of them unchanged."""
+    try:
+        held = ids.cast(kind)
+        known = kind_of_ids(held.dtype) in ("text", "integer")  # of which a cast is exact or fails
+        return held if known or held.cast(ids.dtype).eq_missing(ids).all() else None
+    except pl.exceptions.InvalidOperationError:
+        return None
 
 
 def in_common_type(ids: pl.Series, own: pl.DataType, role: str, column: str) -> pl.Series:
@@ -52,10 +69,10 @@ def in_common_type(ids: pl.Series, own: pl.DataType, role: str, column: str) -> 
     ColumnError
         No id of one type is equal to one of the other.
     """
-    theirs = ids.dtype
-    if not (theirs == own or (theirs.is_integer() and own.is_integer()) or (theirs in TEXTS and own in TEXTS)):
+    theirs, kind = ids.dtype, kind_of_ids(own)
+    if theirs != own and (kind not in ("integer", "text") or kind_of_ids(theirs) != kind):
         raise ColumnError(f"{role}=: {column} is {theirs} there, and {own} in the log; give both one type")
-    return ids.cast(pl.String if own in TEXTS else wider(own, theirs))
+    return ids.cast(pl.String if isinstance(own, TEXTS) else wider(own, theirs))
 
 
 def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
@@ -93,5 +110,5 @@ def id_hash(ids: pl.Series, seed: int = 0, *, few: bool = False) -> pl.Series:
     """
     if few:
         return pl.Series(np.array([hash((seed, one)) for one in ids.to_list()], np.int64).view(np.uint64))
-    ids = ids if ids.dtype == pl.String or ids.dtype not in TEXTS else ids.cast(pl.String)
+    ids = ids if ids.dtype == pl.String or not isinstance(ids.dtype, TEXTS) else ids.cast(pl.String)
     return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars

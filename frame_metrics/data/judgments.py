@@ -20,13 +20,13 @@ from frame_metrics.data.blocks import (
     to_array,
 )
 from frame_metrics.data.groups import drawing_places
-from frame_metrics.data.ids import id_hash, kind_of_ids, wider
+from frame_metrics.data.ids import held_in, id_hash, kind_of_ids, wider
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
-from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
+from frame_metrics.roles.series import refuse, refuse_nan, refuse_null
 
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
@@ -139,14 +139,13 @@ def _judged_rows(
             refuse_null(name, frame[name], "are missing", "drop them")
         dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
         out[inside] = _in_type_of(frame[name], dtype, name, own, dtype)
-    doc, ours = str(columns.doc), log["doc"].dtype
+    doc = str(columns.doc)
     refuse_null(doc, frame[doc], "are missing", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
-    out["doc"] = _in_type_of(frame[doc], wider(ours, frame[doc].dtype), doc, str(log_columns.doc), ours)
+    out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
     out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
     if columns.cluster and "cluster" in log.columns:
-        clusters, ours = out["cluster"], log["cluster"].dtype
-        out["cluster"] = _in_type_of(clusters, wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
+        out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     every = any(not table[name].null_count() for name in judging(table))
@@ -163,6 +162,14 @@ def _judged_rows(
     return table
 
 
+def _in_common_type(values: pl.Series, name: str, ours: pl.Series, own: str) -> pl.Series:
+    """Ids of the judgments in a type that holds those of the log, ``ours``, too, or an error if there is none."""
+    held = _in_type_of(values, wider(ours.dtype, values.dtype), name, own, ours.dtype)
+    if held.dtype != ours.dtype and held_in(ours, held.dtype) is None:
+        raise BadValueError(f"{own} of the log has ids that {name} of the judgments ({values.dtype}) cannot hold")
+    return held
+
+
 def _in_type_of(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
     """Ids of the judgments in a type of the log's kind of ids, unchanged, or an error if the type cannot hold them.
 
@@ -176,12 +183,8 @@ def _in_type_of(values: pl.Series, dtype: pl.DataType, name: str, own: str, show
         )
     if dtype == pl.Null:
         return values
-    try:
-        held = values.cast(dtype)
-        exact = dtype in TEXTS or bool(held.cast(values.dtype).eq_missing(values).all())
-    except pl.exceptions.InvalidOperationError:
-        exact = False
-    if not exact:
+    held = held_in(values, dtype)
+    if held is None:
         raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold")
     return held
 

@@ -14,7 +14,7 @@ from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.ids import kind_of_ids, wider
+from frame_metrics.data.ids import held_in, kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed
@@ -234,7 +234,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
         role = "rank" if columns.rank in columns.made else "score"
         values_of = {name: number_column(values, name, role, None) for name, values in values_of.items()}
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
-    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
+    alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
+    if len(kinds) > 1 and not alike:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
@@ -278,7 +279,10 @@ def _with_results(
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
         return beside, origin  # an error, once the ids are compared
-    listed_ones, found = (one.with_columns(pl.col(relevant).cast(kind)) for one in (listed_ones, found))
+    held = [held_in(one[relevant], kind) for one in (listed_ones, found)]
+    if any(ids is None for ids in held):
+        return beside, origin  # the same
+    listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), held, strict=True))
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
     nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
     both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])

@@ -119,7 +119,7 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
 def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
     """The metrics that a column names, in the order of their first appearance, and the number of each row's."""
     column, text = str(columns.metric), table[str(columns.metric)]
-    if text.dtype not in (*TEXTS, pl.Null):
+    if not isinstance(text.dtype, (*TEXTS, pl.Null)):
         raise BadValueError(f"{column}: a metric is a text, and this column is {text.dtype}; rename it")
     refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
     text = text.cast(pl.String)
@@ -142,10 +142,10 @@ def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
 
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
     """Raise for a cutoff that the name of its metric does not say: two cutoffs would be taken for one metric."""
-    if columns.k is None or not (table[columns.k].dtype.is_numeric() or table[columns.k].dtype in TEXTS):
+    if columns.k is None or not (table[columns.k].dtype.is_numeric() or isinstance(table[columns.k].dtype, TEXTS)):
         return
     k = table[columns.k]
-    k = k.cast(pl.String).str.strip_chars() if k.dtype in TEXTS else k
+    k = k.cast(pl.String).str.strip_chars() if isinstance(k.dtype, TEXTS) else k
     pairs = pl.DataFrame({"metric": text, "k": k.cast(pl.Float64, strict=False)}).unique(maintain_order=True)
     for name, said in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
         own = read_as[name].k

@@ -354,7 +354,7 @@ def _systems_of(log: Log) -> pl.Series:
 
 def _plain(names: pl.Series) -> pl.Series:
     """Return names as text, where their type may be that of a piece alone, as categories are."""
-    return names.cast(pl.String) if names.dtype in TEXTS else names
+    return names.cast(pl.String) if isinstance(names.dtype, TEXTS) else names
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:

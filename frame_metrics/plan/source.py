@@ -229,15 +229,16 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
     if not alone.any() or np.count_nonzero(counts) < 2:
         return
     at, column, by = int(np.argmax(alone)), columns.system, list(columns.by)
-    name, rankings = str(name_of(at)), counts[at]
+    name, queries = name_of(at), f"{counts[at]} {'query' if counts[at] == 1 else 'queries'}"
+    name = name if name is None or isinstance(name, int | float) else str(name)  # a date as it is written
     if columns.team:
         raise ColumnError(
-            f"{column}: {name!r} has rows of {rankings} queries, and no other team has any in one of them; in "
+            f"{column}: {name!r} has rows of {queries}, and no other team has any in one of them; in "
             "an interleaved list both have some. For arms with lists of their own say "
             f"team=None, system={column!r}, and compare(..., paired=False)"
         )
     raise ColumnError(
-        f"{column}: {name!r} has results of {rankings} queries, and no other system has any of one of them; "
+        f"{column}: {name!r} has results of {queries}, and no other system has any of one of them; "
         "each system would be measured on the queries of all: say system=None, "
         f"by={[*by, column] if by else column!r} for the mean of each over its own, "
         "or compare(..., paired=False) for their difference"

@@ -15,7 +15,7 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
-TEXTS = (pl.String, pl.Categorical, pl.Enum)
+TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): categories that have a name are equal to none of them
 SHARES = ("weight", "popularity")  # amounts that need not be whole
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 MOST = 1000  # rows among which a text is looked for
@@ -69,7 +69,7 @@ def number_column(
 def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> pl.Series:
     """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
     if scale is None:
-        if values.dtype in TEXTS:
+        if isinstance(values.dtype, TEXTS):
             refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
         return number_column(values, column, "grade")
@@ -89,7 +89,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
 def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
     """Values and the words of a scale, in one type."""
     kind = kind_of_word(next(iter(scale)))
-    kinds = {str: values.dtype in TEXTS, bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
+    kinds = {str: isinstance(values.dtype, TEXTS), bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
     if not kinds[kind]:
         raise BadValueError(
             f"{column}: its values are {values.dtype}, and the words of scale= are {KINDS[kind]}; "
@@ -105,7 +105,7 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
 def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Scale) -> BadValueError:
     """The error for words that are not in the scale: how often each stands, and the word that is nearest to it."""
     odd = values.filter(unknown)
-    counts = (odd.cast(pl.String) if odd.dtype in TEXTS else odd).rename("word").value_counts()
+    counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
     unknown_words = [
         f"{word!r} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
@@ -128,7 +128,7 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
 
 def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
-    if values.dtype not in TEXTS:
+    if not isinstance(values.dtype, TEXTS):
         return
     first = values.head(MOST)
     first = first.drop_nulls() if first.null_count() else first  # which is a plan of polars
@@ -209,7 +209,7 @@ def label_column(
         return one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
-    if values.dtype in TEXTS:
+    if isinstance(values.dtype, TEXTS):
         refuse_lists_as_text(values, column)
         raise BadValueError(
             f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
@@ -236,11 +236,11 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     if values.dtype == pl.Boolean and value in (0, 1):
         return values == bool(value)
     try:
-        if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean or value is None:
+        if isinstance(value, str) != isinstance(values.dtype, TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
         if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
             return _same_as_built(values, value)
-        return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
+        return values.cast(pl.String) == value if isinstance(values.dtype, TEXTS) else values == value
     except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
 

@@ -97,6 +97,18 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
     _same_but_examples(ours.audit(), theirs.audit())
 
 
+@pytest.mark.parametrize("kind", ["int32", "uint64"])
+def test_ids_beside_of_another_width(kind: str) -> None:
+    """Documents whose integers are of another type than those of the judgments pass between processes."""
+    rows = pd.DataFrame({"query": ["a", "a"], "run": ["u", "v"], "doc": pd.Series([1, 2], dtype=kind), "score": 1.0})
+    qrels = pd.DataFrame({"query": ["a", "b"], "doc": [1, -1], "grade": 1})
+    both = (one.irm(system="run", catalogue=100).judge(qrels) for one in (dd.from_pandas(rows, npartitions=1), rows))
+    ours, theirs = both
+    _same(ours.evaluate("catalogue_coverage@2"), theirs.evaluate("catalogue_coverage@2"), "run")
+    assert ours.evaluate("catalogue_coverage@2").compute()["value"].tolist() == [0.01, 0.01]
+    _same(ours.compare("catalogue_coverage@2"), theirs.compare("catalogue_coverage@2"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1, 7])
 def test_systems(npartitions: int) -> None:

@@ -923,6 +923,17 @@ def test_a_total_of_an_empty_frame_of_arrow_categories() -> None:
     assert total["n"].tolist() == [0]
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+def test_queries_of_the_judgments_beside_arrow_categories(ordered: bool) -> None:
+    """Queries that only judgments have follow those of the frame, whose categories may have an order in Arrow."""
+    kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string(), ordered=ordered))
+    log = pd.DataFrame({"query": pd.Series(["a"], dtype=kind), "doc": ["x"], "score": [1.0]})
+    qrels = pd.DataFrame({"query": pd.Categorical(["a", "b"]), "doc": ["x", "x"], "grade": [1, 1]})
+    found = log.irm.judge(qrels).per_query("rr")
+    assert dict(zip(found["query"].tolist(), found["value"], strict=True)) == {"a": 1, "b": 0}
+    assert found["query"].dtype == kind
+
+
 def _schema(frame: Any) -> dict[str, Any]:
     names = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else getattr(frame, "column_names", None)
     return {name: _type(frame, name) for name in (list(frame.columns) if names is None else names)}

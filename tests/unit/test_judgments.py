@@ -1218,6 +1218,36 @@ def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series)
         run.irm(by="seg").judge(qrels).evaluate("precision")
 
 
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (pl.Series([Decimal(2**53 + 1), Decimal(5)], dtype=pl.Decimal(38, 0)), pl.Series([2.0**53, 5.0])),
+        (
+            pl.Series([datetime.date(9999, 12, 31)]).cast(pl.Datetime("ms")),
+            pl.Series([1], dtype=pl.Datetime("ns")),
+        ),
+        (pl.Series([2**62], dtype=pl.Duration("ms")), pl.Series([5], dtype=pl.Duration("ns"))),
+        (pl.Series([2**127], dtype=pl.UInt128), pl.Series([5], dtype=pl.Int64)),
+        (pl.Series([Decimal(10**37)], dtype=pl.Decimal(38, 0)), pl.Series([Decimal(5)], dtype=pl.Decimal(10, 5))),
+    ],
+    ids=["decimal beside float", "datetime", "duration", "integer", "decimal"],
+)
+def test_ids_that_no_common_type_holds_are_refused(ours: pl.Series, theirs: pl.Series, flip: bool) -> None:
+    """Ids of the log, of judgments, of lists and of a baseline that fit no type beside the others are an error."""
+    ours, theirs = (theirs, ours) if flip else (ours, theirs)
+    run, qrels = (pl.DataFrame({"doc": ids}).with_columns(query=pl.lit("a"), grade=1) for ids in (ours, theirs))
+    run = run.with_columns(score=pl.int_range(pl.len()))
+    with pytest.raises(BadValueError, match="cannot hold"):
+        run.drop("grade").irm.judge(qrels).evaluate("rr")
+    lists = run.group_by("query").agg("doc").with_columns(relevant=theirs.implode().first())
+    with pytest.raises(BadValueError, match="cannot hold"):
+        lists.irm(relevant="relevant").evaluate("rr")
+    of_ids, saved = (frame.rename({"doc": "query", "query": "doc"}) for frame in (run, qrels))
+    with pytest.raises(BadValueError, match="cannot hold"):
+        of_ids.irm.compare("rr", baseline=saved.with_columns(score=1).irm.per_query("rr"))
+
+
 @pytest.mark.parametrize("role", ["query", "doc", "seg"])
 @pytest.mark.parametrize(
     ("ours", "theirs"),

@@ -337,3 +337,22 @@ def test_a_scale_is_a_copy_and_can_be_taken_back() -> None:
     assert irm.evaluate("cg")["value"].item() == 2
     assert "scale={'good': 2, 'bad': 0}" in repr(irm)
     assert "a grade is a number" in error(lambda: irm(scale=None).evaluate("cg"))
+
+
+@pytest.mark.skipif(not hasattr(pl, "Categories"), reason="categories have no names in this polars")
+def test_categories_that_have_a_name_are_text() -> None:
+    """Words, ids and classes of such a type are taken as those of any categories."""
+    kind = pl.Categorical(pl.Categories("shop"))
+    log = pl.DataFrame({"query": "a", "doc": ["x", "y"], "score": [2, 1], "said": ["bad", "good"]})
+    log = log.with_columns(pl.col("query", "doc", "said").cast(kind))
+    ids = log.drop("said")
+    qrels = pl.DataFrame({"query": ["a"], "doc": ["y"], "grade": [1]})
+    for irm in (ids.irm.judge(qrels), log.irm(grade="said", scale={"bad": 0, "good": 1})):
+        assert irm.evaluate("rr")["value"].to_list() == [0.5]
+    assert log.irm(label="said", positive="good").evaluate("rr")["value"].to_list() == [0.5]
+    judged = ids.with_columns(grade=1)
+    novelty = [
+        frame.irm(popularity={"x": 1, "y": 3}).evaluate("novelty@2")
+        for frame in (judged, judged.cast({kind: pl.String}))
+    ]
+    assert novelty[0].equals(novelty[1])

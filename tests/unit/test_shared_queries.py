@@ -83,7 +83,14 @@ def test_a_pair_is_a_query_in_a_segment() -> None:
 def test_each_system_has_to_share_something() -> None:
     """Two that share do not make up for a third that does not; one system alone has nobody to share with."""
     log = pl.DataFrame({"query": [1, 1, 2], "arm": list("ABC"), "score": 1.0, "label": 1})
-    assert error(lambda: log.irm(system="arm").evaluate("rr"), ColumnError).startswith("arm: 'C' has results of 1 ")
+    assert error(lambda: log.irm(system="arm").evaluate("rr"), ColumnError).startswith(
+        "arm: 'C' has results of 1 query, "
+    )
+    for name in (None, 1):
+        named = log.with_columns(arm=pl.Series([name, 2, 2], dtype=pl.Int64), query=pl.Series([1, 2, 2]))
+        for kind in (named, named.lazy()):
+            said = error(lambda kind=kind: kind.irm(system="arm").evaluate("rr"), ColumnError)
+            assert said.startswith(f"arm: {name} has results of 1 query, and no other")
     assert log.filter(arm="C").irm(system="arm").evaluate("rr")["value"].to_list() == [1]
     assert log.clear().irm(system="arm").evaluate("rr").is_empty()
 
