@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -41,15 +42,17 @@ def power(
     alt = altair()
     there = [name for name in ONCE if name in border_of(frame).names()]
     alone = {name: values[0] for name in there if (values := column_of(frame, name).unique()).len() == 1}
-    ignored = [*alone, "reason"]
-    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
+    keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
+    ignored = [*alone, *({"reason"} - keys)]
+    counts = [name for name in COUNTS if name not in keys]
+    tidy = lighted(read_tidy(frame, SAID, NEEDS, counts, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     lacking = tidy.table["needed"].null_count()
     said = ", ".join(f"{ONCE[name]}{value}" for name, value in alone.items())
     tidy = tidy.said(said, f"{lacking:,} unknown numbers are not drawn" if lacking else "")
     tidy = tidy.with_columns(goal=pl.lit(goal))
-    titles = (said for name, said in COUNTED.items() if name in tidy.table.columns)
+    titles = (said for name, said in COUNTED.items() if name in counts and name in tidy.table.columns)
     title = next(titles, "Queries, or clusters of them")
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))

@@ -817,6 +817,15 @@ def test_power_rises_with_the_number_of_queries() -> None:
     }
     assert "Units of each arm" in titles(plot.power(several))
     assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
+    for key in ("reason", "n_all", "baseline_n"):  # columns of other plans, here keys
+        halves = runs.frame.with_columns((pl.col("query").rank("dense") % 2).cast(pl.String).alias(key)).irm(
+            system=runs.roles["system"], by=key
+        )
+        plan = halves.plan("rr", detect=0.5, power=[0.5, 0.9], baseline="a", resamples=20)
+        assert len(rows(plot.power(plan), "color")[0]) == 2 * len(
+            rows(plot.power(plan.filter(pl.col(key) == "0")), "color")[0]
+        )
+        assert {row[0] for row in rows(plot.power(plan), "color")[0]} == {"0", "1"}
     assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))
 

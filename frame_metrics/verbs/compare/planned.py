@@ -96,8 +96,12 @@ class PlanOptions(CompareOptions):
         if judged < FEWEST:
             return f"n_units={judged}: people judged fewer than {FEWEST}, which says nothing of the others"
         least = seen_by(every, spread, power, self.level)
+        if not np.isfinite(least):
+            return f"n_all={every}: so few show no difference with n_tests={self.n_tests}; let the machine judge more"
+        step = 10.0 ** (np.floor(np.log10(least)) - 2) if least > 0 else 1.0
+        above = np.ceil(least / step + 1e-9) * step  # so that the difference that is said is seen
         return (
-            f"n_all={every}: where people judge all of them, {least:.3g} is the least difference that is seen with "
+            f"n_all={every}: where people judge all of them, {above:.3g} is the least difference that is seen with "
             f"power={power}; let the machine judge more, or ask for a greater difference"
         )
 
