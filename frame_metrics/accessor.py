@@ -1206,7 +1206,7 @@ class IRM(Generic[Frame]):
         ``n_all``, n is the least for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than
         detect^2 / (z(1 - a / 2) + z(power))^2, where the n that it is divided by is less the last term. lambda is
         (1 - n / N) c / v^2 within 0 and 1; as it is fitted to n queries, the variance is its mean over what they may
-        fit. At least 5.
+        fit. n is at least 25, and as many as hold four that differ, unless people alone need fewer; never below 5.
 
         Parameters
         ----------

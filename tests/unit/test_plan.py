@@ -187,6 +187,7 @@ def test_the_power_of_very_few_labels_is_reached(shares: tuple[float, ...], righ
     people, machine = drawn(20_000)
     mean = people.mean()
     (needed,) = judged(people, machine).plan("dcg@1", detect=detect, n_all=2000, resamples=1)["needed"]
+    assert needed * (shares[0] + shares[2]) > 3.9  # queries that differ
     seen = []
     for _ in range(400):
         people, machine = drawn(2000)
