@@ -79,7 +79,7 @@ class Beside:
         least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # what is less is left by adding floats
         some = (own > least) & (machine > least)
         joint = np.where(some, (people + own - apart) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
-        rare = DIFFERING * len(sizes) / max(np.count_nonzero(judged[0]), 1)  # units to judge until so many differ
+        rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until so many differ
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
 
     def judged(self, spread: Array, factor: float, beyond: float) -> Array:
