@@ -1206,8 +1206,8 @@ class IRM(Generic[Frame]):
         machine on all, c = r s v where r is the correlation of both on the former, and N for ``n_all``, n is the least
         for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than detect^2 / (z(1 - a / 2) +
         z(power))^2, where the n that it is divided by is less the last term. lambda is (1 - n / N) c / v^2 within 0 and
-        1; as it is fitted to n queries, the variance is its mean over what they may fit. At least 5. docs/labels.md
-        has an example by hand.
+        1; as it is fitted to n queries, the variance is its mean over what they may fit. n is at least 25, and as many
+        as hold four that differ, unless people alone need fewer; never below 5. docs/labels.md has an example by hand.
 
         Parameters
         ----------
@@ -1235,7 +1235,7 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             There is no query, or what ``compare`` refuses of queries; a number out of its range; a difference greater
-            than that of any two values of the metric; ``n_all`` without a proxy, or of fewer than people judged;
+            than that of any two values of the metric; ``n_all`` without a proxy;
             judgments with ``sampling``.
 
         Examples

@@ -242,12 +242,12 @@ class Job(Call):
             yield {"baseline": self._saved.of_one()}
 
     def _with_flags(self, audit: pl.DataFrame) -> pl.DataFrame:
-        """What an audit found, in words of the shell."""
+        """An audit, in words of the shell."""
         told = [with_flags(message, options_of(self.name)) for message in audit["message"]]
         return audit.with_columns(message=pl.Series(told, dtype=pl.String))
 
     def _reworded(self, content: Any) -> Any:
-        """What a report shows, with the names of files and flags."""
+        """The content of a report, with the names of files and flags."""
         files = ["standard input" if name == "-" else name for name in self.arguments[0]]
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
         audit = self._with_flags(content.audit)

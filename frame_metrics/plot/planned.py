@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -40,18 +41,21 @@ def power(
     if not is_number(goal) or not 0 < goal < 1:
         raise BadValueError(f"goal={shown(goal)} is not a chance between 0 and 1, as 0.8")
     alt = altair()
-    alone = _once(frame, color, facet)
-    ignored = [*alone, "reason"]
-    tidy = lighted(read_tidy(frame, SAID, NEEDS, COUNTS, color=color, facet=facet, ignored=ignored), None, chosen)
+    keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
+    counts = [name for name in COUNTS if name not in keys]
+    alone = _once(frame, keys, color, facet)
+    ignored = [*alone, *({"reason"} - keys)]
+    tidy = lighted(read_tidy(frame, SAID, NEEDS, counts, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
     if tidy.table["needed"].is_null().all():
-        known = column_of(frame, "reason").drop_nulls().to_list() if "reason" in border_of(frame).names() else []
+        has_reason = "reason" in border_of(frame).names() and "reason" not in keys
+        known = column_of(frame, "reason").drop_nulls().to_list() if has_reason else []
         why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
         raise BadValueError(f"power: no number is known, of any chance ({why})")
     said = ", ".join(f"{ONCE.get(name, f'{name} ')}{value}" for name, value in alone.items())
     tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))
-    titles = (said for name, said in COUNTED.items() if name in tidy.table.columns)
+    titles = (said for name, said in COUNTED.items() if name in counts and name in tidy.table.columns)
     title = next(titles, "Queries, or clusters of them")
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
@@ -67,13 +71,13 @@ def power(
     return chart if tidy.facet is None else chart.resolve_scale(x="independent")
 
 
-def _once(frame: Any, color: Names, facet: Names) -> dict[str, Any]:
+def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, Any]:
     """The key columns of one value, and that value: those of ``ONCE``, and where colours are named all others."""
-    named = [name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])]
-    own = (*NEEDS, *COUNTS, "reason", *named)
+    named = {name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])}
+    own = {*NEEDS, *COUNTS, "reason"} - keys | named
     there = [name for name in border_of(frame).names() if name not in own]
-    keys = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
-    return {name: values[0] for name in keys if (values := column_of(frame, name).unique()).len() == 1}
+    able = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
+    return {name: values[0] for name in able if (values := column_of(frame, name).unique()).len() == 1}
 
 
 def _within_reach(tidy: Tidy) -> Tidy:

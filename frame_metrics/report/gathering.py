@@ -106,7 +106,7 @@ def gathered(
         named=baseline is not None,
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
-        threshold=None if plan is None or isinstance(plan.conventions.threshold, str) else plan.conventions.threshold,
+        threshold=_threshold(plan),
     )
     if columns.by:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
@@ -119,6 +119,12 @@ def gathered(
     content = queries_added(_differing(content, work, compared), work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
+
+
+def _threshold(plan: Any) -> float | None:
+    """The threshold that was said as a number, -0 as 0."""
+    said = None if plan is None else plan.conventions.threshold
+    return None if said is None or isinstance(said, str) else 0.0 + said
 
 
 def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float] | None) -> pl.DataFrame:

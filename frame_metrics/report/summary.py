@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TOP = 10  # of a ranking, where the first metric has no cutoff
 SEGMENTS = 50  # more are not looked through
 LEAST = 30  # queries of a segment; intervals of fewer are too short for what is told of the farthest of many
-LEVEL = 0.95  # of the intervals of all bins of scores together
 EXPECTED = 10  # rows of either label in a bin, by its mean score; of fewer the interval is too short
 SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
@@ -195,10 +194,10 @@ class Decisions:
                 return
 
     def _calibrated(self) -> Iterator[Said]:
-        """How far scores are from the shares that came true, and the bin of which this is surest.
+        """Say how far scores are from the shares that came true, and the bin of which this is surest.
 
-        The intervals of all bins hold together. Bins are left out that hold too few rows for one; so are rows that
-        are weighted, or not independent of each other.
+        The intervals of all bins hold together, at the level that the caller says. Bins are left out that hold too
+        few rows for one; so are rows that are weighted, or not independent of each other.
         """
         columns = self.work.columns
         if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
@@ -210,7 +209,7 @@ class Decisions:
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
         rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
         for row in rows:
-            ends = share_between(row["observed"], row["n"], 1 - (1 - LEVEL) / len(rows))
+            ends = share_between(row["observed"], row["n"], 1 - (1 - self.compared["ci"]) / len(rows))
             row |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
         if rows:
             far = max(rows, key=lambda row: max(row["ci_low"] - row["predicted"], row["predicted"] - row["ci_high"]))

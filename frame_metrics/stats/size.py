@@ -14,7 +14,8 @@ from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.significance import CLOSE
 
 FITS = np.array([[NormalDist().inv_cdf((i + 0.5) / 20)] for i in range(20)])  # chances of a normal number, alike
-HALVINGS = 60  # of an interval that holds a number of units, until floats have nothing between its ends
+NEAR = 1e-11  # ends of an interval that holds a number of units, as a share of it: nearer than a unit can tell
+SURE, DIFFERING = 25, 4  # units that people judge, and that differ: of fewer, a t-test with a machine sees less
 
 
 def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
@@ -56,6 +57,7 @@ class Beside:
     units: int  # how many there are
     machine: float  # the variance of the machine's values
     joint: Array  # their covariance with those of people, what was seen first, then resamples
+    least: float  # units that people judge at the least, where people alone need more
 
     @classmethod
     def of(cls, judged: Array, sizes: Array, every: Array, units: int | None, drawn: tuple[int, int]) -> Beside:
@@ -77,17 +79,19 @@ class Beside:
         least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # what is less is left by adding floats
         some = (own > least) & (machine > least)
         joint = np.where(some, (people + own - apart) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
-        return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint)
+        rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until so many differ
+        return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
 
     def judged(self, spread: Array, factor: float, beyond: float) -> Array:
         """Return the least number n that people judge for which the variance times ``factor`` is 1; infinite for none.
 
         The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``powered``,
         of the variances s by people and v by the machine and their covariance c. It is the mean over the lambda that n
-        units may fit, as c is fitted with a variance of (s v + c^2) / n.
+        units may fit, as c is fitted with a variance of (s v + c^2) / n. Of few units that says too
+        little: n is no less than ``least``, or than people alone need.
         """
         few, many = np.full(len(spread), beyond), np.full(len(spread), float(self.units))
-        for _ in range(HALVINGS):
+        while (many - few > NEAR * many).any():
             n = (few + many) / 2
             rest = np.maximum(1 - n / self.units, CLOSE)
             fitted = self.joint + FITS * np.sqrt((spread * self.machine + self.joint**2) / n)
@@ -95,7 +99,8 @@ class Beside:
             variance = (spread - 2 * tuned * self.joint + tuned**2 * self.machine / rest).mean(axis=0)
             enough = factor * variance <= n - beyond
             few, many = np.where(enough, few, n), np.where(enough, n, many)
-        return np.where(many < self.units, np.maximum(many, FEWEST), np.inf)
+        least = np.maximum(np.minimum(spread * factor + beyond, self.least), FEWEST)
+        return np.where(many < self.units, np.maximum(many, least), np.inf)
 
 
 def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Beside | None = None) -> Array:

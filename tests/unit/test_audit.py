@@ -463,6 +463,15 @@ def test_a_count_of_relevant_documents_makes_the_ideal_known() -> None:
     results = CLEAN.drop_nulls()
     assert checks(results.irm(query="query")) == ["ideal from the results alone"]
     assert checks(results.with_columns(total=pl.lit(2)).irm(n_relevant="total")) == []
+    assert checks(results.irm(collection_size=True)) == []
+    assert (
+        checks(
+            pl.concat([results.with_columns(run=run) for run in (pl.lit("a"), pl.lit("b"))]).irm(
+                system="run", collection_size=True
+            )
+        )
+        == []
+    )
     assert checks(RUN.irm.judge(QRELS.join(RUN, on=["query", "doc"], how="semi"))) == []
 
 

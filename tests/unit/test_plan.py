@@ -174,6 +174,51 @@ def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
     assert np.mean(seen) == pytest.approx(0.8, abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("shares", "right", "detect"),
+    [((0.1, 0.75, 0.15), 0.9, 0.175), ((0.04, 0.9, 0.06), 0.9, 0.1), ((0.02, 0.95, 0.03), 0.99, 0.08)],
+)
+def test_the_power_of_very_few_labels_is_reached(shares: tuple[float, ...], right: float, detect: float) -> None:
+    """Where a good machine leaves little to people, and systems differ in few queries."""
+    random = np.random.default_rng(13)
+
+    def drawn(n: int) -> Any:
+        people, other = random.choice([-1.0, 0, 1], (2, n), p=shares)
+        return people, np.where(random.random(n) < right, people, other)
+
+    people, machine = drawn(20_000)
+    mean = people.mean()
+    (needed,) = judged(people, machine).plan("dcg@1", detect=detect, n_all=2000, resamples=1)["needed"]
+    alone = (1.96 + 0.84) ** 2 * people.var() / detect**2  # enough without a machine
+    assert needed >= 0.97 * min(4 / (shares[0] + shares[2]), alone)  # four that differ, else so many
+    seen = []
+    for _ in range(400):
+        people, machine = drawn(2000)
+        found = powered(np.append(people[:needed] - mean + detect, [np.nan] * (2000 - needed)), machine)
+        seen.append(found.p_value("t") <= 0.05)
+    assert np.mean(seen) >= 0.78
+
+
+def test_the_number_is_the_same_of_many_queries_and_of_more() -> None:
+    """However many the machine judges, up to those that nobody can count."""
+    people, other = np.random.default_rng(14).normal(0, 1, (2, 60))
+    irm = judged(people, people + other)
+    found = [irm.plan("dcg@1", detect=0.2, n_all=2**power, resamples=1)["needed"].item() for power in (50, 60, 62)]
+    assert len({*found}) == 1
+
+
+@pytest.mark.parametrize("n_all", [10, 17, 48, 333])
+def test_the_least_difference_that_is_said_is_seen(n_all: int) -> None:
+    """The number that the reason says, given back as ``detect``, has a plan; where all are too few, none is said."""
+    people, other = np.random.default_rng(15).normal(0, 1, (2, 10))
+    irm = judged(people, people + other)
+    reason = irm.plan("dcg@1", detect=0.01, n_all=n_all, resamples=1)["reason"].item()
+    least = float(reason.partition("all of them, ")[2].partition(" is")[0])
+    assert irm.plan("dcg@1", detect=least, n_all=n_all, resamples=1)["needed"].item() is not None
+    (none,) = irm.plan("dcg@1", detect=0.01, n_all=5, n_tests=100_000, resamples=1)["reason"]
+    assert none == "n_all=5: so few show no difference with n_tests=100000; let the machine judge more"
+
+
 def test_clusters_and_weights_of_few_labels() -> None:
     """Clusters of three equal queries are one query each; a weight of 0 is none."""
     people, other = np.random.default_rng(11).normal(0, 1, (2, 90))
@@ -366,6 +411,4 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     people = drawn.frame.select("query", "doc", grade=1.0, chance=0.5)
     chosen = drawn.frame.irm(system="run").judge(people, proxy=people.drop("chance"), sampling="chance")
     assert "sampling='chance' has a chance for each query" in error(lambda: chosen.plan("dcg@1", detect=0.1))
-    few = judged(np.arange(6.0), np.arange(9.0), cluster=np.arange(9))
-    assert "n_all=5: people judged 6 clusters already" in error(lambda: few.plan("dcg@1", detect=0.1, n_all=5))
     assert "name query=" in error(lambda: rows.irm(system="run", query=None).plan("roc_auc", detect=0.1))

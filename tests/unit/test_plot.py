@@ -821,6 +821,10 @@ def test_power_rises_with_the_number_of_queries() -> None:
     assert "facet" not in both
     assert both["title"]["subtitle"] == ["ap, to see a difference of 0.5, against a, system b"]
     assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
+    for key in ("reason", "n_all", "baseline_n"):  # columns of other plans, here keys
+        one = runs.plan("rr", detect=0.5, power=[0.5, 0.9], baseline="a", resamples=20)
+        plan = pl.concat([one.select(pl.lit(name).alias(key), pl.all()) for name in "01"])
+        assert {row[0] for row in rows(plot.power(plan), "color")[0]} == {"0", "1"}
     assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
     assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))
 

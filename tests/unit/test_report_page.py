@@ -247,6 +247,14 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     assert (" at threshold 0.5, over 4 rows." in text) == bool(asked)
 
 
+def test_a_threshold_of_minus_0_is_0() -> None:
+    """In sentences and captions."""
+    cases = pl.DataFrame({"score": [0.5, -1.0, 0.2, -0.3], "label": [1, 0, 1, 0]})
+    text = cases.irm(threshold=-0.0).report(metrics=["precision"])
+    assert " at threshold 0, over 4 rows." in text
+    assert "threshold -0" not in text
+
+
 def test_the_level_of_intervals_is_not_rounded() -> None:
     """One of 99.5 % is no 100 %."""
     text = searched().report(metrics="rr", ci=0.995, queries=0)

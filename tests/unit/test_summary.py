@@ -171,6 +171,16 @@ def test_scores_are_said_to_be_off_where_a_bin_surely_is(seed: int, power: float
     assert (" nowhere surely off " in row["sentence"]) == (" are off by " not in row["sentence"])
 
 
+def test_the_interval_of_a_bin_follows_the_level() -> None:
+    """It is wider the surer it is; that of a report without intervals is that of 95 %."""
+    random = np.random.default_rng(3)
+    irm = pl.DataFrame({"score": random.random(400), "label": random.random(400) < 0.5}).irm
+    rows = [irm.summary("roc_auc", ci=ci).filter(about="calibration").row(0, named=True) for ci in (0.5, 0.95, 0.999)]
+    widths = [row["ci_high"] - row["ci_low"] for row in rows]
+    assert widths[0] < widths[1] < widths[2]
+    assert rows[1] == irm.summary("roc_auc").filter(about="calibration").row(0, named=True)
+
+
 def test_scores_that_bear_no_sentence_about_probabilities_have_none() -> None:
     """Those outside 0 and 1, too few, weighted, or of rows that belong together; a threshold changes nothing."""
     random = np.random.default_rng(0)

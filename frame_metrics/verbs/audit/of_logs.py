@@ -82,6 +82,8 @@ def ties_across_the_top(block: RankedBlock) -> Array | None:
 @check("info", "rankings", of="evaluated")
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
     """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
+    if block.log.conventions.collection_size is True:  # the results are all documents
+        return None
     if "beyond" in block.of_queries and "n_relevant" not in block.of_queries:
         return ~block.of_queries["beyond"]
     if block.log.judged is not None or "n_relevant" in block.of_queries:

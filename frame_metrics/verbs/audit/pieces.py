@@ -121,7 +121,7 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
 
 
 def _sides_of(gathered: pl.DataFrame, plan: Plan) -> Iterable[About]:
-    """What is looked at of the labels and predictions of all pieces."""
+    """The labels and predictions of all pieces, as an audit looks at them."""
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
         return ()

@@ -85,14 +85,6 @@ class PlanOptions(CompareOptions):
                     f"apart than {most - least:g}; give the difference in units of the metric, as 0.02"
                 )
 
-    def check_judged(self, units: int, what: str) -> None:
-        """Raise where people judged more units, which are called so, than there will be in all."""
-        if self.n_all is not None and units > self.n_all:
-            raise BadValueError(
-                f"n_all={self.n_all}: people judged {units} {what} already, which are among those that the machine "
-                f"judges in all; give n_all={units} or more, or leave it out for those of the log"
-            )
-
     def rows(self, counts: Row, sums: Array, sizes: Array, beside: Beside | None = None) -> list[Row]:
         """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
         seen = spreads(sums, sizes, self.resamples, self.seed)
@@ -122,8 +114,12 @@ class PlanOptions(CompareOptions):
                 )
             return f"{fewer}, which says nothing of the others"
         least = seen_by(every, spread, power, self.level)
+        if not np.isfinite(least):
+            return f"n_all={every}: so few show no difference with n_tests={self.n_tests}; let the machine judge more"
+        step = 10.0 ** (np.floor(np.log10(least)) - 2) if least > 0 else 1.0
+        above = np.ceil(least / step + 1e-9) * step  # so that the difference that is said is seen
         return (
-            f"n_all={every}: where people judge all of them, {least:.3g} is the least difference that is seen with "
+            f"n_all={every}: where people judge all of them, {above:.3g} is the least difference that is seen with "
             f"power={power}; let the machine judge more, or ask for a greater difference"
         )
 
@@ -184,7 +180,6 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         sums = np.array(judged)[:, some]
         beside = None
         if proxies:
-            options.check_judged(int(some.sum()), "queries" if here.cluster is None else "clusters")
             drawn = options.resamples, options.seed
             beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
             in_part = (here.values[-2][:, pairing.pairs[i]] > 0).any(axis=1) & np.isnan(people)
