@@ -144,16 +144,21 @@ class Decisions:
         named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
         if not named and sign_of(self.content.first):
             rows = [one.turned() if one.baseline == self.best else one for one in rows]
-        others = [one for one in named if one != self.best]
-        if self.best in named or not named:
-            others += [one for one in self.content.places if one not in (self.best, *others)][: 1 if named else None]
-        for at, other in enumerate(others):
+        for at, other in enumerate(self._beside_best(named)):
             sides = {self.best, other}
             pair = next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
             if pair and (named or at == 0 or pair.told):
                 yield pair
             if pair and pair.told and not named:
                 return
+
+    def _beside_best(self, named: Sequence[Any]) -> list[Any]:
+        """The systems that the best one is held against: baselines that are named, else the next; of none, all others."""
+        others = [one for one in named if one != self.best]
+        if named and self.best not in named:
+            return others
+        rest = [one for one in self.content.places if one not in (self.best, *others)]
+        return others + rest[: 1 if named else None]
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
         """The share without a judgment in the top of the rankings, of the best system and of another one."""
