@@ -144,16 +144,23 @@ class Decisions:
         named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
         if not named and sign_of(self.content.first):
             rows = [one.turned() if one.baseline == self.best else one for one in rows]
-        for at, other in enumerate(self._beside_best(named)):
-            sides = {self.best, other}
-            pair = next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
-            if pair and (named or at == 0 or pair.told):
+        pairs = [self._pair(rows, other) for other in self._beside_best(named)]
+        if named:
+            yield from filter(None, pairs)
+            return
+        for at, pair in enumerate(pairs):
+            if pair and (at == 0 or pair.told):
                 yield pair
-            if pair and pair.told and not named:
+            if pair and pair.told:
                 return
 
+    def _pair(self, rows: Sequence[Said], other: Any) -> Said | None:
+        """The row of the best system and another one that has a sentence, if there is one."""
+        sides = {self.best, other}
+        return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
+
     def _beside_best(self, named: Sequence[Any]) -> list[Any]:
-        """The systems that the best one is held against: baselines that are named, else the next; of none, all others."""
+        """The systems that the best one is held against: baselines that are named, or the next; of none, all others."""
         others = [one for one in named if one != self.best]
         if named and self.best not in named:
             return others
