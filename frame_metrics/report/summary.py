@@ -140,10 +140,8 @@ class Decisions:
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame = self.content.of_first(frame)
-        rows = [self._said("difference", row) for row in frame.iter_rows(named=True)]
         named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
-        if not named and sign_of(self.content.first):
-            rows = [one.turned() if one.baseline == self.best else one for one in rows]
+        rows = self._differences(frame, turned=not named and sign_of(self.content.first) != 0)
         pairs = [self._pair(rows, other) for other in self._beside_best(named)]
         if named:
             yield from filter(None, pairs)
@@ -153,6 +151,11 @@ class Decisions:
                 yield pair
             if pair and pair.told:
                 return
+
+    def _differences(self, frame: pl.DataFrame, *, turned: bool) -> list[Said]:
+        """The rows of a comparison; those against the best system may be turned round."""
+        rows = [self._said("difference", row) for row in frame.iter_rows(named=True)]
+        return [one.turned() if turned and one.baseline == self.best else one for one in rows]
 
     def _pair(self, rows: Sequence[Said], other: Any) -> Said | None:
         """The row of the best system and another one that has a sentence, if there is one."""
