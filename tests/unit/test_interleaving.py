@@ -129,7 +129,7 @@ def test_the_audit_names_lists_without_two_teams() -> None:
 
 REFUSALS = r"""
 compared(LOG.filter(pl.col("search").is_in([1, 7])).with_columns(**{"from": pl.col("user")}))
-    ColumnError: from: 'u' has rows of 1 queries, and no other team has any in one of them; in an interleaved list both
+    ColumnError: from: 'u' has rows of 1 query, and no other team has any in one of them; in an interleaved list both
         have some. For arms with lists of their own say team=None, system='from', and compare(..., paired=False)
 LOG.irm(**ROLES).compare("clicks", baseline="C")
     BadValueError: baseline='C' is not among the systems of from: 'B', 'A'
