@@ -1240,7 +1240,7 @@ def test_ids_that_no_common_type_holds_are_refused(ours: pl.Series, theirs: pl.S
     run = run.with_columns(score=pl.int_range(pl.len()))
     with pytest.raises(BadValueError, match="cannot hold"):
         run.drop("grade").irm.judge(qrels).evaluate("rr")
-    lists = run.group_by("query").agg("doc").with_columns(relevant=theirs.implode().first())
+    lists = run.group_by("query").agg("doc").with_columns(theirs.implode().alias("relevant"))
     with pytest.raises(BadValueError, match="cannot hold"):
         lists.irm(relevant="relevant").evaluate("rr")
     of_ids, saved = (frame.rename({"doc": "query", "query": "doc"}) for frame in (run, qrels))

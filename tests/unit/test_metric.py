@@ -374,7 +374,7 @@ def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str
         ("ap(judged_only=1)", BadValueError, ["judged_only=1"]),
         ("roc_auc@10", BadValueError, ["roc_auc takes no cutoff"]),
         ("average_precision@10", BadValueError, ["average_precision takes no cutoff"]),
-        ("coverage@10", BadValueError, ["coverage takes no cutoff"]),
+        ("coverage@10", BadValueError, ["share of rows with a prediction, and has no cutoff", "catalogue_coverage"]),
         ("roc_auc(max_fpr=0)", BadValueError, ["max_fpr=0", "above 0"]),
         ("roc_auc(max_fpr=1.5)", BadValueError, ["max_fpr=1.5"]),
         ("roc_auc(multi='all')", BadValueError, ["'all'", "'ovr', 'ovo'"]),
