@@ -145,6 +145,7 @@ def _from_numbers(name: str, array: Array) -> pl.Series:
     """Return numbers of numpy: NaN is null, integers are not copied."""
     if array.itemsize > 8:  # bytes, the most that polars takes
         raise BadValueError(f"{name}: the column is {array.dtype}, which cannot be read; cast it to another type")
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # the order of bytes that this machine has
     if array.dtype == np.float16:
         return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
     return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
