@@ -161,7 +161,7 @@ def in_number(what: str, n: int) -> str:
     return what
 
 
-def check_level(ci: Any, n_tests: int = 1) -> None:
+def check_ci(ci: Any, n_tests: int = 1) -> None:
     """Raise unless ``ci`` is the level of an interval, also where so many tests share it."""
     if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
         raise BadValueError(f"ci={shown(ci)} is not a level between 0 and 1, as 0.95")

@@ -30,7 +30,7 @@ ORDER = "\0order"  # the number of each row in the whole frame, in pieces of a f
 HELD = 4  # to work on a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
 PARTS = 16  # of the memory allowed, that pieces may have: what is read ahead, copied and computed is beside them
-TEXTS = (pl.Categorical, pl.Enum)  # whose hash is not that of their text
+CATEGORIES = (pl.Categorical, pl.Enum)  # whose hash is not that of their text
 
 
 class Streamed(Border):
@@ -308,7 +308,7 @@ def _begins(keys: Sequence[str]) -> pl.Expr:
 
 def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     """A hash of the query of each row, the same in every batch."""
-    held = (rows[key].cast(pl.String) if isinstance(rows[key].dtype, TEXTS) else rows[key] for key in keys)
+    held = (rows[key].cast(pl.String) if isinstance(rows[key].dtype, CATEGORIES) else rows[key] for key in keys)
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 

@@ -99,4 +99,4 @@ def _sort_of(kind: Any) -> Any:
     """The sort of a type; values of two types of a sort can be taken for each other."""
     if kind.is_numeric():
         return "number"
-    return "text" if kind in (pl.String, pl.Categorical, pl.Enum) else kind.base_type()
+    return "text" if isinstance(kind, pl.String | pl.Categorical | pl.Enum) else kind.base_type()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER, TEXTS
+from frame_metrics.border.pieces import CATEGORIES, ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
@@ -354,7 +354,7 @@ def _systems_of(log: Log) -> pl.Series:
 
 def _plain(names: pl.Series) -> pl.Series:
     """Return names as text, where their type may be that of a piece alone, as categories are."""
-    return names.cast(pl.String) if isinstance(names.dtype, TEXTS) else names
+    return names.cast(pl.String) if isinstance(names.dtype, CATEGORIES) else names
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:

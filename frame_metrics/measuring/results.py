@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, Segments, groups_of, segments_of
-from frame_metrics.errors import BadValueError, check_bool, check_choice, check_level, check_whole
+from frame_metrics.errors import BadValueError, check_bool, check_choice, check_ci, check_whole
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
@@ -40,7 +40,7 @@ class IntervalOptions:
     def __post_init__(self) -> None:
         """Raise for what none of them can be; nothing is read."""
         if self.ci is not None or self.always:
-            check_level(self.ci)
+            check_ci(self.ci)
         check_whole("resamples", self.resamples, 1)
         check_whole("seed", self.seed, 0)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import check_bool, check_level
+from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
@@ -77,7 +77,7 @@ def metrics(
 def _bars(ci: float | None) -> str:
     """Words for intervals, whose level is checked where it is said."""
     if ci is not None:
-        check_level(ci)
+        check_ci(ci)
     return f"bars: {'' if ci is None else f'{100 * ci:g}% '}intervals"
 
 

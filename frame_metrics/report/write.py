@@ -18,7 +18,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_level, check_whole, listed
+from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_ci, check_whole, listed
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
@@ -51,7 +51,7 @@ def report(
     name = None if path is None else file_name(path)
     kind = _format(name, format)
     if options["ci"] is not None:
-        check_level(options["ci"])
+        check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
     check_arms(compared, options["split"])
     jinja = library("jinja2") if kind == "html" else None
@@ -96,7 +96,7 @@ def check_arms(compared: Mapping[str, Any], split: Any) -> None:
 
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:
     """Answer ``irm.summary``, which has the parameters."""
-    check_level(ci)
+    check_ci(ci)
     check_arms(compared, split)
     content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None, split=split)
     columns, system = content.summary.to_dict(), content.system

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_level, check_whole, shown
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_ci, check_whole, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
@@ -58,7 +58,7 @@ class PlanOptions(CompareOptions):
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
         check_whole("n_tests", self.n_tests, 1, MOST - 1)
         check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST - 1)
-        check_level(self.ci, self.n_tests)
+        check_ci(self.ci, self.n_tests)
 
     def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
@@ -151,7 +151,8 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
             pairing, _ = paired_both(source, asked or (), options)
         else:
             measured = measured_for(source, asked, arms=kind == "arms")
-            options.check_reach(measured.asked)  # of numbers from elsewhere, their names
+            if asked is None:  # numbers from elsewhere, whose names are known now
+                options.check_reach(measured.asked)
             if kind == "arms":
                 return _of_arms(measured, str(plan.columns.system), options, schema)
             pairing = paired(measured)
