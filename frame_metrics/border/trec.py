@@ -20,6 +20,7 @@ from frame_metrics.errors import (
     ColumnError,
     FrameMetricsError,
     bad_rows,
+    check_bool,
     check_choice,
     check_parts,
     listed,
@@ -42,29 +43,32 @@ _HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
 
 
 @overload
-def read_run(path: FilePath, *, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
+def read_run(path: FilePath, *, rank: bool = False, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
 @overload
-def read_run(path: FilePath, *, library: Literal["pandas"]) -> pd.DataFrame: ...
+def read_run(path: FilePath, *, rank: bool = False, library: Literal["pandas"]) -> pd.DataFrame: ...
 @overload
-def read_run(path: FilePath, *, library: Literal["pyarrow"]) -> pa.Table: ...
-def read_run(path: FilePath, *, library: str = "polars") -> Any:
+def read_run(path: FilePath, *, rank: bool = False, library: Literal["pyarrow"]) -> pa.Table: ...
+def read_run(path: FilePath, *, rank: bool = False, library: str = "polars") -> Any:
     r"""Read a TREC run file, lines of ``query Q0 doc rank score run``, as a frame.
 
     Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), its rows in the order of the file. The
-    second field, the rank and what follows the sixth field are ignored. A line that begins with ``#`` is a comment, as
-    in ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
+    second field and what follows the sixth field are ignored, and so is the rank, as in ``trec_eval``: where it is
+    another order than that of the scores, the scores decide. A line that begins with ``#`` is a comment, as in
+    ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
     path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
         A line has at most 100,000 bytes.
+    rank : True for a column ``rank`` (int64) too, which ``df.irm(rank="rank")`` ranks by, and ``audit()`` then holds
+        against the scores.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has too few fields, a score that is not finite or too many bytes, the file is not UTF-8 text, or ``path``
-        is no path.
+        A line has too few fields, a score that is not finite, a rank that is read and not whole, or too many bytes, the
+        file is not UTF-8 text, or ``path`` is no path.
 
     Examples
     --------
@@ -75,8 +79,10 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd7', 2.5, 'bm25'), ('q1', 'd3', 0.5, 'bm25')]
     """
     check_choice("library", library, LIBRARIES)
-    rows = _read(file_name(path), _RUN, "score")
-    return given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
+    check_bool("rank", rank)
+    rows = _read(file_name(path), _RUN, "score", whole="rank" if rank else None)
+    ranks = [pl.col("rank").cast(pl.Int64)] if rank else []
+    return given_as(library, rows.select("query", "doc", *ranks, pl.col("number").alias("score"), "run"))
 
 
 @overload
@@ -220,13 +226,20 @@ def write_qrels(
     _write(name, rows.select("query", pl.col("subtopic") if second else pl.lit("0"), "doc", grades.alias("grade")))
 
 
-def _read(name: str, layout: str, number: str) -> pl.DataFrame:
-    """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
-    groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
+def _read(name: str, layout: str, number: str, *, whole: str | None = None) -> pl.DataFrame:
+    """Return the fields of every line as text, and the one that is a number once more as float64 ``number``.
+
+    ``whole``: a field that has to be a whole number, of those that are else ignored.
+    """
+    ignored = {"Q0", "rank", "iter"} - {whole}
+    groups = [_FIELD if field in ignored else f"(?P<{field}>{_FIELD})" for field in layout.split()]
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
     is_number = pl.col("number").is_finite().fill_null(False)
     kinds = {f"{len(groups)} fields, {layout!r}": pl.col("query").is_null(), f"a finite number as {number}": ~is_number}
+    if whole is not None:
+        is_whole = pl.col(whole).cast(pl.Int64, strict=False).is_not_null()
+        kinds[f"a whole number as {whole}"], is_number = ~is_whole, is_number & is_whole
     found, malformed = [], _Malformed(name, kinds)
     for before, lines in lines_of(name):
         rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")

@@ -139,7 +139,7 @@ class Source:
                 text = _separated(text) if text and kind in OF_CELLS else text
                 plan = self._text(path, kind, text)
             else:
-                plan = self._typed(path, kind)
+                plan = self._typed(name, path, kind)
         plan = plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
         return File(name, kind, plan, text, unchanged)
 
@@ -180,15 +180,31 @@ class Source:
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
         return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 
-    def _typed(self, path: str, kind: str) -> pl.LazyFrame:
-        """A file whose format says the types of its columns, or that is of TREC; of qrels the second field if named."""
+    def _typed(self, name: str, path: str, kind: str) -> pl.LazyFrame:
+        """A file whose format says the types of its columns, or that is of TREC, with fields that are read if named."""
         if kind == "run":
-            return read_run(path).lazy()
+            return read_run(path, rank=True).lazy() if self.roles.get("rank") else self._run(name, path).lazy()
         if kind == "qrels":
             return read_qrels(path, subtopic=bool(self.roles.get("subtopic"))).lazy()
         if kind == "parquet":
             return pl.scan_parquet(path, glob=False, hive_partitioning=False)
         return _arrow(path)
+
+    def _run(self, name: str, path: str) -> pl.DataFrame:
+        """A run of TREC without its ranks; where they are another order than its scores, that is told."""
+        try:
+            run = read_run(path, rank=True)
+        except FrameMetricsError:  # of ranks that are no numbers, or of what is then raised again
+            return read_run(path)
+        keys = ["run", "query"]
+        above = run.sort(*keys, "rank").with_columns(pl.all().shift().name.suffix(" above"))
+        rises = [pl.col(name) > pl.col(f"{name} above") for name in ("rank", "score")]
+        odd = above.filter(*(pl.col(key) == pl.col(f"{key} above") for key in keys), *rises).select(keys).n_unique()
+        if odd:
+            what = f"in {odd:,} of {run.select(keys).n_unique():,} queries the ranks are another order than the scores"
+            way = "" if self.handed_on else "; --rank rank takes the ranks"
+            say(f"{name}: {what}, which decide, as in trec_eval{way}")
+        return run.drop("rank")
 
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""

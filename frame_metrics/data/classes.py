@@ -195,11 +195,13 @@ def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
 def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
     """Classes as the caller lists them, in the type of the labels."""
     dtype = None if kind == pl.Null else kind
+    column, held = (columns.predicted, kind) if label.dtype == pl.Null else (columns.label, label.dtype)
     for value in values:
         try:
-            pl.Series([value], dtype=dtype, strict=True)
+            one = pl.Series([value], dtype=dtype, strict=True)
+            if not same_as(one, value, str(column)).all():  # as a moment whose nanoseconds were cut off
+                raise TypeError
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            column, held = (columns.predicted, kind) if label.dtype == pl.Null else (columns.label, label.dtype)
             raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {held}") from None
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)

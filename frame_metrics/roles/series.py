@@ -240,6 +240,8 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
             raise TypeError
         if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
             return _same_as_built(values, value)
+        if isinstance(values.dtype, pl.Datetime | pl.Duration):
+            return _same_time(values, value)
         return values.cast(pl.String) == value if isinstance(values.dtype, TEXTS) else values == value
     except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
@@ -254,6 +256,17 @@ def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
     at = values.rename("value").to_frame().with_row_index("at")
     hits = at.join(one.to_frame(), on="value", how="semi")["at"]
     return at["at"].is_in(hits.implode()).set(values.is_null(), None)
+
+
+def _same_time(values: pl.Series, value: Any) -> pl.Series:
+    """Mark the moments, or lengths of time, that are the given one, of which polars cuts off what is below the unit."""
+    below = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))  # pandas has them
+    unit = values.dtype.time_unit  # type: ignore[attr-defined]
+    if unit == "ns":
+        return values - pl.Series([below]).cast(pl.Duration("ns")) == value
+    if unit == "ms":
+        below += getattr(value, "microsecond", getattr(value, "microseconds", 0)) % 1000
+    return values.is_null() & pl.Series([None], dtype=pl.Boolean) if below else values == value
 
 
 def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:

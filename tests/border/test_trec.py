@@ -239,6 +239,28 @@ def test_what_is_no_path(path: Any) -> None:
         assert str(caught.value) == message
 
 
+def test_ranks_of_a_run(tmp_path: Path) -> None:
+    """They are read where that is asked for, as whole numbers, and can be held against the scores."""
+    path = file_of(tmp_path, b"# ranks\nq Q0 a 2 0.9 r\nq Q0 b 1 0.1 r\n")
+    assert frame_metrics.read_run(path, rank=True).rows() == [("q", "a", 2, 0.9, "r"), ("q", "b", 1, 0.1, "r")]
+    judged = (
+        frame_metrics.read_run(path, rank=True)
+        .irm(rank="rank", score="score")
+        .judge(pl.DataFrame({"query": "q", "doc": "b", "grade": 1}))
+    )
+    assert judged.evaluate("rr")["value"].to_list() == [1.0]
+    assert "scores out of rank order" in judged.audit()["check"].to_list()
+    assert frame_metrics.read_run(file_of(tmp_path, b""), rank=True).schema["rank"] == pl.Int64
+    for rank, line in {"1.5": 2, "first": 2}.items():
+        path = file_of(tmp_path, f"q Q0 a 1 2 r\nq Q0 b {rank} 1 r\n".encode())
+        with pytest.raises(
+            FrameMetricsError, match=f"line {line}: expected a whole number as rank, got 'q Q0 b {rank} 1 r'"
+        ):
+            frame_metrics.read_run(path, rank=True)
+    with pytest.raises(BadValueError, match="rank='rank' is not True or False"):
+        frame_metrics.read_run(path, rank="rank")  # type: ignore[call-overload]
+
+
 SIX = "expected 6 fields, 'query Q0 doc rank score run', got "
 FOUR = "expected 4 fields, 'query iter doc grade', got "
 SCORE = "expected a finite number as score, got "

@@ -223,6 +223,33 @@ def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert_frame_equal(found, run.irm(doc="doc").judge(judged).evaluate(*METRICS))
 
 
+def test_ranks_of_a_run_that_contradict_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    """Scores decide, and standard error says where the ranks do not fit them; --rank takes the ranks."""
+    rows = [
+        "q1 Q0 a 1 0.5 s",
+        "q1 Q0 b 2 0.9 s",
+        "q2 Q0 b 2 0.4 s",
+        "q2 Q0 a 1 0.5 s",
+        "q3 Q0 a 0 1 s",
+        "q3 Q0 b 0 2 s",
+    ]
+    Path("odd.run").write_text("\n".join(rows))
+    Path("known.qrels").write_text("q1 0 a 1\nq2 0 b 1\nq3 0 b 1\n")
+    call = ["evaluate", "odd.run", "rr", "--qrels", "known.qrels"]
+    assert main(call) == 0
+    shown = capsys.readouterr()
+    assert read(shown.out)["value"].to_list() == [pytest.approx((0.5 + 0.5 + 1) / 3)]
+    told = "odd.run: in 1 of 3 queries the ranks are another order than the scores, which decide, as in trec_eval"
+    assert shown.err == f"frame-metrics: {told}; --rank rank takes the ranks\n"
+    assert main(["convert", "odd.run", "-o", "odd.csv"]) == 0
+    assert capsys.readouterr().err == f"frame-metrics: {told}\n"
+    Path("odd.run").write_text("\n".join(rows[:4]))
+    assert read(out(capsys, *call, "--rank", "rank"))["value"].to_list() == [pytest.approx((1 + 0.5 + 0) / 3)]
+    Path("odd.run").write_text("q1 Q0 a first 0.5 s\nq1 Q0 b - 0.9 s\n")
+    assert main(call) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_files_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     """--catalogue and --popularity take a file where Python takes a frame; its ids meet those of the log."""
     chosen = pl.DataFrame({"doc": [1, 2, 3, 4], "count": [4, 2, 1, 1]})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -95,3 +97,32 @@ def test_a_label_is_none_where_judgments_are_grades_or_lists() -> None:
     assert said == "positive= is a label, and grade is a grade; say rel=, or name label="
     said = error(lambda: run.irm(positive=0).evaluate("rr"), ColumnError)
     assert said == "positive= is a label, and relevant lists ids; say positive=None"
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "expected"),
+    [
+        (pd.to_datetime([0, 1, 1, 1000]), pd.Timestamp(1), [0, 1, 1, 0]),
+        (pd.to_datetime([0, 1, 1, 1000]), pd.Timestamp(0), [1, 0, 0, 0]),
+        (pd.to_datetime([0, 1, 1, 1000]).tz_localize("UTC"), pd.Timestamp(1, tz="UTC"), [0, 1, 1, 0]),
+        (pd.to_timedelta([0, 1, 1, 1000]), pd.Timedelta(1), [0, 1, 1, 0]),
+        (pd.to_timedelta([0, 1, 1, 1000]).as_unit("us"), pd.Timedelta(1), [0, 0, 0, 0]),
+        (pd.to_timedelta([0, 0, 0, 1000]).as_unit("us"), pd.Timedelta(1000), [0, 0, 0, 1]),
+        (pd.to_datetime([0, 0, 0, 2], unit="ms").as_unit("ms"), datetime(1970, 1, 1, 0, 0, 0, 5), [0, 0, 0, 0]),
+        (pd.to_datetime([0, 0, 0, 2], unit="ms").as_unit("ms"), datetime(1970, 1, 1, 0, 0, 0, 2000), [0, 0, 0, 1]),
+    ],
+)
+def test_times_are_compared_to_the_nanosecond(labels: Any, positive: Any, expected: list[int]) -> None:
+    """What is below the unit of a column, or of Python, is not cut off."""
+    frame = pd.DataFrame({"label": labels, "predicted": labels})
+    assert frame.irm(positive=positive).evaluate("tp")["value"].tolist() == [sum(expected)]
+    log = pd.DataFrame({"query": labels, "score": [4, 3, 2, 1], "grade": 1})
+    if sum(expected):
+        assert log.irm.explain("num_ret", query=positive)["query"].tolist() == list(labels[np.array(expected) == 1])
+
+
+def test_classes_that_python_has_no_values_for_are_an_error() -> None:
+    """Two moments that differ in nanoseconds only would be one class."""
+    frame = pd.DataFrame({"label": pd.to_datetime([0, 1]), "predicted": pd.to_datetime([0, 1])})
+    refused = error(lambda: frame.irm(classes=[*frame["label"]]).confusion(), BadValueError)
+    assert refused.startswith("label: <pandas.Timestamp> cannot be one of its values")
