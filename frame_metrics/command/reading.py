@@ -151,6 +151,8 @@ class Source:
         elif kind == "jsonl":
             plan = pl.scan_ndjson(path, infer_schema_length=ROWS)
         else:
+            if text:
+                text.check_list()
             plan = pl.read_json(path, infer_schema_length=ROWS).lazy()
         if text is None:
             return plan

@@ -306,7 +306,8 @@ def absent(
     such = "that" if len(pair) == 1 else "such a"
     hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
     more = next((words for words in hints if words), "")
-    return f"no column is named {what} {which}, and none of {listed(available)} has {such} name{more}"
+    others = f"none of {listed(available)} has {such} name" if available else "the frame has no columns"
+    return f"no column is named {what} {which}, and {others}{more}"
 
 
 def likely(role: str, available: list[str]) -> str:

@@ -276,6 +276,13 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         b"[1, 2]\n",
         'log.jsonl, line 1: expected an object, as {"query": 1}, got [1, 2]',
     ),
+    "an object of columns": (
+        "log.json",
+        b'\n{"query": ["q1", "q2"], "score": [1, 2]}',
+        'log.json, line 2: expected a list of rows, as [{"query": 1}], got an object; pandas writes one with '
+        "to_json(orient='records'), and objects a line each are jsonl",
+    ),
+    "no rows": ("log.json", b"[]", "no column is named as the query with --query, and the frame has no columns"),
     "a list of numbers": ("log.json", b"[1, 2]\n", 'log.json, row 1: expected an object, as {"query": 1}, got 1'),
     "a truth value": (
         "log.jsonl",
