@@ -166,10 +166,11 @@ def _from_text(name: str, values: Any) -> pl.Series:
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:
-    """Return categories as their values; as an Enum where they have an order that their values have not."""
+    """Return categories as their values; as an Enum where they have an order that is neither theirs nor its reverse."""
     levels = _as_series(name, values.cat.categories.to_series())
     code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
-    if values.cat.ordered and not (levels.dtype.is_numeric() and levels.is_sorted()):
+    in_order = levels.is_sorted() or levels.is_sorted(descending=True)
+    if values.cat.ordered and not (in_order and (levels.dtype.is_numeric() or levels.dtype == pl.Boolean)):
         texts = [str(level) for level in values.cat.categories]
         levels = pl.Series(texts, dtype=pl.Enum(texts))
     return levels.gather(code.set(code < 0, None)).rename(name)

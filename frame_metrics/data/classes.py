@@ -201,11 +201,11 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
             one = pl.Series([value], dtype=dtype, strict=True)
             if not same_as(one, value, str(column)).all():  # as a moment whose nanoseconds were cut off
                 raise TypeError
-        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {held}") from None
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise BadValueError(f"classes={shown(list(values))} are of several types; give them one") from None
 
 

@@ -16,6 +16,7 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): categories that have a name are equal to none of them
+UNUSUAL = (pl.Int128, pl.UInt128, pl.Float16)  # numpy has none of 128 bits, and of 16 bits polars rounds none down
 SHARES = ("weight", "popularity")  # amounts that need not be whole
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 MOST = 1000  # rows among which a text is looked for
@@ -59,7 +60,7 @@ def number_column(
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if exact:
         _refuse_rounded(values, column)
-    if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
+    if values.dtype.is_decimal() or values.dtype in UNUSUAL:
         values = values.cast(pl.Float64)
     if remedy is not None:
         refuse_infinite(values, column, remedy)

@@ -593,3 +593,18 @@ def test_the_source_is_not_modified(name: str) -> None:
         before = source.clone() if kind == "polars" else source.copy(deep=True)
         verb(IRM(source, by="day", **roles))
         assert source.equals(before)
+
+
+@pytest.mark.parametrize("categories", [[1, 2, 3], [3, 2, 1], [True, False]])
+def test_ordered_categories_of_numbers_are_numbers(categories: list[Any]) -> None:
+    """Ratings whose best is listed first are named, matched and measured as those whose best is last."""
+    kind = pd.CategoricalDtype(categories, ordered=True)
+    first, last = categories[0], categories[-1]
+    log = pd.DataFrame(
+        {"query": [first, first], "doc": categories[:2], "score": [2, 1], "grade": [last, first]}
+    ).astype({"query": kind, "doc": kind, "grade": kind})
+    plain = pd.DataFrame({name: column.to_numpy(type(first)) for name, column in log.items()})
+    assert log.irm.evaluate("ndcg")["value"].tolist() == plain.irm.evaluate("ndcg")["value"].tolist()
+    assert log.irm.explain("ndcg", query=first)["gain"].tolist() == plain["grade"].astype(float).tolist()
+    judged = log[["query", "doc", "score"]].irm.judge(plain[["query", "doc", "grade"]])
+    assert judged.evaluate("ndcg")["value"].tolist() == plain.irm.evaluate("ndcg")["value"].tolist()
