@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -262,7 +263,9 @@ def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
 def _same_time(values: pl.Series, value: Any) -> pl.Series:
     """Mark the moments, or lengths of time, that are the given one, of which polars cuts off what is below the unit."""
     below = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))  # pandas has them
-    unit = values.dtype.time_unit  # type: ignore[attr-defined]
+    unit, zone = values.dtype.time_unit, getattr(values.dtype, "time_zone", None)  # type: ignore[attr-defined]
+    if zone and getattr(value, "tzinfo", None):
+        value = value.astimezone(ZoneInfo(zone))
     if unit == "ns":
         return values - pl.Series([below]).cast(pl.Duration("ns")) == value
     if unit == "ms":
