@@ -84,6 +84,7 @@ def test_drawn_exchanges_come_near_all(alone: tuple[int, int], covariate: str | 
     assert drawn == pytest.approx(versus(frame, covariate, permutations=ways)["p_value"], abs=4.5 * sqrt(0.25 / ways))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("alone", [(150, 250), (0, 0)])
 def test_the_bootstrap_comes_near_the_delta_method(alone: tuple[int, int], covariate: str | None) -> None:

@@ -349,6 +349,7 @@ def test_a_judgment_narrows(kind: Kind) -> None:
     assert narrowed > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [25, pytest.param(10, marks=pytest.mark.slow)])
 def test_queries_do_not_touch_each_other(step: int) -> None:
     """The bounds of a query are the same in any block."""
