@@ -399,6 +399,7 @@ def test_every_kind_of_frame(kind: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_threads_change_nothing() -> None:
     """Draws in one thread and in four give one p-value, and so does a progress bar."""
     frame = made(8, users=200)

@@ -109,6 +109,7 @@ def before_and_after() -> pl.DataFrame:
     return pl.DataFrame({"arm": arm, "query": range(2000), "user": user, "v": value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_a_rise_of_users_who_come_back_is_seen(test: str) -> None:
     """Users differ much, and each by little from before: as others in each arm (p was .2) they hide the rise."""

@@ -478,6 +478,7 @@ def test_the_order_in_which_threads_are_done_changes_nothing() -> None:
             assert irm.to_judge(metric="dcg@6", max_grade=TOP).equals(found)
 
 
+@pytest.mark.slow
 def test_every_kind_of_frame_gives_the_same() -> None:
     """Types are known before anything is read; lists, repeated documents, and judgments beside are no matter."""
     log = runs(np.random.default_rng(10), 5).filter(pl.col("rank").is_not_null())

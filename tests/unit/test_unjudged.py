@@ -333,6 +333,7 @@ def test_fully_judged(kind: Kind) -> None:
             np.testing.assert_allclose(bound, value, rtol=0, atol=1e-12, err_msg=str(metric))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
 def test_a_judgment_narrows(kind: Kind) -> None:
     """Judging one more row moves neither bound outwards."""
