@@ -1,10 +1,14 @@
-"""Tests and examples leave the registry of metrics as it was."""
+"""Tests and examples leave the registry of metrics as it was; where each core has a worker, polars has one thread."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # before polars is imported; further threads would wait for the same cores
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 from inside import REGISTRY, read_text
 

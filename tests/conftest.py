@@ -51,11 +51,6 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_unconfigure() -> None:
-    """Free at the end what collecting kept: libraries tell of what is left over."""
-    gc.unfreeze()
-
-
 PARAM = type(pytest.param(None))
 MANY = 12  # more cases than these are thinned out
 FAST = 20  # of so many cases of a test the first is fast

@@ -209,13 +209,13 @@ class Buckets:
         """Write what has gathered, bucket by bucket."""
         rows = pl.concat(self._held)
         self._held = []
-        bucket = (hashes(rows, self._keys) % np.uint64(self._n)).astype(np.int64)  # which numpy 1 counts
-        rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
-        for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
-            if end > start:
-                part = io.BytesIO()
-                rows[int(start) : int(end)].write_ipc_stream(part, compression="lz4")
-                parts.append(self._file.write(part.getvalue()))
+        bucket = hashes(rows, self._keys) % np.uint64(self._n)
+        rows, (filled, sizes) = rows[np.argsort(bucket, kind="stable")], np.unique(bucket, return_counts=True)
+        ends = np.cumsum(sizes).tolist()
+        for number, start, end in zip(filled.tolist(), [0, *ends[:-1]], ends, strict=True):
+            part = io.BytesIO()
+            rows[start:end].write_ipc_stream(part, compression="lz4")
+            self._parts[number].append(self._file.write(part.getvalue()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows of each bucket."""

@@ -6,6 +6,7 @@ import platform
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from shutil import get_terminal_size
@@ -115,6 +116,7 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
     return "\n".join("  ".join(row).rstrip() for row in [*zip(*aligned, strict=True)][not header :])
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the version of the package, of Python, of the system, and of each library that is installed."""
     found = {"frame_metrics": version("frame_metrics"), "python": platform.python_version()}

@@ -170,6 +170,7 @@ assert len([finder for finder in sys.meta_path if type(finder).__name__ == 'Afte
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [BLOCKED + "import frame_metrics", slow("import frame_metrics" + BLOCKED)])
 def test_without_pandas_and_pyarrow(first: str) -> None:
     """Where neither pandas nor pyarrow is installed, polars frames are measured and pandas is missing as ever."""
@@ -341,6 +342,7 @@ assert not {'polars', 'numpy', 'pandas'} & {*sys.modules}
     assert said.startswith(f"{frame_metrics.__version__}\nusage: frame-metrics COMMAND")
 
 
+@pytest.mark.slow
 def test_names_come_when_they_are_asked_for() -> None:
     """Public names are there where polars was not imported before, for several threads at once too."""
     _run("""

@@ -168,6 +168,7 @@ def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None
     )
 
 
+@pytest.mark.slow
 def test_a_collection_size_that_nobody_says_in_pieces(stored: Any) -> None:
     """Of judged queries in no piece too it is an error where true negatives are read, and a finding."""
     log = _log().with_columns(size=pl.col("q") + 10_000)
@@ -201,6 +202,7 @@ def test_bad_rows_are_found_in_pieces(judged: bool, stored: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("systems", [0, 1, 3])
 def test_judged_queries_of_bad_rows_are_counted_once_in_pieces(systems: int, stored: Any) -> None:
     """A judged query whose rows are all bad was in a piece, and is none of those that are in no piece."""
@@ -243,6 +245,7 @@ def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored
         assert rows["n"].to_list() == [len(bad) - n, n, n]
 
 
+@pytest.mark.slow
 def test_a_gate_on_a_file_in_pieces(stored: Any) -> None:
     """What is as grave as said is raised at once, with the words of a frame in memory."""
     log, file = stored(_log().with_columns(pl.col("score").replace(0.5, np.inf)))
@@ -270,6 +273,7 @@ def test_queries_that_stand_together_need_no_temporary_file(stored: Any, tmp_pat
             large.evaluate("rr").collect()
 
 
+@pytest.mark.slow
 def test_columns_are_read_in_the_order_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever part a column plays: polars holds twice as much ahead where columns are to change places."""
     seen, read = [], pl.LazyFrame.collect_batches
@@ -395,6 +399,7 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
+@pytest.mark.slow
 def test_systems_of_an_enum_in_pieces(stored: Any) -> None:
     """A piece knows the systems by their texts, whatever numbers their type gives them."""
     log = _log().with_columns(pl.col("system").cast(pl.Enum(["c", "x", "a", "b"])))
@@ -547,6 +552,7 @@ def test_one_query_that_is_larger_than_a_piece(tmp_path: Path) -> None:
     _same(lambda irm: irm.per_query(METRICS), (log, pl.scan_parquet(tmp_path / "log.parquet")), **ROLES)
 
 
+@pytest.mark.slow
 def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
     """Of one query that has no relevant document, its grades are those of the frame, which has some that are."""
     low = pl.when(pl.col("q") == 33).then(pl.col("grade") / 4).otherwise("grade")
@@ -609,6 +615,7 @@ def test_a_query_without_judged_results_in_lists_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels).explain("ndcg", query=7), stored(lists), query="q")
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_be_taken_apart_in_pieces(stored: Any) -> None:
     """Lists of different lengths are a finding, by a row of the frame; reading stops there."""
     each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), grade=pl.lit([0, 1, 1]))

@@ -192,6 +192,7 @@ def alone(page: Path, library: str) -> str:
     return re.sub(rf"^\*\*{other}\*\*\n\n```python\n.*?^```\n", "", read(page), flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("page", [page for page in PAGES if "\n**pandas**\n" in read(page)], ids=lambda page: page.stem)
 def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:

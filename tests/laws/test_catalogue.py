@@ -130,6 +130,7 @@ def test_every_kind_of_frame_has_them(kind: str) -> None:
     same(rows_of(irm), plain(log()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [False, True])
 def test_pieces_blocks_threads_and_the_order_of_rows_change_nothing(beside: bool) -> None:
     """Whether lists are judged or not: all count."""

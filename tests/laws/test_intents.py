@@ -175,6 +175,7 @@ def test_queries_and_systems_do_not_touch_each_other() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_frames_agree(kind: str) -> None:
     """Of log and judgments; a log in pieces too."""

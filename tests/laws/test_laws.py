@@ -277,6 +277,7 @@ def test_row_order_does_not_matter_without_documents() -> None:
         assert wide(shuffled.irm(collection_size=100, score="score"), bounded).equals(expected)
 
 
+@pytest.mark.slow
 def test_rows_of_a_query_need_not_stand_together() -> None:
     """A long log whose queries stand together but for one row has the values of a sorted one."""
     log = pl.concat(
@@ -321,6 +322,7 @@ def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
         assert everything(made_log(), kind).equals(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 5])
 def test_the_number_of_threads_does_not_matter(workers: int) -> None:
     """Values are the same to the last bit however many threads compute them."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import statsmodels.api as sm
 import tea_tasting as tt
 from scipy import stats
+from statsmodels.regression.linear_model import OLS, WLS
 
 from frame_metrics import IRM
 from inside import chi_square
@@ -126,7 +126,7 @@ def in_both(seed: int, share: float) -> pl.DataFrame:
 def clustered(frame: pl.DataFrame, value: str, weight: str | None) -> tuple[Any, Any]:
     """The means of B and A and their covariance by statsmodels, each arm's units n with the factor n / (n - 1)."""
     arms = np.column_stack([frame["arm"] == arm for arm in "BA"]).astype(float)
-    model = sm.WLS(frame[value].to_numpy(), arms, weights=np.ones(len(frame)) if weight is None else frame[weight])
+    model = WLS(frame[value].to_numpy(), arms, weights=np.ones(len(frame)) if weight is None else frame[weight])
     user = frame["user"].to_numpy()
     found = model.fit(cov_type="cluster", cov_kwds={"groups": user, "use_correction": False})
     n = np.array([frame.filter(arm=arm)["user"].n_unique() for arm in "BA"])
@@ -165,7 +165,7 @@ def test_a_covariate_of_users_of_both_arms(seed: int, share: float) -> None:
     centred = frame.with_columns(pl.col("v", "before") - pl.col("v", "before").mean().over("arm"))
     sign = pl.when(arm="B").then(1.0).otherwise(-1.0) / pl.len().over("arm")
     parts = centred.with_columns(pl.col("v", "before") * sign).group_by("user").agg(pl.col("v", "before").sum())
-    theta = float(sm.OLS(parts["v"].to_numpy(), parts["before"].to_numpy()).fit().params[0])
+    theta = float(OLS(parts["v"].to_numpy(), parts["before"].to_numpy()).fit().params[0])
     means, covariance = clustered(frame.with_columns(left=pl.col("v") - theta * pl.col("before")), "left", None)
     error = np.sqrt(np.array([1, -1]) @ covariance @ np.array([1, -1]))
     assert row["difference"].item() == pytest.approx(means[0] - means[1], abs=1e-9)

@@ -133,6 +133,7 @@ def test_drawn_permutations_come_near_all() -> None:
     assert len(set(drawn)) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_drawn_p_value_is_scipys(seed: int) -> None:
     """Of many units, 20,000 draws come within their error of what scipy draws."""
@@ -145,6 +146,7 @@ def test_a_drawn_p_value_is_scipys(seed: int) -> None:
     assert p == pytest.approx(run.pvalue, abs=4.5 * sqrt(2 * p * (1 - p) / 20_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariate", [None, "before"])
 def test_the_bootstrap_comes_near_the_delta_method(covariate: str | None) -> None:
     """With many users the intervals and the p-values of both are alike, those of the relative difference too."""
@@ -397,6 +399,7 @@ def test_every_kind_of_frame(kind: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_threads_change_nothing() -> None:
     """Draws in one thread and in four give one p-value, and so does a progress bar."""
     frame = made(8, users=200)

@@ -84,6 +84,7 @@ def test_drawn_exchanges_come_near_all(alone: tuple[int, int], covariate: str | 
     assert drawn == pytest.approx(versus(frame, covariate, permutations=ways)["p_value"], abs=4.5 * sqrt(0.25 / ways))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("alone", [(150, 250), (0, 0)])
 def test_the_bootstrap_comes_near_the_delta_method(alone: tuple[int, int], covariate: str | None) -> None:
@@ -108,6 +109,7 @@ def before_and_after() -> pl.DataFrame:
     return pl.DataFrame({"arm": arm, "query": range(2000), "user": user, "v": value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_a_rise_of_users_who_come_back_is_seen(test: str) -> None:
     """Users differ much, and each by little from before: as others in each arm (p was .2) they hide the rise."""

@@ -622,6 +622,7 @@ def test_errors_in_settings(text: str, told: str, capsys: pytest.CaptureFixture[
     assert told in error(capsys, "evaluate", "log.parquet", "rr", "--config", "settings.toml")
 
 
+@pytest.mark.slow
 def test_flags_take_back_what_settings_say(capsys: pytest.CaptureFixture[str]) -> None:
     """--no- before the name of any role, or convention, leaves it as if it was never said."""
     write(named(), "log.parquet")

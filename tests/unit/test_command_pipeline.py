@@ -64,6 +64,7 @@ def test_python_m(tmp_path: Path, shell: dict[str, str]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_only_some_commands_need_is_imported_by_them() -> None:
     """A command that begins imports no other verb, and no library that it may do without."""
     code = """

@@ -466,6 +466,7 @@ def test_p_values_that_are_null_are_no_tests() -> None:
 # Tukey
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", DRAWN)
 def test_p_values_are_fair_where_nothing_differs(test: str) -> None:
     """Of systems that are equally good about one in ten comparisons has a p-value up to 0.1."""

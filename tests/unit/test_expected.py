@@ -138,6 +138,7 @@ def test_by_hand() -> None:
     assert found["value"].to_list() == pytest.approx([(1 / 2 + 1 + 1) / 3, mean_ap, 2 / 3, 2 / 3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [1000, pytest.param(4_000, marks=pytest.mark.slow)])
 def test_the_mean_lies_between_the_worst_and_the_best_order(queries: int) -> None:
     """For every metric that declares itself monotone, in its own direction, on random queries."""

@@ -274,6 +274,7 @@ def test_groups_of_pandas_have_no_irm() -> None:
         )
 
 
+@pytest.mark.slow
 def test_reports_and_pictures_have_the_columns_that_are_made() -> None:
     """A report, its sentences and pictures are those of columns made by hand."""
     by_hand = MADE.irm(query="qid", grade="clicks", by="day", label="label")

@@ -215,6 +215,7 @@ def test_a_match_by_informedness_where_the_most_rows_mislead() -> None:
     assert values(turned.irm(match="informedness"), "informedness") == pytest.approx([1 - 11 / 18])
 
 
+@pytest.mark.slow
 def test_a_match_by_informedness_is_the_best_of_all_where_there_are_no_more_clusters_than_classes() -> None:
     """Every one-to-one way is tried; with more clusters than classes it is never below the one of most rows."""
     tables = [table[:, table.any(axis=0)] for table in random_tables(150, 7)]

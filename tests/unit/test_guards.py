@@ -124,6 +124,7 @@ def test_decisions_about_queries_with_weights_that_are_worse_than_chance() -> No
     assert WORSE in checks(irm(weight="visits"))
 
 
+@pytest.mark.slow
 def test_scores_are_worse_than_chance_by_no_accident() -> None:
     """Random scores fall below half of the time; three deviations of Mann and Whitney's test are no accident."""
     name, random = "score worse than chance", np.random.default_rng(0)

@@ -541,6 +541,7 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
     assert "b: 1 of 4 rows is NaN (row 3)" in odd(irm)["message"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}, {"by": "day", "cluster": "user"}], ids=str)
 def test_rows_in_any_order_are_those_of_each_system(clustered: bool, roles: dict[str, Any]) -> None:

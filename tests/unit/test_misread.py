@@ -143,6 +143,7 @@ def test_grades_that_rel_decides(grades: list[float]) -> None:
     assert "grades between 0 and 1" not in irm.audit()["check"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", OF_RELEVANCE)
 @pytest.mark.parametrize("judged", [False, True])
 def test_grades_between_0_and_1_in_pieces(verb: str, judged: bool) -> None:

@@ -322,6 +322,7 @@ def test_a_judgment_moves_what_those_before_it_leave_open(metric: str, baseline:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["ndcg@10", "recall@10"])
 def test_one_query_does_not_take_all(metric: str) -> None:
     """Where its documents do much each by itself, and together little more: what is promised is about what is kept."""
@@ -371,9 +372,10 @@ def left_open(log: pl.DataFrame, metric: str, baseline: str | None) -> dict[tupl
     return {(query, tuple(docs or ())): width for query, docs, width in each.rows()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", [None, "x"])
 @pytest.mark.parametrize("metric", ["ndcg@3", "recall@3"])
-@pytest.mark.parametrize(("size", "counts"), [(3, (1, 2, 3)), pytest.param(30, (8,), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("size", "counts"), [(3, (1, 2, 3)), (30, (8,))])
 def test_few_choices_narrow_the_bounds_of_ratios_more(
     metric: str, baseline: str | None, size: int, counts: tuple[int, ...]
 ) -> None:
@@ -463,6 +465,7 @@ def test_judgments_belong_to_segments_that_they_name() -> None:
     assert_frame_equal(irm_of(both, by="by").to_judge(metric="dcg@3", max_grade=TOP), each)
 
 
+@pytest.mark.slow
 def test_the_order_in_which_threads_are_done_changes_nothing() -> None:
     """What a document moves in several segments is added up in their order, to the last bit."""
     log = runs(np.random.default_rng(14), 12).filter(pl.col("rank").is_not_null())
@@ -475,6 +478,7 @@ def test_the_order_in_which_threads_are_done_changes_nothing() -> None:
             assert irm.to_judge(metric="dcg@6", max_grade=TOP).equals(found)
 
 
+@pytest.mark.slow
 def test_every_kind_of_frame_gives_the_same() -> None:
     """Types are known before anything is read; lists, repeated documents, and judgments beside are no matter."""
     log = runs(np.random.default_rng(10), 5).filter(pl.col("rank").is_not_null())

@@ -152,6 +152,7 @@ def test_a_machine_that_agrees_with_people_needs_few_of_them() -> None:
     assert irm.plan("dcg@1", detect=0.2, resamples=50)["n_all"].item() == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agrees", "size"), [(0.9, 1), (0.5, 2)])
 def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
     """Where people judge as many queries as planned, the prediction-powered t-test sees the difference."""
@@ -174,6 +175,7 @@ def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
     assert np.mean(seen) == pytest.approx(0.8, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shares", "right", "detect"),
     [((0.1, 0.75, 0.15), 0.9, 0.175), ((0.04, 0.9, 0.06), 0.9, 0.1), ((0.02, 0.95, 0.03), 0.99, 0.08)],
@@ -344,6 +346,7 @@ def test_a_weight_of_0_is_no_query() -> None:
     assert weighted.select("n_units", "needed").rows() == plain.select("n_units", "needed").rows()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
     """By segment, for every pair or a baseline, and for a frame that is larger than memory."""

@@ -714,6 +714,7 @@ def test_pictures_are_written_as_svg_and_png() -> None:
         assert plot.svg(each).count("<svg") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     """What a verb returned is drawn, whatever library it is of."""

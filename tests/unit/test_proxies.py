@@ -496,6 +496,7 @@ def outcome(irm: IRM[Any]) -> list[pl.DataFrame]:
     return [as_polars(one) for one in every]
 
 
+@pytest.mark.slow
 def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
     """Whatever kind of frame log and judgments are of, results are the same."""
     log, people, machine = simulated()
@@ -512,6 +513,7 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
         assert_frame_equal(one, other, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["all", "in part"])
 @pytest.mark.parametrize(
     "engine", ["lists", *(pytest.param(one, marks=pytest.mark.slow) for one in ("duckdb", "dask"))]

@@ -23,6 +23,7 @@ from unit.test_report_tables import HOSTILE, SHOWN, of_markdown
 
 SYSTEMS = (HOSTILE[1], HOSTILE[-2])
 SCHEMA = json.loads((ROOT / "docs" / "report-schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
 
 
 @cache
@@ -40,7 +41,7 @@ def searched(kind: str = "polars", **more: Any) -> IRM[Any]:
 def data(irm: IRM[Any], **options: Any) -> dict[str, Any]:
     """The report as JSON, which is as its schema says."""
     read = json.loads(irm.report(format="json", **options))
-    jsonschema.validate(read, SCHEMA)
+    VALIDATOR.validate(read)
     return dict(read)
 
 
@@ -81,6 +82,7 @@ def page() -> tuple[str, Page]:
 
 def test_a_report_is_what_the_verbs_return() -> None:
     """Every table of the JSON form is the answer of a verb; the audit is always among them."""
+    VALIDATOR.check_schema(SCHEMA)
     irm, asked = searched(by="segment"), ["ndcg@10", "rr"]
     found = data(irm, metrics=asked, baseline="old", ci=0.9, queries=2)
     whole, tables = irm(by=None), found["tables"]
@@ -247,6 +249,7 @@ def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) ->
     assert (" at threshold 0.5, over 4 rows." in text) == bool(asked)
 
 
+@pytest.mark.slow
 def test_a_threshold_of_minus_0_is_0() -> None:
     """In sentences and captions."""
     cases = pl.DataFrame({"score": [0.5, -1.0, 0.2, -0.3], "label": [1, 0, 1, 0]})
@@ -255,6 +258,7 @@ def test_a_threshold_of_minus_0_is_0() -> None:
     assert "threshold -0" not in text
 
 
+@pytest.mark.slow
 def test_the_level_of_intervals_is_not_rounded() -> None:
     """One of 99.5 % is no 100 %."""
     text = searched().report(metrics="rr", ci=0.995, queries=0)
@@ -293,6 +297,7 @@ def test_curves_of_scores_are_those_of_the_best_of_many_models() -> None:
     assert ">m30</text>" not in text
 
 
+@pytest.mark.slow
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
     """A report is of the numbers, whatever holds them."""
     found, expected = (data(searched(one, by="segment"), metrics=["rr"], queries=1) for one in (kind, "polars"))
@@ -409,6 +414,7 @@ def test_json_of_many_systems_has_the_best(metric: str, monkeypatch: pytest.Monk
     assert {"s240", "s245", "s244"} <= {row["run"] for row in found["results"]["rows"]}
 
 
+@pytest.mark.slow
 def test_cutoffs_end_where_the_rankings_do() -> None:
     """Past the longest ranking a curve would fall, or stay, for want of results; metrics that are named stay."""
     for results, recall, last in ((3, 10, 3), (20, 20, 20), (120, 100, 100)):

@@ -326,6 +326,7 @@ def test_explain_takes_a_value_apart() -> None:
         assert judged(runs, both).explain("map_ia", query=query)["contribution"].sum() == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_verbs_take_measures_of_subtopics(tmp_path: Path) -> None:
     """compare(), curve(), plan(), summary(), audit() and report() go on as with other metrics."""
     rows = [(f"q{i}", f"s{i % 3}", f"d{j}", (i + j) % 2) for i in range(8) for j in range(4)]

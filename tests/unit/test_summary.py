@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics import IRM, BadValueError, show
 from frame_metrics.report.summary import OF_RELEVANT
-from helpers import KINDS, as_kind, as_polars, error
+from helpers import KINDS, LONG, as_kind, as_polars, error
 from inside import CHECKS
 
 
@@ -45,6 +45,7 @@ def said(irm: IRM[Any], *metrics: str, about: str = "difference", **options: Any
     return [row for row in as_polars(irm.summary(*metrics, **options)).to_dicts() if row["about"] == about]
 
 
+@settings(max_examples=settings().max_examples if LONG else 5)  # each draws twice a thousand resamples
 @given(st.integers(0, 10_000), st.floats(0, 1), st.integers(2, 30), st.sampled_from(["ndcg@5", "rr", "fdr@3"]))
 def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, sees: float, n: int, metric: str) -> None:
     """ "beats" stands where the interval lies on one side of 0 and p is below .05, with the figures of compare()."""
@@ -153,6 +154,7 @@ def test_the_share_of_unjudged_results_is_over_all_segments() -> None:
     assert unjudged["share"] == 1 - whole["value"][0]
 
 
+@settings(max_examples=settings().max_examples if LONG else 8)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 0.6, 1.5]), st.sampled_from([400, 1000]))
 def test_scores_are_said_to_be_off_where_a_bin_surely_is(seed: int, power: float, n: int) -> None:
     """Where the interval of a bin, wider than its own, leaves out its mean score; figures are those of the verbs."""
@@ -231,6 +233,7 @@ def test_segments_by_chance_hardly_stand_out(seed: int) -> None:
         assert not row["ci_low"] <= row["baseline_value"] <= row["ci_high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
     """Sentences and figures are the same, in a frame of the caller's kind, and show() prints the sentences."""

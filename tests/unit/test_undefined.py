@@ -31,6 +31,7 @@ def test_it_marks_what_null_would_leave_out(kind: str, undefined: Any) -> None:
         assert found.collect_schema() == found.collect().schema
 
 
+@pytest.mark.slow
 def test_it_is_the_same_in_pieces() -> None:
     """A frame that is read in pieces says it too."""
     irm = IRM(made_log(), doc="doc", rank=None)

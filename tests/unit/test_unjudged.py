@@ -333,6 +333,7 @@ def test_fully_judged(kind: Kind) -> None:
             np.testing.assert_allclose(bound, value, rtol=0, atol=1e-12, err_msg=str(metric))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
 def test_a_judgment_narrows(kind: Kind) -> None:
     """Judging one more row moves neither bound outwards."""
@@ -349,6 +350,7 @@ def test_a_judgment_narrows(kind: Kind) -> None:
     assert narrowed > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [25, pytest.param(10, marks=pytest.mark.slow)])
 def test_queries_do_not_touch_each_other(step: int) -> None:
     """The bounds of a query are the same in any block."""
