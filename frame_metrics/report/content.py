@@ -56,6 +56,7 @@ class Content:
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
+    segments_compared: pl.DataFrame | None = None  # by the first metric, with a baseline that was named
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
@@ -117,6 +118,16 @@ class Content:
         """The place of each system where not all can be shown."""
         compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
+
+    @property
+    def n_systems(self) -> int:
+        """The number of systems; 0 where there are none."""
+        return 0 if self.system is None else self.results[self.system].n_unique()
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of systems."""
+        return self.n_systems * (self.n_systems - 1) // 2
 
     def foremost_pairs(self) -> list[pl.DataFrame]:
         """Return differences of the pairs that are drawn and listed, those of the foremost systems."""
