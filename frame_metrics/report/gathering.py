@@ -203,9 +203,9 @@ def _against_the_best(content: Content, work: Gathering, compared: Mapping[str, 
     return {**compared, "baseline": [next(iter(content.places))]}
 
 
-def _for_all_pairs(content: Content, comparison: pl.DataFrame | None) -> pl.DataFrame | None:
+def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     """A comparison with the best, which was chosen among all: its p-values corrected for all pairs."""
-    if comparison is None or content.named or content.n_systems <= ALL_PAIRS:
+    if content.named or content.n_systems <= ALL_PAIRS:
         return comparison
     p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
     return comparison.with_columns(
@@ -224,10 +224,9 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
             names = [name for name in names if name not in lists]
             for name in lists:
                 work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
-        found = work.here(irm.compare(*names, **compared))
-    else:
-        found = work.tried("comparison", lambda: irm.compare(*names, **compared))
-    return replace(content, comparison=_for_all_pairs(content, found))
+        return replace(content, comparison=_for_all_pairs(content, work.here(irm.compare(*names, **compared))))
+    found = work.tried("comparison", lambda: irm.compare(*names, **compared))
+    return replace(content, comparison=found if found is None else _for_all_pairs(content, found))
 
 
 def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:

@@ -97,8 +97,8 @@ def _sorted(content: Content) -> Content:
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
-    names = ("results", "segments", "segments_compared", "comparison", "quantiles", "confusion", "classes")
-    names = (*names, "best_threshold")
+    names = ["results", "segments", "segments_compared", "comparison", "quantiles", "confusion", "classes"]
+    names += ["best_threshold"]
     frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
     if "comparison" in frames:
         frames["comparison"] = _together(frames["comparison"], ["metric"])
