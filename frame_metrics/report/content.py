@@ -164,6 +164,7 @@ class Gathering:
     columns: Columns  # that the irm plays
     arm: str | None = None  # the column of systems that have each their own queries
     absent: list[dict[str, str]] = field(default_factory=list)
+    structs: dict[Any, Any] = field(default_factory=dict)  # systems that are structs, by their texts
 
     def named(self, *names: str) -> Sequence[str]:
         """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
@@ -180,7 +181,9 @@ class Gathering:
         told = here(frame)
         for name in {*told.columns} & {self.columns.system, "baseline"}:
             if isinstance(told.schema[name], pl.Struct):
-                told = told.with_columns(pl.Series(name, [*map(plain_text, told[name])]))
+                texts = [*map(plain_text, told[name])]
+                self.structs |= zip(texts, told[name], strict=True)
+                told = told.with_columns(pl.Series(name, texts))
         return told
 
     def apart(self, irm: Any) -> Gathering:

@@ -200,7 +200,8 @@ def _against_the_best(content: Content, work: Gathering, compared: Mapping[str, 
         f"p-values are corrected for all pairs; say baseline= to compare with another"
     )
     work.absent.append({"section": "comparison of all pairs", "reason": reason})
-    return {**compared, "baseline": [next(iter(content.places))]}
+    best = next(iter(content.places))
+    return {**compared, "baseline": [work.structs.get(best, best)]}
 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:

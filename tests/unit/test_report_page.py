@@ -411,6 +411,10 @@ def test_many_systems_are_compared_with_the_best() -> None:
     expected = {row["run"]: min(1.0, row["p_value"] * 528) for row in alone}
     assert {row["run"]: row["p_adjusted"] for row in rows} == expected
     assert "33 systems make 528 pairs" in found["absent"][0]["reason"]
+    structs = many(33).with_columns(run=pl.struct(a="run")).irm(system="run", doc=None)
+    assert {row["baseline"] for row in data(structs, metrics=["rr"])["tables"]["comparison"]["rows"]} == {
+        "{'a': 's000'}"
+    }
     few = data(many(4).irm(system="run", doc=None), metrics=["rr"], ci=None, queries=0)
     assert len(few["tables"]["comparison"]["rows"]) == 6
     assert few["absent"] == []
