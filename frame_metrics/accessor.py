@@ -1463,7 +1463,8 @@ class IRM(Generic[Frame]):
             text itself.
         metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
             the first.
-        baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs.
+        baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs,
+            and of more than 32 systems each with the best one, with p-values corrected for all pairs.
         title : of the report; by default one that names the metrics.
         format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
         ci : level of the intervals; None for none of means.

@@ -84,8 +84,7 @@ class Call:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
-        if "output" in said and self.name not in ("convert", "report"):
-            writing.format_to(said["output"], said.get("to"))
+        _ = self.format
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
                 raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
@@ -93,12 +92,24 @@ class Call:
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
+    @cached_property
+    def format(self) -> str:
+        """The format that is written, by what was said or the name of the file; raise where there is none."""
+        name, said = self.said.get("output"), self.said
+        if self.name != "report":
+            header, trec = said.get("header", True), self.name == "convert"
+            return writing.format_to(name, said.get("to"), header=header, trec=trec)
+        from frame_metrics.report.write import format_of  # which takes a while, and other commands do without
+
+        return format_of(name, said.get("format"))
+
     @property
     def _read(self) -> list[tuple[str, str | None]]:
-        """The files that are read, and the formats that are said of them."""
+        """The files that are read, and the formats that are said of them; those that stand for a metric as well."""
         said = self.said
         names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
         others = [*self.frames.values(), *(said[name] for name in SAVED if said.get(name))]
+        others += filter(_is_file, self.metrics)
         read = [(name, said.get(option)) for option, files in names.items() for name in files]
         return read + [(name, None) for name in others]
 

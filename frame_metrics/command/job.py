@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -256,16 +254,13 @@ class Job(Call):
 
     def _report(self) -> int:
         """Write a report to a file, or print it."""
-        from frame_metrics.report.write import FORMATS, REWORDED  # which takes a while, and other commands do without
+        from frame_metrics.report.write import REWORDED  # which takes a while, and other commands do without
 
         path, options = self.said.get("output"), self._of_verb()
-        kind = options.pop("format", None) or FORMATS.get(os.path.splitext(path or "")[1].lower())
         with self._baseline() as baseline:
-            options |= baseline | {"metrics": self.metrics or None, "format": kind}
-            context = copy_context()
-            context.run(REWORDED.set, self._reworded)
-            path_without_format = None if kind else path  # for which report() raises
-            text = context.run(self.irm.report, path_without_format, **options)
+            options |= baseline | {"metrics": self.metrics or None, "format": self.format}
+            self.stack.callback(REWORDED.reset, REWORDED.set(self._reworded))
+            text = self.irm.report(**options)
         self._check_unchanged()
         data = text.encode("utf-8", "backslashreplace")
         if path is not None:
@@ -277,30 +272,30 @@ class Job(Call):
 
     def _convert(self) -> int:
         """Write the frame that was read, without holding it in memory where the format allows it."""
-        kind, formulas = self.said.get("to"), self.said.get("formulas", "keep")
+        formulas = self.said.get("formulas", "keep")
         if "output" not in self.said:
             frame = self._log.collect()
             self._check_unchanged()
             with quiet_pipe():
-                writing.show(frame, kind, writing.Look(formulas))
+                writing.show(frame, self.format, writing.Look(formulas))
             return OK
         roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
-        writing.convert(self._log, self.said["output"], kind, formulas, roles, run, self._check_unchanged)
+        writing.convert(self._log, self.said["output"], self.format, formulas, roles, run, self._check_unchanged)
         return OK
 
     # output
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
         said = self.said
-        kind, name, asked = said.get("to"), said.get("output"), {"columns", "digits"} & {*said}
+        name, asked = said.get("output"), {"columns", "digits"} & {*said}
         result = writing.arranged(result, said.get("columns", ()), said.get("sort", ()), said.get("digits"))
         look = writing.Look(said.get("formulas", "text"), said.get("digits", digits), said.get("header", True))
         if name:
-            writing.write(result, name, writing.format_to(name, kind), look)
+            writing.write(result, name, self.format, look)
             return
         with quiet_pipe():
-            writing.show(result, kind, replace(look, brief=not asked))
+            writing.show(result, self.format, replace(look, brief=not asked))
 
     def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
         """Say which gates failed, wherever it is looked for."""

@@ -29,9 +29,8 @@ LEAVING = (
     *(*BESIDE_MAIN, "mde", "ties", "baseline_n_units", "n_units", "baseline_n", "n"),
     *("losses", "wins", "baseline_value", "value"),
 )
-WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {
-    kind: e for kind, e in ENDINGS.items() if kind not in ("run", "qrels")
-}
+TREC = {kind: ENDINGS[kind] for kind in ("run", "qrels")}  # which --to does not name
+WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {kind: e for kind, e in ENDINGS.items() if kind not in TREC}
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
 <style>:root {{ color-scheme: light dark; font-family: sans-serif }} td, th {{ padding: .2em .6em; text-align: left }}
@@ -80,14 +79,27 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
     return names
 
 
-def format_to(name: str, said: str | None, others: Sequence[str] = ()) -> str:
-    """Return the format of a file that is written, by its ending where none is said; it may have others too."""
-    kind = said or format_of(name, WRITTEN)
+def format_to(name: str | None, said: str | None, *, header: bool = True, trec: bool = False) -> str:
+    """Return the format of what is written: of a file, by its ending where none is said; else what is printed.
+
+    Parameters
+    ----------
+    name : of the file; None for standard output, which a terminal shows as a table, and else is CSV.
+    header : whether there is a line of names.
+    trec : whether the file may be one of TREC.
+    """
+    endings = WRITTEN | (TREC if trec else {})
+    terminal = name is None and sys.stdout is not None and sys.stdout.isatty()
+    kind = said or ("table" if terminal else "csv" if name is None else format_of(name, endings))
     if kind is None:
-        endings = [*(one for several in WRITTEN.values() for one in several), *others]
-        raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
-    if kind in MARKS and is_packed(name):
+        every = listed([one for several in endings.values() for one in several])
+        raise FrameMetricsError(f"-o {name}: the ending is not one of {every}; name one, or say --to")
+    if kind in MARKS and name is not None and is_packed(name):
         raise FrameMetricsError(f"-o {name}: {kind} is not packed by gzip; leave out .gz")
+    if kind in MARKS and terminal:
+        raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
+    if not header and kind not in ("table", *OF_CELLS):
+        raise FrameMetricsError(f"--no-header: {kind} has no line of names; say --to csv, tsv or table")
     return kind
 
 
@@ -98,8 +110,6 @@ def is_packed(name: str) -> bool:
 
 def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
     """Return a frame in a format; ``width``: of a terminal."""
-    if not look.header and kind not in ("table", *OF_CELLS):
-        raise FrameMetricsError(f"--no-header: {kind} has no line of names; say --to csv, tsv or table")
     if kind == "table":
         if look.brief and is_comparison(frame):
             width = width or NARROW
@@ -152,15 +162,11 @@ def put_in(name: str, data: bytes) -> None:
         file.write(data)
 
 
-def show(frame: pl.DataFrame, kind: str | None, look: Look) -> None:
-    """Print a frame: a table where standard output is a terminal, else CSV, if nothing else is said."""
-    terminal = sys.stdout.isatty()
-    kind = kind or ("table" if terminal else "csv")
-    if terminal and kind in MARKS:
-        raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
+def show(frame: pl.DataFrame, kind: str, look: Look) -> None:
+    """Print a frame."""
     if on_github() and kind not in (*MARKS, "json", "jsonl"):
         frame = _changed(frame, no_command)
-    width = shutil.get_terminal_size().columns if terminal else None
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     put(as_bytes(frame, kind, look, width))
 
 
@@ -176,7 +182,7 @@ def put(data: bytes) -> None:
 def convert(
     plan: pl.LazyFrame,
     name: str,
-    kind: str | None,
+    kind: str,
     formulas: str,
     roles: Mapping[str, str],
     run: str,
@@ -190,15 +196,14 @@ def convert(
     roles : the columns that a file of TREC needs: query, doc, score and grade.
     run : the name of a run, or of the column that has it.
     """
-    if kind is None and format_of(name) in ("run", "qrels"):
+    if kind in TREC:
         ids, frame = {role: roles[role] for role in ("query", "doc")}, plan.collect()
         check()
-        if format_of(name) == "run":
+        if kind == "run":
             write_run(frame, name, **ids, score=roles["score"], run=run)
         else:
             write_qrels(frame, name, **ids, grade=roles["grade"])
         return
-    kind = format_to(name, kind, [*ENDINGS["run"], *ENDINGS["qrels"]])
     if kind in OF_CELLS:
         _check_flat(plan.collect_schema(), kind)
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}

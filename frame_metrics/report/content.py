@@ -56,6 +56,7 @@ class Content:
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
+    segments_compared: pl.DataFrame | None = None  # by the first metric, with a baseline that was named
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
@@ -118,6 +119,16 @@ class Content:
         compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
 
+    @property
+    def n_systems(self) -> int:
+        """The number of systems; 0 where there are none."""
+        return 0 if self.system is None else self.results[self.system].n_unique()
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of systems."""
+        return self.n_systems * (self.n_systems - 1) // 2
+
     def foremost_pairs(self) -> list[pl.DataFrame]:
         """Return differences of the pairs that are drawn and listed, those of the foremost systems."""
         if self.differences is None:
@@ -153,6 +164,7 @@ class Gathering:
     columns: Columns  # that the irm plays
     arm: str | None = None  # the column of systems that have each their own queries
     absent: list[dict[str, str]] = field(default_factory=list)
+    structs: dict[Any, Any] = field(default_factory=dict)  # systems that are structs, by their texts
 
     def named(self, *names: str) -> Sequence[str]:
         """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
@@ -169,7 +181,9 @@ class Gathering:
         told = here(frame)
         for name in {*told.columns} & {self.columns.system, "baseline"}:
             if isinstance(told.schema[name], pl.Struct):
-                told = told.with_columns(pl.Series(name, [*map(plain_text, told[name])]))
+                texts = [*map(plain_text, told[name])]
+                self.structs |= zip(texts, told[name], strict=True)
+                told = told.with_columns(pl.Series(name, texts))
         return told
 
     def apart(self, irm: Any) -> Gathering:

@@ -21,7 +21,7 @@ from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import NAMES, Content, Gathering
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
-from frame_metrics.report.summary import summary_of
+from frame_metrics.report.summary import SERIES, summary_of
 from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
@@ -29,6 +29,7 @@ from frame_metrics.roles.conventions import Conventions
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
 CLASSES = 50  # of a confusion matrix
+ALL_PAIRS = 32  # systems; of more, the least p-value of 10,000 permutations is above .05 once corrected for all pairs
 # What a convention is where nobody has said anything.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
@@ -111,12 +112,13 @@ def gathered(
     if columns.by:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
-    compared = {**compared, "ci": ci or 0.95}
+    compared = _against_the_best(content, work, {**compared, "ci": ci or 0.95})
     content = _compared(content, work, compared)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
-    content = queries_added(_differing(content, work, compared), work, queries, plan)
+    content = _segments_compared(_differing(content, work, compared), work, compared)
+    content = queries_added(content, work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
 
@@ -162,14 +164,14 @@ def _valued(work: Gathering, asked: _Asked, *, ci: float | None, margins: bool) 
     lists = [name for name, metric in asked if metric.input is Lists]
     if ci is None or not lists:
         return work.here(irm.evaluate(*names, ci=ci, margins=margins))
-    every = work.here(irm.evaluate(*names, margins=margins))
-    drawn = [name for name in names if name not in lists]
-    if drawn:
-        ends = work.here(irm.evaluate(*drawn, ci=ci, margins=margins))
-        keys = [name for name in every.columns if name not in ("value", "n", "n_undefined")]
-        ends = ends.select(*keys, "ci_low", "ci_high")
-        every = every.join(ends, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    else:
+    parts = [
+        (some, work.here(irm.evaluate(*some, margins=margins, ci=level)))
+        for some, level in (([name for name in names if name not in lists], ci), (lists, None))
+        if some
+    ]
+    places = [(at // len(some), names.index(name)) for some, part in parts for at, name in enumerate(part["metric"])]
+    every = pl.concat([part for _, part in parts], how="diagonal")[sorted(range(len(places)), key=places.__getitem__)]
+    if len(parts) == 1:
         every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
     reason = "what is of all lists together has none: of queries that are drawn again some come twice"
     work.absent.append({"section": f"intervals of {', '.join(lists)}", "reason": reason})
@@ -189,9 +191,32 @@ def _word(positive: Any, query: Sequence[str]) -> str:
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
+def _against_the_best(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of comparisons; where no baseline is named and there are too many pairs, that is the best system."""
+    if content.named or content.n_systems <= ALL_PAIRS:
+        return compared
+    reason = (
+        f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
+        f"p-values are corrected for all pairs; say baseline= to compare with another"
+    )
+    work.absent.append({"section": "comparison of all pairs", "reason": reason})
+    best = next(iter(content.places))
+    return {**compared, "baseline": [work.structs.get(best, best)]}
+
+
+def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
+    """A comparison with the best, which was chosen among all: its p-values corrected for all pairs."""
+    if content.named or content.n_systems <= ALL_PAIRS:
+        return comparison
+    p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
+    return comparison.with_columns(
+        p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
+    )
+
+
 def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
     """Add how systems differ."""
-    if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
+    if not content.named and content.n_systems < 2:
         return content
     irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
     names = work.named(*(name for name, _ in content.asked))
@@ -200,8 +225,9 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
             names = [name for name in names if name not in lists]
             for name in lists:
                 work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
-        return replace(content, comparison=work.here(irm.compare(*names, **compared)))
-    return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
+        return replace(content, comparison=_for_all_pairs(content, work.here(irm.compare(*names, **compared))))
+    found = work.tried("comparison", lambda: irm.compare(*names, **compared))
+    return replace(content, comparison=found if found is None else _for_all_pairs(content, found))
 
 
 def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
@@ -211,6 +237,18 @@ def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -
     irm, names = work.apart(work.irm).whole(content), work.named(content.first)
     each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
     return replace(content, differences=None if each is None else content.of_first(each))
+
+
+def _segments_compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add how systems differ from a baseline in each segment, by the first metric; all tests are corrected together."""
+    frame = content.comparison
+    if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
+        return content
+    if content.segments is None or len(content.of_first(content.segments)) > SERIES:
+        return content
+    call = partial(work.irm.compare, *work.named(content.first), **compared, over="all")
+    found = work.tried("comparison in each segment", call)
+    return replace(content, segments_compared=None if found is None else content.of_first(found))
 
 
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:

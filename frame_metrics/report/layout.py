@@ -97,7 +97,8 @@ def _sorted(content: Content) -> Content:
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
-    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes", "best_threshold")
+    names = ["results", "segments", "segments_compared", "comparison", "quantiles", "confusion", "classes"]
+    names += ["best_threshold"]
     frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
     if "comparison" in frames:
         frames["comparison"] = _together(frames["comparison"], ["metric"])
@@ -314,6 +315,13 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     by = corrections(frame)
     p = f"corrected p ({by})" if by else "p"
     section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
+    section.blocks.extend([*_compared(content, frame), *_drawn(pictures, "differences"), *_moved(content)])
+    return section
+
+
+def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
+    """The main columns of a comparison as a table, and all of them to unfold."""
+    by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
     rare = ("n_unpaired", "n_undefined", "baseline_n")
@@ -336,11 +344,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     notes = [*made.notes]
     notes += [_left_out(len(frame), content if system else None)] if len(frame) > ROWS else []
     beside = f"the {_level(content)} of the difference"
-    table = replace(made, rows=rows, notes=notes, beside=beside)
     every = table_of(shown, caption="All columns", longest=LONGEST)
     rest = Fold(Cell("All columns of this table"), [replace(every, notes=[MDE])])
-    section.blocks.extend([table, rest, *_drawn(pictures, "differences"), *_moved(content)])
-    return section
+    return [replace(made, rows=rows, notes=notes, beside=beside), rest]
 
 
 def _moved(content: Content) -> list[Block]:
@@ -385,6 +391,8 @@ def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
     if content.segments is not None:
         frame, title = _together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
         section.blocks.append(_wide(content, frame, _groups(content, frame), title))
+    if content.segments_compared is not None:
+        section.blocks.extend(_compared(content, _together(content.segments_compared, content.by)))
     return section
 
 

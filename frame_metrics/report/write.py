@@ -30,7 +30,10 @@ from frame_metrics.report.tables import in_markdown, markdown_text
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 MOST_ROWS = 2000  # of a table in JSON
-TABLES = ("summary", "results", "segments", "confusion", "classes", "best_threshold", "comparison", "quantiles")
+TABLES = (
+    *("summary", "results", "segments", "segments_compared", "confusion", "classes", "best_threshold", "comparison"),
+    "quantiles",
+)
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
 # How the command line, which calls irm.report() as others do, words a report: with its files and flags.
@@ -49,7 +52,7 @@ def report(
 ) -> str:
     """Answer ``irm.report``, which has the parameters."""
     name = None if path is None else file_name(path)
-    kind = _format(name, format)
+    kind = format_of(name, format)
     if options["ci"] is not None:
         check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
@@ -108,8 +111,8 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
-def _format(name: str | None, given: str | None) -> str:
-    """The format that is said, or that the name of the file ends in; raises for a folder that is not there."""
+def format_of(name: str | None, given: str | None) -> str:
+    """Return the format that is said, or that the name of the file ends in; raise for a folder that is not there."""
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
     if name is None:

@@ -16,6 +16,7 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
+from frame_metrics.inputs.rows import spans
 from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
@@ -225,37 +226,37 @@ def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = Fals
     """Changes of a metric with each result of each ranking, NaN where undefined; with ``ones`` all gains are 1."""
     if metric is None:
         return np.full(cut.sum(), np.nan)
-    added = [_added_to_one(run, i, int(cut[i]), metric, ones) for i in range(run.n_queries)]
-    return np.concatenate([np.zeros(0), *added])
-
-
-def _added_to_one(run: Ranking, i: int, cut: int, metric: Metric, ones: bool) -> Array:
-    step = max(threads.BLOCK // max(int(run.lengths[i]), 1), 1)
-    lengths = (np.arange(a, min(a + step, cut + 1)) for a in range(0, cut + 1, step))
-    values = np.concatenate([metric.compute(_shortened(run, i, some, ones)) for some in lengths])
-    if abs(np.nan_to_num(values[0])) > 1e-12:
+    of, n_ret = np.repeat(np.arange(run.n_queries), cut + 1), spans(np.zeros_like(cut), cut + 1)
+    parts = np.flatnonzero(np.diff(np.cumsum(run.lengths[of]) // threads.BLOCK)) + 1
+    copies = zip(np.split(of, parts), np.split(n_ret, parts), strict=True)
+    values = np.concatenate([metric.compute(_shortened(run, some, length, ones)) for some, length in copies])
+    none = values[n_ret == 0]
+    if (odd := none[np.abs(np.nan_to_num(none)) > 1e-12]).size:
         raise NotComputableError(
-            f"{metric} is {values[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
+            f"{metric} is {odd[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
         )
-    return np.full(cut, np.nan) if np.isnan(values[-1]) else np.diff(np.nan_to_num(values))
+    added = np.diff(np.nan_to_num(values))[n_ret[1:] > 0]
+    added[np.repeat(np.isnan(values[n_ret == cut[of]]), cut)] = np.nan
+    return added
 
 
-def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
-    """Copies of one ranking, each with another number of retrieved results; the judgments stay."""
-    m, rows, query = len(n_ret), slice(int(run.starts[i]), int(run.starts[i] + run.lengths[i])), slice(i, i + 1)
+def _shortened(run: Ranking, of: Array, n_ret: Array, ones: bool) -> Ranking:
+    """Copies of rankings, each with a number of retrieved results; the judgments stay."""
+    rows, length = spans(run.starts[of], run.lengths[of]), run.lengths[of]
 
-    def each(values: Array | None, own: slice | Array = rows) -> Array | None:
-        return None if values is None else np.tile(values[own], m)
+    def each(values: Array | None, own: Array = rows) -> Array | None:
+        return None if values is None else values[own]
 
-    grade, length, shown = np.tile(run.grade[rows], m), np.full(m, run.lengths[i]), each(run.shown)
+    grade, shown = run.grade[rows], each(run.shown)
     if ones:
         return Ranking(np.ones(len(grade)), length, n_ret, shown=shown)
     pool = run.pool
     if pool is not None:
-        own = np.flatnonzero(pool.query == i)
+        order, n = np.argsort(pool.query, kind="stable"), np.bincount(pool.query, minlength=run.n_queries)
+        own = order[spans((np.cumsum(n) - n)[of], n[of])]
         label, document = each(pool.label, own), each(pool.document, own)
-        pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), label, document)
-    judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, query), size=each(run.size, query))
-    extra = {name: np.tile(values[rows], m) for name, values in run.extra.items()}
+        pool = Pool(np.repeat(np.arange(len(of)), n[of]), pool.grade[own], label, document)
+    judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, of), size=each(run.size, of))
+    extra = {name: values[rows] for name, values in run.extra.items()}
     beside = replace(judged, score=each(run.score), extra=extra, document=each(run.document))
     return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)

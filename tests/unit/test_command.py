@@ -343,9 +343,8 @@ def test_a_terminal_shows_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_terminal_shows_no_parquet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    write(named(), "log.parquet")
     monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
-    assert main(["evaluate", "log.parquet", "rr", "--to", "parquet"]) == 2
+    assert main(["evaluate", "nothing.parquet", "rr", "--to", "parquet"]) == 2
     assert "a terminal cannot show it" in capsys.readouterr().err
 
 
@@ -353,6 +352,9 @@ def test_a_file_that_cannot_be_written_is_told_before_reading(capsys: pytest.Cap
     """The ending and the folder of the output are looked at first."""
     assert "the ending is not one of" in error(capsys, "evaluate", "nothing.parquet", "rr", "-o", "out.xlsx")
     assert "there is no folder 'no'" in error(capsys, "evaluate", "nothing.parquet", "rr", "-o", "no/out.csv")
+    assert "the ending is not one of" in error(capsys, "convert", "nothing.parquet", "-o", "out.xlsx")
+    assert "does not end in one of '.html'" in error(capsys, "report", "nothing.parquet", "-o", "out.xlsx")
+    assert "json has no line of names" in error(capsys, "audit", "nothing.parquet", "--no-header", "--to", "json")
 
 
 def test_an_error_leaves_the_old_file(capsys: pytest.CaptureFixture[str]) -> None:

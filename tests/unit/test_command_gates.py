@@ -572,6 +572,8 @@ GATE = ("--fail-under", "rr=0.5")
         ("evaluate", "log.parquet", "rr", "--fail-if-worse-than", "log.csv"),
         ("evaluate", "log.parquet", "rr", "--config", "log.csv", *GATE),
         ("evaluate", "log.parquet", "rr", "-o", "log.csv", *GATE),
+        ("evaluate", "log.parquet", "rr", "log.csv", *GATE),
+        ("evaluate", "log.parquet", "rr", "--metric", "log.csv", *GATE),
     ],
     ids=" ".join,
 )

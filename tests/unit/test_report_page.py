@@ -92,6 +92,7 @@ def test_a_report_is_what_the_verbs_return() -> None:
         "results": totals,
         "segments": means.filter(pl.col("total_over").is_null()).drop("total_over"),
         "comparison": whole.compare(asked, baseline="old", ci=0.9),
+        "segments_compared": irm.compare(asked[0], baseline="old", ci=0.9, over="all"),
         "audit": irm.audit(),
         "curve_cutoffs": whole.curve("ndcg@k", cutoffs=[1, 2, 3, 5, 10]).with_columns(metric=pl.lit("ndcg@k")),
     }.items():
@@ -402,6 +403,26 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     queries = {one["system"] for one in data(irm, metrics=["rr"], baseline="s200", ci=None)["queries"]}
     assert queries == {"s000", "s200", "s240", "s245"}
     assert "Queries of 4 of 250 systems, the best by rr and the baseline among them" in text
+
+
+def test_many_systems_are_compared_with_the_best() -> None:
+    """There are as many rows as systems, and not as pairs; p-values are corrected for all pairs, and this is said."""
+    irm = many(33).irm(system="run", doc=None)
+    found = data(irm, metrics=["rr", "fdr@1"], ci=None, queries=0)
+    rows = [row for row in found["tables"]["comparison"]["rows"] if row["metric"] == "rr"]
+    assert {row["baseline"] for row in rows} == {"s000"}
+    assert {(row["n_tests"], row["correction"]) for row in rows} == {(528, "bonferroni")}
+    alone = irm.compare("rr", baseline="s000", correction="none").to_dicts()
+    expected = {row["run"]: min(1.0, row["p_value"] * 528) for row in alone}
+    assert {row["run"]: row["p_adjusted"] for row in rows} == expected
+    assert "33 systems make 528 pairs" in found["absent"][0]["reason"]
+    structs = many(33).with_columns(run=pl.struct(a="run")).irm(system="run", doc=None)
+    assert {row["baseline"] for row in data(structs, metrics=["rr"])["tables"]["comparison"]["rows"]} == {
+        "{'a': 's000'}"
+    }
+    few = data(many(4).irm(system="run", doc=None), metrics=["rr"], ci=None, queries=0)
+    assert len(few["tables"]["comparison"]["rows"]) == 6
+    assert few["absent"] == []
 
 
 @pytest.mark.slow
