@@ -438,7 +438,7 @@ def test_no_correction() -> None:
     [
         (2, {}, [(1, None)] * 3),
         (2, {"correction": "none"}, [(1, None)] * 3),
-        (2, {"test": "tukey", "over": "all"}, [(1, None)] * 3),
+        (2, {"test": "tukey"}, [(1, None)] * 3),
         (2, {"over": "all"}, [(3, "holm")] * 3),
         (2, {"over": "all", "paired": False}, [(3, "holm")] * 3),
         (3, {}, [(3, "holm")] * 9),
@@ -1017,6 +1017,11 @@ of(TWO).compare("cg", baseline=pl.Series(["a"]))
 of(TWO).compare("cg", test="tukey", baseline="a")
     NotComputableError: test='tukey' tests all pairs together; say baseline=None
     but: of(TWO).compare("cg", test="tukey")
+unread().compare("cg", test="tukey", over="all")
+    NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all metrics and
+        segments; say over='metric', or test='randomization'
+    but: of(TWO).compare("cg", test="tukey", over="metric")
+    but: of(TWO).compare("cg", over="all")
 unread().compare("cg", test="ttest")
     UnknownNameError: test='ttest' is not one of 'randomization', 't', [...]
 unread().compare("cg", test="wilcoxn")
