@@ -1018,8 +1018,8 @@ of(TWO).compare("cg", test="tukey", baseline="a")
     NotComputableError: test='tukey' tests all pairs together; say baseline=None
     but: of(TWO).compare("cg", test="tukey")
 unread().compare("cg", test="tukey", over="all")
-    NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all metrics and
-        segments; say over='metric', or test='randomization'
+    NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all
+        metrics and segments; say over='metric', or test='randomization'
     but: of(TWO).compare("cg", test="tukey", over="metric")
     but: of(TWO).compare("cg", over="all")
 unread().compare("cg", test="ttest")

@@ -1209,8 +1209,7 @@ metrics.ndcg(10)
 metrics.num_ret(3)
     BadValueError: num_ret(3): write the cutoff as num_ret@3
 metrics.ndcg(True)
-    BadValueError: ndcg(True): none of 'gain', 'discount', 'base' takes that; give one by its name, as
-        ndcg(gain='linear')
+    BadValueError: ndcg(True): none of 'gain', 'discount', 'base' takes that; name one, as ndcg(gain='linear')
 metrics.rprec(3)
     BadValueError: rprec(3): it has no parameters
     but: metrics.ndcg(gain="exp")
