@@ -229,9 +229,7 @@ class Metric:
             ways = [f"write the cutoff as {self.name}@{int(value)}", *ways]
         if not ways and self.options:
             name, other = next(iter(self.examples.items()))
-            ways = [
-                f"none of {listed(self.options)} takes that; give one by its name, as {self.name}({name}={other!r})"
-            ]
+            ways = [f"none of {listed(self.options)} takes that; name one, as {self.name}({name}={other!r})"]
         return BadValueError(f"{self.name}({shown(value)}): {', or '.join(ways) or 'it has no parameters'}")
 
     def _given_twice(self, cutoff: float) -> BadValueError:
@@ -241,10 +239,8 @@ class Metric:
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
         if self.cutoff is not None:
-            bare = replace(self, cutoff=None)
-            raise BadValueError(
-                f"{self}@{shown(cutoff)}: it has a cutoff already; say {bare}@{shown(cutoff)} for that one"
-            )
+            other = f"{replace(self, cutoff=None)}@{shown(cutoff)}"
+            raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; say {other} for that one")
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
