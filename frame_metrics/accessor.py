@@ -970,7 +970,8 @@ class IRM(Generic[Frame]):
             have a ``weight`` or a ``cluster`` only the last is left.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
-            all metrics and segments. Two systems are one pair: ten metrics of them are then ten tests that stand alone.
+            all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics of them are then ten
+            tests that stand alone.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
@@ -1234,9 +1235,9 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            There is no query, or what ``compare`` refuses of queries; a number out of its range; a difference greater
-            than that of any two values of the metric; ``n_all`` without a proxy;
-            judgments with ``sampling``.
+            There is no query, or what ``compare`` refuses of queries; a number out of its range, or given twice; a
+            difference greater than that of any two values of the metric; ``n_all`` without a proxy; judgments with
+            ``sampling``.
 
         Examples
         --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -210,6 +211,13 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
             also = "named twice" if played[column] == role else f"the {played[column]} too"
             raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
         played[column] = role
+
+
+def check_once(option: str, given: Sequence[Any]) -> None:
+    """Raise for a value that stands twice in a list of which each has results of its own."""
+    for one, n in Counter(given).items():
+        if n > 1:
+            raise BadValueError(f"{option}={shown(one)} is asked for twice")
 
 
 def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:

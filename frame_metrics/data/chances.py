@@ -91,9 +91,11 @@ def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: p
         found = _looked_up(table, log[RANK], top)
     else:
         named = dict(zip(columns.key_names[1], columns.by, strict=True))
-        segments = [in_common_type(table[name], log.schema[name], role, named[name]) for name in keys if name != RANK]
-        table = table.with_columns(segments)
-        own = log.select(pl.col(name).cast(table.schema[name]) for name in keys)
+        own = log.select(pl.col(RANK).cast(table.schema[RANK]))
+        for name in keys[:-1]:
+            called = f"{named[name]} of the log", f"{named[name]} of {role}="
+            ours, theirs = in_common_type(log[name], table[name], *called)
+            own, table = own.with_columns(ours), table.with_columns(theirs)
         found = own.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")[CHANCE]
     remedy = f"{role}= says nothing of their rank; leave deeper results out, or give these ranks one"
     if found.null_count():

@@ -114,7 +114,7 @@ def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions
 
 def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
     """The log with what a table says of its documents; one that it lacks was never chosen."""
-    ids = in_common_type(table[doc], log.schema["doc"], CHOSEN, doc).alias("doc")
-    theirs = table.select(ids, CHOSEN, SURPRISE)
-    found = log.select(pl.col("doc").cast(ids.dtype)).join(theirs, on="doc", how="left", maintain_order="left")
+    ours, ids = in_common_type(log["doc"], table[doc], f"{doc} of the log", f"{doc} of {CHOSEN}=")
+    theirs = table.select(ids.alias("doc"), CHOSEN, SURPRISE)
+    found = ours.to_frame().join(theirs, on="doc", how="left", maintain_order="left")
     return log.with_columns(found[CHOSEN].fill_null(0.0), found[SURPRISE].fill_null(pl.lit(theirs[SURPRISE].max())))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.errors import BadValueError, ColumnError
+from frame_metrics.errors import BadValueError
 from frame_metrics.roles.series import TEXTS
 
 UNITS = ("ms", "us", "ns")  # of time, the finest last
@@ -29,6 +29,8 @@ def kind_of_ids(dtype: pl.DataType) -> Any:
 
 def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     """The type that holds ids of both types, if they are of one kind; else the first."""
+    if ours == pl.Null:
+        return theirs
     if ours == theirs or kind_of_ids(ours) != kind_of_ids(theirs):
         return ours
     if isinstance(ours, TEXTS):
@@ -61,26 +63,44 @@ def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
         return None
 
 
-def in_common_type(ids: pl.Series, own: pl.DataType, role: str, column: str) -> pl.Series:
-    """Return ids of a table that a role was given in a type that holds the log's ids too, which are of type ``own``.
+def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: pl.DataType) -> pl.Series:
+    """Return ids in a type of the kind of another column's, unchanged.
+
+    Parameters
+    ----------
+    name, other : what errors call the column, and the other one.
+    said : the other one's own type, which they name.
 
     Raises
     ------
-    ColumnError
-        No id of one type is equal to one of the other.
+    BadValueError
+        No id of one type is equal to one of the other, or the type cannot hold every one.
     """
-    theirs, kind = ids.dtype, kind_of_ids(own)
-    if theirs != own and (kind not in ("integer", "text") or kind_of_ids(theirs) != kind):
-        raise ColumnError(f"{role}=: {column} is {theirs} there, and {own} in the log; give both one type")
-    return ids.cast(pl.String if isinstance(own, TEXTS) else wider(own, theirs))
+    if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
+        raise BadValueError(f"{name} is {ids.dtype}, and {other} is {said}; give both one type")
+    held = ids if kind in (pl.Null, ids.dtype) else held_in(ids, kind)
+    if held is None:
+        raise BadValueError(f"{name} has ids that {other} ({said}) cannot hold")
+    return held
+
+
+def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) -> tuple[pl.Series, pl.Series]:
+    """Return ids of two tables in a type that holds both, of text as text; ``name``, ``other``: as errors call them.
+
+    Raises
+    ------
+    BadValueError
+        There is no such type.
+    """
+    kind = wider(ours.dtype, theirs.dtype)
+    kind = pl.String() if isinstance(kind, TEXTS) else kind
+    held = in_type_of(theirs, kind, other, name, ours.dtype)
+    return in_type_of(ours, kind, name, other, theirs.dtype), held
 
 
 def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
     """Raise for documents of the judgments that a column of the caller's type cannot show; ``what``: they are."""
-    if not len(docs):
-        return
-    held = pl.Series([None] * len(docs)) if kind == pl.Null else docs.cast(kind, strict=False)
-    if held.null_count() or not (held.cast(docs.dtype) == docs).all():
+    if len(docs) and (kind == pl.Null or held_in(docs, kind) is None):
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
 
 

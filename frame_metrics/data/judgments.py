@@ -20,7 +20,7 @@ from frame_metrics.data.blocks import (
     to_array,
 )
 from frame_metrics.data.groups import drawing_places
-from frame_metrics.data.ids import held_in, id_hash, kind_of_ids, wider
+from frame_metrics.data.ids import id_hash, in_common_type, in_type_of
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
@@ -138,7 +138,7 @@ def _judged_rows(
         if inside in query:
             refuse_null(name, frame[name], "are missing", "drop them")
         dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
-        out[inside] = _in_type_of(frame[name], dtype, name, own, dtype)
+        out[inside] = in_type_of(frame[name], dtype, *_called(name, own), dtype)
     doc = str(columns.doc)
     refuse_null(doc, frame[doc], "are missing", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
@@ -164,29 +164,12 @@ def _judged_rows(
 
 def _in_common_type(values: pl.Series, name: str, ours: pl.Series, own: str) -> pl.Series:
     """Ids of the judgments in a type that holds those of the log, ``ours``, too, or an error if there is none."""
-    held = _in_type_of(values, wider(ours.dtype, values.dtype), name, own, ours.dtype)
-    if held.dtype != ours.dtype and held_in(ours, held.dtype) is None:
-        raise BadValueError(f"{own} of the log has ids that {name} of the judgments ({values.dtype}) cannot hold")
-    return held
+    return values if values.dtype == ours.dtype else in_common_type(ours, values, *_called(name, own)[::-1])[1]
 
 
-def _in_type_of(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
-    """Ids of the judgments in a type of the log's kind of ids, unchanged, or an error if the type cannot hold them.
-
-    ``name`` and ``own`` are what the caller calls the columns of judgments and log, ``shown`` is the log's own type.
-    """
-    if values.dtype == dtype:
-        return values
-    if pl.Null not in (values.dtype, dtype) and kind_of_ids(values.dtype) != kind_of_ids(dtype):
-        raise BadValueError(
-            f"{name} of the judgments is {values.dtype}, and {own} of the log is {shown}; give both one type"
-        )
-    if dtype == pl.Null:
-        return values
-    held = held_in(values, dtype)
-    if held is None:
-        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold")
-    return held
+def _called(name: str, own: str) -> tuple[str, str]:
+    """Columns of the judgments and of the log, as errors call them."""
+    return f"{name} of the judgments", f"{own} of the log"
 
 
 def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:

@@ -53,7 +53,15 @@ class Lists(Segmented):
         """Shares of documents in all that a segment shows, rising within each segment, shape (documents,)."""
         most = self.shown.max(initial=0) + 1
         if (self.shown == np.floor(self.shown)).all() and most * self.n_queries < EXACT:  # sorted in one, which is fast
-            shown = np.sort(self.query * most + self.shown) - self.query * most
+            shown = _sorted((self.query * most + self.shown).astype(np.int64), int(most) * self.n_queries)
+            shown = shown - self.query * most
         else:
             shown = self.shown[np.lexsort((self.shown, self.query))]
         return shown / self.each(self.total(shown))
+
+
+def _sorted(numbers: Array, size: int) -> Array:
+    """Sort whole numbers below a size; those that are dense are counted."""
+    if size > 4 * len(numbers) + ROOM:
+        return np.sort(numbers)
+    return np.repeat(np.arange(size), np.bincount(numbers, minlength=size))

@@ -14,7 +14,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
 from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
-from frame_metrics.data.ids import held_in, kind_of_ids, wider
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
     BadValueError,
@@ -309,15 +309,7 @@ def alike(
     ``names``: what the columns are called in the frame and in the baseline.
     """
     for key, (name, other) in names.items():
-        one, two = ours.schema[key], theirs.schema[key]
-        if pl.Null not in (one, two) and kind_of_ids(one) != kind_of_ids(two):
-            raise BadValueError(f"baseline: its {other} is {two}, and {name} of the frame is {one}; give both one type")
-        held = two if one == pl.Null else one if two == pl.Null else wider(one, two)
-        mine, saved = held_in(ours[key], held), held_in(theirs[key], held)
-        if mine is None:
-            raise BadValueError(f"{name} of the frame has ids that {other} of the baseline ({two}) cannot hold")
-        if saved is None:
-            raise BadValueError(f"baseline: its {other} has ids that {name} of the frame ({one}) cannot hold")
+        mine, saved = in_common_type(ours[key], theirs[key], f"{name} of the frame", f"{other} of the baseline")
         ours, theirs = ours.with_columns(mine), theirs.with_columns(saved)
     return ours, theirs
 

@@ -123,8 +123,8 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
     if catalogue is None:
         return found
     if isinstance(catalogue, pl.Series):
-        ids = in_common_type(catalogue, docs.dtype, "catalogue", catalogue.name).unique()
-        own = docs.cast(ids.dtype).unique(maintain_order=True)
+        called = f"{catalogue.name} of the log", f"{catalogue.name} of catalogue="
+        own, ids = (one.unique(maintain_order=True) for one in in_common_type(docs, catalogue, *called))
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):
             raise BadValueError(

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments, as_text, groups_of
-from frame_metrics.data.ids import wider
+from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, Pool, Ranking, Scores
@@ -184,9 +184,12 @@ def _keys(log: Log) -> pl.DataFrame:
 
 def _fewer(source: Source, human: Log, there: Log) -> Array:
     """True for rankings of whose query people judged some documents, and not all that the machine judged."""
-    both = _judged(source, human), _judged(source.proxy or source, there)
-    kind = wider(*(one.schema["doc"] for one in both))
-    ours, theirs = (one.cast({"doc": kind}) for one in both)
+    sides = source, source.proxy or source
+    ours, theirs = (_judged(side, log) for side, log in zip(sides, (human, there), strict=True))
+    said = zip(sides, ("people's judgments", "proxy="), strict=True)
+    called = [f"{side.judged.doc} of {what}" for side, what in said]  # type: ignore[union-attr]
+    docs = in_common_type(ours["doc"], theirs["doc"], *called)
+    ours, theirs = (one.with_columns(ids) for one, ids in zip((ours, theirs), docs, strict=True))
     queries = ours.drop("doc").unique()
     shared = [key for key in queries.columns if key in theirs.columns]
     known = theirs.join(queries, on=shared, nulls_equal=True)

@@ -223,9 +223,14 @@ class Metric:
         return UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{hint}")
 
     def _without_a_name(self, value: Any) -> BadValueError:
-        known = [name for name in self.options if fits(value, self.hints[name])] or list(self.options)
-        way = f"name the parameter, as {self.name}({known[0]}={shown(value)})" if known else "it has no parameters"
-        return BadValueError(f"{self.name}({shown(value)}): {way}")
+        fitting = [name for name in self.options if fits(value, self.hints[name])]
+        ways = [f"name the parameter, as {self.name}({name}={shown(value)})" for name in fitting[:1]]
+        if self.at == "k" and not wrong_cutoff("k", value):
+            ways = [f"write the cutoff as {self.name}@{int(value)}", *ways]
+        if not ways and self.options:
+            name, other = next(iter(self.examples.items()))
+            ways = [f"none of {listed(self.options)} takes that; name one, as {self.name}({name}={other!r})"]
+        return BadValueError(f"{self.name}({shown(value)}): {', or '.join(ways) or 'it has no parameters'}")
 
     def _given_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
@@ -233,6 +238,9 @@ class Metric:
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
+        if self.cutoff is not None:
+            other = f"{replace(self, cutoff=None)}@{shown(cutoff)}"
+            raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; say {other} for that one")
         if self.at in self.params:
             raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):

@@ -14,6 +14,7 @@ from frame_metrics.errors import (
     NotComputableError,
     UnknownNameError,
     check_choice,
+    check_once,
     did_you_mean,
 )
 from frame_metrics.inputs import Classes, Confusion, Lists
@@ -42,8 +43,6 @@ def check_averages(average: Any) -> Averages:
     if not averages:
         raise BadValueError("average=[] names no average; name one, or say average=None")
     for one in averages:
-        if averages.count(one) > 1:
-            raise BadValueError(f"average={one!r} is asked for twice")
         if one == "mean":
             raise UnknownNameError(
                 "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
@@ -55,6 +54,7 @@ def check_averages(average: Any) -> Averages:
             raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")
         if not quantile and (one is not None or several):
             check_choice("average", one, (*get_args(Named), "q0.9"))
+    check_once("average", averages)
     return averages
 
 

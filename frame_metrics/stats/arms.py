@@ -113,6 +113,11 @@ def relative_ends(means: Array, variance: Array, wide: Array) -> Array:
     return np.where(np.isinf(ends), np.nan, ends)
 
 
+def relative(difference: Array, base: Array) -> Array:
+    """Return differences as shares of the size of what they are differences from, NaN where that is 0."""
+    return ratio(difference, np.abs(base))
+
+
 def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
     """The means of both arms, whose units are resampled, shape (resamples, columns) each.
 
@@ -152,7 +157,7 @@ def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> d
     value, base = drawn
     one_sided = (base * np.sign(means[1]) > 0).all(axis=0)
     ends = np.full((2, len(one_sided)), np.nan)
-    shares = (value - base)[:, one_sided] / np.abs(base[:, one_sided])
+    shares = relative((value - base)[:, one_sided], base[:, one_sided])
     ends[:, one_sided] = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return {"relative_low": ends[0], "relative_high": ends[1]}
 

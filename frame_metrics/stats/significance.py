@@ -18,6 +18,7 @@ CLOSE = 1e-12  # sums nearer than this share of what they could be are equal: ea
 BYTES = 1 << 22  # random bytes drawn at a time
 ATONCE = 16  # blocks of them
 TABLES = 64  # made together
+PARTS = 16  # of the draws that are made at a time, each of which stays in cache
 Tick = Callable[[int], None]
 
 
@@ -137,27 +138,41 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
 
 
 def exchanged(
-    values: Callable[[Array], Array], seen: float, units: int, permutations: int, seed: int, step: int
-) -> float:
-    """Return the p-value of exchanging what two systems have of each unit, two-sided, as ``randomization`` has it.
+    differences: Callable[[Array], Array],
+    seen: Array,
+    units: int,
+    permutations: int,
+    seed: int,
+    step: int,
+    tick: Tick,
+) -> Array:
+    """Return the p-values of exchanging what two systems have of each unit, two-sided, as ``randomization`` has them.
 
     Parameters
     ----------
-    values : gives those of both in some draws, shape (draws, 2), by what each exchanges, 1 or 0, shape (draws, units).
-    seen : the difference where nothing is exchanged.
+    differences : gives those of some draws, shape (draws, columns), by what each exchanges, 1 or 0, shape (draws,
+        units).
+    seen : those where nothing is exchanged, shape (columns,).
     step : draws that are made at a time.
+    tick : told how many units are done, as many in all as there are.
     """
     every = units <= min(np.log2(permutations), 62)
-    n, reached = 1 << units if every else permutations, 0
-    for i, begin in enumerate(range(0, n, step)):
+    n, enough = 1 << units if every else permutations, np.abs(seen) - CLOSE * np.maximum(np.abs(seen), 1)
+    reached: list[Array] = []
+
+    def work(begin: int) -> None:
         draws = np.arange(begin, min(begin + step, n))
         if every:
             exchange = draws[:, None] >> np.arange(units) & 1
         else:
-            exchange = np.random.default_rng([seed, i]).integers(0, 2, (len(draws), units))
-        near = np.abs(np.diff(values(exchange))) < abs(seen) - CLOSE * max(abs(seen), 1)
-        reached += int((~near).sum())  # an undefined one too
-    return reached / n if every else (reached + 1) / (n + 1)
+            exchange = np.random.default_rng([seed, begin // step]).integers(0, 2, (len(draws), units))
+        few = max(step // PARTS, 1)
+        for some in np.split(exchange, range(few, len(draws), few)):
+            reached.append((~(np.abs(differences(some)) < enough)).sum(axis=0))  # an undefined one too
+        tick((begin + len(draws)) * units // n - begin * units // n)
+
+    in_threads(range(0, n, step), work)
+    return np.sum(reached, axis=0) / n if every else (np.sum(reached, axis=0) + 1) / (n + 1)
 
 
 def _enough(differences: Array) -> Array:
@@ -224,28 +239,31 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
 
     Parameters
     ----------
-    values : shape (queries, systems), or their sums within clusters.
+    values : of each metric, shape (metrics, queries, systems), or their sums within clusters; all metrics are tested by
+        the same exchanges.
+    tick : told how many queries are done, in all as often as there are metrics.
 
     Returns
     -------
-    p-values of each system against each, shape (systems, systems).
+    p-values of each system against each, shape (metrics, systems, systems).
 
     Source: B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments,
     ACM TOIS 30(1), 2012.
     """
-    n, systems = values.shape
-    means = values.sum(axis=0)
-    gap = np.abs(means[:, None] - means)
-    ascending, sums = np.sort(values, axis=1), np.zeros((permutations, systems))
+    metrics, n, systems = values.shape
+    means = np.array([of_metric.sum(axis=0) for of_metric in values])
+    gap = np.abs(means[:, :, None] - means[:, None])
+    ascending, sums = np.sort(values, axis=2), np.zeros((metrics, permutations, systems))
     step = max(BYTES // (permutations * systems), 1)
     for i, begin in enumerate(range(0, n, step)):
-        some = ascending[begin : begin + step]
-        random = np.random.default_rng([seed, i]).random((permutations, len(some), systems))
-        sums += np.take_along_axis(some[None], random.argsort(axis=2), axis=2).sum(axis=1)
-        tick(len(some))
-    widest = sums.max(axis=1) - sums.min(axis=1)
-    enough = gap - CLOSE * np.abs(values).sum()
-    return ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
+        some = ascending[:, begin : begin + step]
+        order = np.random.default_rng([seed, i]).random((permutations, some.shape[1], systems)).argsort(axis=2)
+        for total, of_metric in zip(sums, some, strict=True):
+            total += np.take_along_axis(of_metric[None], order, axis=2).sum(axis=1)
+        tick(some.shape[1] * metrics)
+    widest = sums.max(axis=2) - sums.min(axis=2)
+    enough = gap - CLOSE * np.array([np.abs(of_metric).sum() for of_metric in values])[:, None, None]
+    return ((widest[:, :, None, None] >= enough[:, None]).sum(axis=1) + 1) / (permutations + 1)
 
 
 def classical(differences: Array, test: str) -> Array:

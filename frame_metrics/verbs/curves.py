@@ -14,7 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_whole, shown
+from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, shown
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.pieces import measured_of
@@ -120,6 +120,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
             raise BadValueError(f"curve({kind!r}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
+    check_once("cutoffs", cutoffs)
     plan = irm.asking(irm.needs_of(asked) | WEIGHS)
     check_asked(asked, plan)
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
@@ -146,8 +147,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
     if of_cutoffs and len(of_cutoffs) < len(kinds):
         other = next(kind for kind in kinds if kind in COLUMNS)
         raise BadValueError(f"curve: {other!r} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
-    if len(set(kinds)) < len(kinds):
-        raise BadValueError(f"curve: {shown(list(kinds))} names a metric twice")
+    check_once("curve", kinds)
 
 
 def _check(kind: str, options: CurveOptions) -> None:
@@ -327,6 +327,7 @@ def _recall_levels(given: Any) -> Sequence[float] | None:
     if isinstance(levels, int) and not isinstance(levels, bool) and 1 < levels <= MOST_LEVELS:
         return [float(x) for x in np.linspace(0, 1, levels)]
     if _several(levels) and len(levels) and all(is_number(x) and 0 <= x <= 1 for x in levels):
+        check_once("levels", levels)
         return [float(x) for x in levels]
     raise BadValueError(
         f"levels={shown(given)} is not a number of recall levels from 2, or a list of some between 0 and 1"
@@ -341,8 +342,8 @@ def _cutoffs(given: Any) -> Sequence[int]:
     if isinstance(cutoffs, int) and cutoffs > MOST_CUTOFFS:
         raise BadValueError(f"cutoffs={shown(given)} are more than 10**6; give a list of some")
     ks: Sequence[int] = range(1, cutoffs + 1) if isinstance(cutoffs, int) else cutoffs
-    if not len(ks) or len(set(ks)) < len(ks):
-        raise BadValueError(f"cutoffs={cutoffs!r} names {'a cutoff twice' if len(ks) else 'no cutoff'}")
+    if not len(ks):
+        raise BadValueError(f"cutoffs={cutoffs!r} names no cutoff")
     return ks
 
 

@@ -329,7 +329,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         randomization(two, *drawn),
         classical(two, "t"),
         classical(two, "wilcoxon"),
-        tukey(values, *drawn),
+        tukey(values[None], *drawn)[0],
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),

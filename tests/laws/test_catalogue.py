@@ -443,7 +443,12 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
             BadValueError,
             "1 of 4 documents that the lists show are not in it, as 'd'",
         ),
-        ({"catalogue": pl.DataFrame({"doc": [1, 2]})}, "gini@1", ColumnError, "doc is Int64 there, and String in"),
+        (
+            {"catalogue": pl.DataFrame({"doc": [1, 2]})},
+            "gini@1",
+            BadValueError,
+            "doc of catalogue= is Int64, and doc of the log is String; give both one type",
+        ),
         (
             {"catalogue": pl.DataFrame({"doc": [*"abcd", None]})},
             "item_coverage",
@@ -457,7 +462,12 @@ def test_verbs_of_queries_refuse_metrics_of_all_lists(verb: str, kind: str) -> N
         ({"group": "side"}, "exposure_share(of='z')", BadValueError, "no document belongs to 'z' in side"),
         ({"popularity": {"a": -1}}, "novelty", BadValueError, "not a mapping from documents to how often each was"),
         ({"popularity": {"a": 0}}, "novelty", BadValueError, "no document was ever chosen"),
-        ({"popularity": {1: 2}}, "novelty", ColumnError, "doc is Int64 there, and String in the log"),
+        (
+            {"popularity": {1: 2}},
+            "novelty",
+            BadValueError,
+            "doc of popularity= is Int64, and doc of the log is String; give both one type",
+        ),
         ({"popularity": "many"}, "novelty", BadValueError, "many: 4 of 4 rows are not between 0 and 1"),
         ({"popularity": "none"}, "novelty", BadValueError, "none: 1 of 4 rows is not above 0 (row 1); give what"),
         ({"popularity": "minus"}, "arp", BadValueError, "minus: 4 of 4 rows are negative"),
@@ -486,6 +496,50 @@ def test_documents_are_told_apart_in_a_type_that_holds_them_all() -> None:
     rows = pl.DataFrame({"query": [1, 1], "doc": pl.Series([1, 2], dtype=pl.Int8), "score": [2.0, 1.0]})
     irm = rows.irm(catalogue=pl.DataFrame({"doc": [1, 2, 300, 400]}), popularity={1: 1, 300: 2, 400: 1})
     assert irm.evaluate("item_coverage", "novelty@1")["value"].to_list() == [0.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (pl.Datetime("ms"), pl.Datetime("ns")),
+        (pl.Datetime("us", "UTC"), pl.Datetime("ms", "UTC")),
+        (pl.Duration("us"), pl.Duration("ms")),
+        (pl.Decimal(10, 1), pl.Decimal(20, 4)),
+        (pl.Decimal(10, 1), pl.Float64),
+        (pl.Int8, pl.UInt64),
+        (pl.Categorical, pl.String),
+        (pl.Categorical, pl.Categorical),
+        (pl.String, pl.Enum([*"54321"])),
+        (pl.Enum([*"123"]), pl.Enum([*"54321"])),
+    ],
+)
+def test_documents_are_matched_in_the_types_in_which_judgments_are(ours: Any, theirs: Any) -> None:
+    """Moments of other units, decimals of other scales, categories and texts."""
+    text = pl.String() in (ours, theirs) or pl.Categorical() in (ours, theirs) or isinstance(ours, pl.Enum)
+
+    def ids(numbers: list[int], kind: Any) -> pl.Series:
+        held = pl.Series("doc", numbers, dtype=pl.Int64)
+        if text:
+            return held.cast(pl.String).cast(kind)
+        units = {"ms": 1, "us": 1000, "ns": 10**6}
+        return (held * units.get(getattr(kind, "time_unit", "ms"), 1)).cast(kind)
+
+    rows = pl.DataFrame({"query": [1, 1, 2], "doc": ids([1, 2, 1], ours), "score": [2.0, 1.0, 3.0]})
+    shown, often = ids([1, 2, 5, 4], theirs).to_frame(), [2, 1, 1, 4]
+    irm = rows.irm(catalogue=shown, popularity=shown.with_columns(n=pl.Series(often)))
+    names = ["item_coverage", "novelty@1", "arp"]
+    assert irm.evaluate(names)["value"].to_list() == [0.5, 2.0, 1.75]
+    judged = rows.irm.judge(shown.with_columns(query=1, grade=pl.Series([1, 0, 1, 0])))
+    assert judged.evaluate("recall")["value"].to_list() == [0.5]
+
+
+def test_documents_that_no_common_type_holds_are_refused() -> None:
+    """As of judgments, of a catalogue and of what says how often each is chosen."""
+    rows = pl.DataFrame({"query": [1], "doc": pl.Series([2**127], dtype=pl.UInt128), "score": [2.0]})
+    shown = pl.DataFrame({"doc": [-1]})
+    for said, name in (({"catalogue": shown}, "item_coverage"), ({"popularity": shown}, "arp")):
+        words = error(lambda said=said, name=name: rows.irm(**said).evaluate(name), BadValueError)
+        assert words == f"doc of the log has ids that doc of {next(iter(said))}= (Int64) cannot hold"
 
 
 def test_printed_names_read_back() -> None:

@@ -270,6 +270,38 @@ def test_a_progress_bar_changes_nothing(installed: bool, monkeypatch: pytest.Mon
         assert irm.compare("cg").equals(expected)
 
 
+@pytest.mark.parametrize(
+    ("metrics", "options", "done"),
+    [
+        (["cg"], {}, "80/80"),  # resampled and flipped
+        (["cg", "dcg"], {"test": "tukey"}, "120/120"),
+        (["cg"], {"test": "bootstrap"}, "40/40"),
+        (["item_coverage", "item_gini", "item_coverage@1"], {}, "80/80"),  # once for each cutoff
+        (["item_coverage", "cg"], {}, "120/120"),
+    ],
+)
+def test_a_progress_bar_counts_queries(metrics: list[str], options: Any, done: str, capsys: Any) -> None:
+    """All draws are told, those of all lists together too, and the bar reaches its end."""
+    pytest.importorskip("tqdm", reason="the progress bar is optional")
+    irm = of(noisy(40, systems=2))(doc="doc", catalogue=200)
+    with always_a_progress_bar():
+        irm.compare(*metrics, permutations=2000, **options)
+    assert done in capsys.readouterr().err
+
+
+def test_metrics_asked_together_have_the_p_values_that_each_has_alone() -> None:
+    """Though they share what is drawn: those of lists by their cutoffs, and those that Tukey's test exchanges."""
+    irm = of(noisy(40, systems=3))(doc="doc", catalogue=200)
+    for names, test in (
+        (("item_coverage", "item_gini", "item_entropy", "item_gini@1", "item_entropy@1"), None),
+        (("rr", "cg", "dcg", "specificity"), "tukey"),
+    ):
+        options: Any = {"test": test, "permutations": 500, "resamples": 20}
+        together = irm(collection_size=9).compare(*names, **options)
+        alone = pl.concat([irm(collection_size=9).compare(name, **options) for name in names])
+        assert together.equals(alone)
+
+
 # Draws go to queries in the order of their keys
 
 
@@ -438,7 +470,7 @@ def test_no_correction() -> None:
     [
         (2, {}, [(1, None)] * 3),
         (2, {"correction": "none"}, [(1, None)] * 3),
-        (2, {"test": "tukey", "over": "all"}, [(1, None)] * 3),
+        (2, {"test": "tukey"}, [(1, None)] * 3),
         (2, {"over": "all"}, [(3, "holm")] * 3),
         (2, {"over": "all", "paired": False}, [(3, "holm")] * 3),
         (3, {}, [(3, "holm")] * 9),
@@ -1018,6 +1050,11 @@ of(TWO).compare("cg", baseline=pl.Series(["a"]))
 of(TWO).compare("cg", test="tukey", baseline="a")
     NotComputableError: test='tukey' tests all pairs together; say baseline=None
     but: of(TWO).compare("cg", test="tukey")
+unread().compare("cg", test="tukey", over="all")
+    NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all
+        metrics and segments; say over='metric', or test='randomization'
+    but: of(TWO).compare("cg", test="tukey", over="metric")
+    but: of(TWO).compare("cg", over="all")
 unread().compare("cg", test="ttest")
     UnknownNameError: test='ttest' is not one of 'randomization', 't', [...]
 unread().compare("cg", test="wilcoxn")

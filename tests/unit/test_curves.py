@@ -763,7 +763,7 @@ RANKED.irm.curve(["pr", "roc"])
 RANKED.irm.curve(["ndcg@k", "roc"])
     BadValueError: curve: 'roc' has columns of its own; ask for it apart from 'ndcg@k'
 RANKED.irm.curve(["ndcg@k", "ndcg@k"])
-    BadValueError: curve: ['ndcg@k', 'ndcg@k'] names a metric twice
+    BadValueError: curve='ndcg@k' is asked for twice
 RANKED.irm.curve([])
     BadValueError: curve: no curve is named; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'
     but: RANKED.irm.curve(["ndcg@k", "rr@k"])
@@ -805,6 +805,8 @@ LOG.irm(query="qid").curve("calibration", bins=VALUE)
 LOG.irm(query="qid").curve("pr", levels=VALUE)
     for: 1, 0.5, [], [0.5, 2], [True]
     BadValueError: levels=VALUE is not a number of recall levels from 2, or a list of some between 0 and 1
+LOG.irm(query="qid").curve("pr", levels=[0, 0.5, 1, 0.5])
+    BadValueError: levels=0.5 is asked for twice
 LOG.irm(query="qid").curve("pr", levels=11, points=9)
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
     BadValueError: levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=
@@ -824,7 +826,7 @@ LOG.irm(query="qid").curve("ndcg@k", cutoffs=1.5)
 LOG.irm(query="qid").curve("ndcg@k", cutoffs=True)
     BadValueError: cutoffs=True is not a cutoff, or a list of them
 LOG.irm(query="qid").curve("ndcg@k", cutoffs=[1, 1])
-    BadValueError: cutoffs=[1, 1] names a cutoff twice
+    BadValueError: cutoffs=1 is asked for twice
 LOG.irm(query="qid").curve("rprec@k")
     BadValueError: rprec takes no cutoff: rprec@1
 LOG.irm(query="qid").curve("roc_auc@k")

@@ -503,6 +503,11 @@ metrics.ndcg @ VALUE
     BadValueError: ndcg@VALUE: the cutoff is not a whole number from 1
 metrics.rprec @ 5
     BadValueError: rprec takes no cutoff: rprec@5
+metrics.ndcg(gain="exp") @ 10 @ 5
+    BadValueError: ndcg(gain='exp')@10@5: it has a cutoff already; say ndcg(gain='exp')@5 for that one
+metrics.iprec @ 0.5 @ 0.1
+    BadValueError: iprec@0.5@0.1: it has a cutoff already; say iprec@0.1 for that one
+    but: (metrics.ndcg @ 10)(gain="exp")
 metrics.iprec @ 1.5
     BadValueError: iprec@1.5: the recall level is not between 0 and 1
 metrics.iprec(recall=0.1) @ 0.2
@@ -1201,8 +1206,14 @@ metrics.ndcg("exp")
     BadValueError: ndcg('exp'): name the parameter, as ndcg(gain='exp')
 metrics.rbp(0.8)
     BadValueError: rbp(0.8): name the parameter, as rbp(p=0.8)
+metrics.ndcg(10)
+    BadValueError: ndcg(10): write the cutoff as ndcg@10, or name the parameter, as ndcg(base=10)
 metrics.num_ret(3)
-    BadValueError: num_ret(3): it has no parameters
+    BadValueError: num_ret(3): write the cutoff as num_ret@3
+metrics.ndcg(True)
+    BadValueError: ndcg(True): none of 'gain', 'discount', 'base' takes that; name one, as ndcg(gain='linear')
+metrics.rprec(3)
+    BadValueError: rprec(3): it has no parameters
     but: metrics.ndcg(gain="exp")
 LOG_OF_TWO.irm("query", "score")
     ColumnError: irm('query', 'score'): say which part each column plays, as irm(query='query')

@@ -495,7 +495,8 @@ def test_a_metric_is_not_changed_by_what_is_made_of_it() -> None:
     """Parameters and cutoffs give new metrics; the registered one stays as it is."""
     made = metrics.ndcg(gain="exp") @ 10
     assert (metrics.ndcg.cutoff, dict(metrics.ndcg.params)) == (None, {})
-    assert made @ 5 == metrics.ndcg(gain="exp") @ 5
+    assert made(base=4) == metrics.ndcg(gain="exp", base=4) @ 10
+    assert str(made) == "ndcg(gain='exp')@10"
     with pytest.raises((AttributeError, TypeError)):
         made.params["gain"] = "linear"  # type: ignore[index]
     with pytest.raises(AttributeError):

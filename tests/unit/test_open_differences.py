@@ -516,6 +516,8 @@ def test_every_kind_of_frame_gives_the_same() -> None:
         ({}, {"way": "best"}, "way='best' is not one of 'bounds', 'depth'"),
         ({}, {"way": "depth"}, "leave metric=, baseline= and max_grade= out"),
         ({}, {"baseline": "z"}, "'z' is not among the systems of run"),
+        ({}, {"baseline": ["x", "y"]}, "baseline= is one system here"),
+        ({}, {"baseline": ("x", "y")}, "baseline= is one system here"),
         ({"system": None, "by": "run"}, {"baseline": "x"}, "name system="),
         ({"grade": None, "relevant": "lists"}, {}, "lists lists all that is relevant"),
         ({"by": "moves"}, {}, "'moves' is a column of the result"),

@@ -389,6 +389,8 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": "x"}, "detect='x' is not a difference above 0"),
         ({"detect": 0.1, "power": 1}, "power=1 is not a chance between 0 and 1"),
         ({"detect": [0.1, -1]}, "detect=-1 is not a difference above 0"),
+        ({"detect": [0.1, 0.2, 0.1]}, "detect=0.1 is asked for twice"),
+        ({"detect": 0.1, "power": (0.8, 0.8)}, "power=0.8 is asked for twice"),
         ({"detect": []}, "detect=[] is not a difference above 0"),
         ({"detect": 0.1, "power": [0.8, 2]}, "power=2 is not a chance between 0 and 1"),
         ({"detect": 0.1, "paired": False, "unanswered": "drop"}, "unanswered= is of pairs"),
@@ -414,4 +416,8 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
     people = drawn.frame.select("query", "doc", grade=1.0, chance=0.5)
     chosen = drawn.frame.irm(system="run").judge(people, proxy=people.drop("chance"), sampling="chance")
     assert "sampling='chance' has a chance for each query" in error(lambda: chosen.plan("dcg@1", detect=0.1))
+    log = pl.DataFrame({"query": [1, 2], "score": [2.0, 1.0], "grade": [1, 0], "run": ["a", "b"]})
+    assert error(lambda: log.irm.plan("dcg@1", detect=0.1)).startswith("plan() pairs systems query by query")
+    assert error(lambda: log.irm.plan("dcg@1", detect=0.1, paired=False)).startswith("plan(paired=False) compares arms")
+    assert "and plan() pairs the values" in error(lambda: log.irm(system="run").plan("gm_map", detect=0.1))
     assert "name query=" in error(lambda: rows.irm(system="run", query=None).plan("roc_auc", detect=0.1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -565,3 +566,14 @@ def test_a_frame_without_rows_has_a_row() -> None:
     people, machine = (table(grade=np.array(side, float)) for side in (HUMAN, SAME + OTHERS))
     found = run.irm.judge(people, proxy=machine).evaluate("dcg@1", ci=0.9)
     assert found["value", "n", "n_proxy"].row(0) == (0, 8, 12)
+
+
+def test_documents_of_both_sides_are_compared_in_a_type_that_holds_them() -> None:
+    """A decimal past 2**53 is not the float next to it."""
+    log = pl.DataFrame({"query": [1, 2], "doc": [Decimal(5)] * 2, "score": [1.0, 2.0]})
+    people = pl.DataFrame({"query": [1, 1], "doc": [Decimal(5), Decimal(2**53 + 1)], "grade": [1, 1]})
+    machine = pl.DataFrame({"query": [1, 1, 2], "doc": [5.0, 2.0**53, 5.0], "grade": [1, 1, 0]})
+    said = error(lambda: log.irm.judge(people, proxy=machine).evaluate("ndcg@5", ci=0.9), BadValueError)
+    assert said == "doc of people's judgments has ids that doc of proxy= (Float64) cannot hold"
+    whole = machine.with_columns(doc=pl.Series([Decimal(5), Decimal(2**53 + 1), Decimal(5)]))
+    assert log.irm.judge(people, proxy=whole).evaluate("ndcg@5", ci=0.9)["n"].to_list() == [1]

@@ -43,7 +43,8 @@ def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
         raise ColumnError(
             f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
         )
-    if isinstance(baseline, list) or is_frame(baseline):
+    named = columns.system in plan.available and plan.border.holds_lists(columns.system)  # a system may be a list
+    if is_frame(baseline) or (isinstance(baseline, list | tuple) and not named):
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.own_rows and not columns.doc:
         raise ColumnError("no document is named to tell which rows of two systems are the same; name doc=")

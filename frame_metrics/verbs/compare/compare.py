@@ -31,7 +31,7 @@ from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, shown_progress, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
-from frame_metrics.verbs.compare.lists import lists_compared
+from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared
@@ -111,24 +111,39 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
-    flipped = options.test in ("randomization", "tukey")  # of each query, and it is resampled
-    queries = (1 + (m if options.together else flipped)) * pairing.n_queries
-    with shown_progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
+    of_lists = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))]
+    with shown_progress(*_work(pairing, options, len(of_lists))) as tick:
         for segment in segments:
-            rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
-            for at, (i, two) in enumerate(product(range(m), pairs), len(rows) - m * len(pairs)):
-                if pairing.measured.asked[i][1].input is Lists:
-                    rows[at] = lists_compared(pairing, segment, i, two, options)
+            tested = dict(enumerate(_tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)))
+            for metrics, (at, two) in of_lists:
+                found = lists_compared(pairing, segment, metrics, two, options, tick)
+                tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
+            rows += tested.values()
     if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
+def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, int]:
+    """Return the work of all draws, in flips of a query, and how many queries are drawn for it.
+
+    ``exchanges``: pairs of systems whose lists are exchanged in each segment.
+    """
+    flipped = options.test in ("randomization", "tukey")  # of each query, and it is resampled
+    alone = sum(metric.input is not Lists for _, metric in pairing.measured.asked)
+    queries = (bool(alone) + (alone if options.together else bool(alone) * flipped)) * pairing.n_queries
+    work = queries * (options.permutations if flipped else options.resamples) * (HEAVIER if options.together else 1)
+    results = pairing.measured.results.ranking.size if exchanges else 0
+    work += HEAVIER * options.permutations * exchanges * results
+    return work, queries + exchanges * pairing.n_queries
+
+
 def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
     rows: list[Row] = []
     groups: dict[bytes, list[tuple[Row, Array]]] = {}
+    alike: dict[bytes, list[int]] = {}  # metrics with values on the same queries
     for i, (_, metric) in enumerate(asked):
         compared = values.compared(i, pairs, options.unanswered, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
@@ -141,8 +156,10 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:
-            each_p = _tested_together(values, i, compared[0], pairs, options, tick)
-            _fill(rows[-len(pairs) :], {"p_value": np.array(each_p)})
+            alike.setdefault(compared[0].tobytes(), []).append(i)
+    for used, metrics in alike.items():
+        each_p = _tested_together(values, metrics, np.frombuffer(used, bool), pairs, options, tick)
+        _fill([rows[i * len(pairs) + at] for i in metrics for at in range(len(pairs))], {"p_value": each_p})
     for used, some in groups.items():
         use = np.frombuffer(used, bool)
         weight = values.weights(use)
@@ -191,16 +208,21 @@ def _inferred(
 
 
 def _tested_together(
-    values: QueryValues, metric: int, use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick
-) -> list[float]:
-    """Test all pairs of systems at once, on the queries that all are compared on; NaN where nothing can be drawn."""
+    values: QueryValues, metrics: list[int], use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick
+) -> Array:
+    """Test all pairs of systems at once, on the queries that all are compared on; NaN where nothing can be drawn.
+
+    Returns
+    -------
+    The p-values of each metric and pair, shape (metrics * pairs,).
+    """
     weight = values.weights(use)
     if not use.any() or values.alone(use) or (weight is not None and not weight.any()):
-        return [np.nan] * len(pairs)
-    systems = sorted({system for pair in pairs for system in pair})
-    sums = in_clusters(times(values.values[metric, use][:, systems], weight), values.clusters(use))
-    p = tukey(sums, options.permutations, options.seed, tick)
-    return [float(p[systems.index(system), systems.index(base)]) for system, base in pairs]
+        return np.full(len(metrics) * len(pairs), np.nan)
+    systems, cluster = sorted({system for pair in pairs for system in pair}), values.clusters(use)
+    each = (times(values.values[metric, use][:, systems], weight) for metric in metrics)
+    p = tukey(np.array([in_clusters(one, cluster) for one in each]), options.permutations, options.seed, tick)
+    return p[(slice(None), *np.searchsorted(systems, np.array(pairs).T))].ravel()
 
 
 def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:

@@ -10,13 +10,13 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments
-from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import pairs_of
 from frame_metrics.measuring.results import labels, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends
+from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, normal
 from frame_metrics.stats.significance import CLOSE, adjusted
@@ -78,12 +78,11 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     What a row does not say is null.
     """
     segment, metric, _ = places(len(rows), metrics, pairs)
-    by_metric = options.together or options.over == "metric"
-    family = segment * metrics + metric if by_metric else np.zeros(len(rows), np.int64)
+    family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
     schema = columns_of(options)
     known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
     if "relative" in known:
-        known["relative"] = ratio(known["difference"], np.abs(known["baseline_value"]))
+        known["relative"] = relative(known["difference"], known["baseline_value"])
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)

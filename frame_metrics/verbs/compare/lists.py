@@ -2,51 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.lists import EVERY
 from frame_metrics.measuring.pairs import Pairing
+from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.significance import exchanged
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 
-ROOM = 1 << 21  # results that are counted at a time
+ROOM = 1 << 21  # results whose exchange is drawn at a time
+HEAVIER = 40  # times the work of a flip of a query is the exchange of a result
 
 
-def lists_compared(pairing: Pairing, segment: int, metric: int, pair: Pair, options: CompareOptions) -> Row:
-    """Return what is known of two systems by a metric of all their lists in a segment.
+def by_cutoff(asked: Asked) -> list[list[int]]:
+    """Return the metrics of all lists together, by their numbers, those of one cutoff together."""
+    groups: dict[int | None, list[int]] = {}
+    for i, (_, metric) in enumerate(asked):
+        if metric.input is Lists:
+            groups.setdefault(metric.k, []).append(i)
+    return [*groups.values()]
+
+
+def lists_compared(
+    pairing: Pairing, segment: int, metrics: Sequence[int], pair: Pair, options: CompareOptions, tick: Tick
+) -> list[Row]:
+    """Return what is known of two systems by metrics of all their lists in a segment, which have one cutoff.
 
     The p-value is that of Fisher's randomization test: if nothing differs between two systems, either could have given
     each of two lists. Each draw exchanges the lists of some queries, or clusters of them, and has the metric anew.
     """
     measured, shown = pairing.measured, pairing.measured.results
-    grid, (_, one), n_queries = measured.log.grid, measured.asked[metric], pairing.n_queries
+    grid, asked, n_queries = measured.log.grid, [measured.asked[i][1] for i in metrics], pairing.n_queries
     side = np.select([grid.system == system for system in pair], [0, 1], -1)
     here = (side >= 0) & (grid.segment == segment) & (np.bincount(shown.ranking, minlength=len(side)) > 0)
     lists = np.bincount(grid.pair[here], minlength=n_queries)  # of each query, 2 where both have one
     used = lists > (options.unanswered == "drop")
-    some = np.flatnonzero((here & used[grid.pair])[shown.ranking] & (shown.rank <= (one.k or EVERY)))
+    some = np.flatnonzero((here & used[grid.pair])[shown.ranking] & (shown.rank <= (asked[0].k or EVERY)))
     of_query, ranking, doc = _units(pairing, used), shown.ranking[some], shown.doc[some]
     unit, units, mine = of_query[grid.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]
     weight = None if measured.weight is None else measured.weight[ranking]
 
     def values(exchange: Array) -> Array:
-        """The metric of both in some draws, by what units exchange in each, shape (draws, 2)."""
+        """The metrics of both in some draws, by what units exchange in each, shape (draws, metrics, 2)."""
         n = len(exchange)
         placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
         every = None if weight is None else np.tile(weight, n)
         lists = Lists.of_results(placed.ravel(), np.tile(doc, n), every, (2 * n, shown.size), shown.catalogue)
-        return one.compute(lists).reshape(n, 2)
+        return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
-    value, base = values(np.zeros((1, units), np.int64))[0]
-    row: Row = dict(zip(EACH, map(float, (value, base, value - base)), strict=True)) | {"test": options.test}
-    row |= {"n": int(used.sum()), "n_unpaired": int((lists == 1).sum()), "n_undefined": int(np.isnan(value - base))}
-    if units > 1 and np.isfinite(value - base):
+    value, base = values(np.zeros((1, units), np.int64))[0].T
+    known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
+    each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
+    rows = [dict(zip(EACH, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each]
+    if units > 1 and np.isfinite(value - base).any():
         step = max(ROOM // max(len(some), 2 * shown.size), 1)
-        row["p_value"] = exchanged(values, value - base, units, options.permutations, options.seed, step)
-    return row
+        drawn = options.permutations, options.seed, step, tick
+        p = exchanged(lambda exchange: np.diff(values(exchange))[..., 0], value - base, units, *drawn)
+        for row, one in zip(rows, p, strict=True):
+            row |= {"p_value": one} if np.isfinite(row["difference"]) else {}
+    return rows
 
 
 def _units(pairing: Pairing, used: Array) -> Array:

@@ -57,6 +57,7 @@ class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters."""
 
     always: ClassVar[bool] = True
+    verb: ClassVar[str] = "compare"
     baseline: Any
     unanswered: str
     ci: float
@@ -85,8 +86,12 @@ class CompareOptions(IntervalOptions):
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
         self._check_looks()
-        if self.together and self.baseline is not None:
-            raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+        together = {
+            "together; say baseline=None": self.baseline is not None,
+            "of a metric in a segment together, and over='all' is of all metrics and segments; say over='metric', or "
+            "test='randomization'": self.over == "all",
+        }
+        _refuse("test='tukey' tests all pairs ", together if self.together else {}, "")
         if self.against is not None and self.baseline is not None:
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
 
@@ -172,8 +177,8 @@ def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
                 "test='randomization'; it has no values of queries to save, to list or to test otherwise"
             )
         if metric.average is not None:
-            what = "pairs" if options.paired else "takes"
-            raise NotComputableError(f"{name} is an average, and compare() {what} the values of queries")
+            what = f"{options.verb}() {'pairs' if options.paired else 'takes'}"
+            raise NotComputableError(f"{name} is an average, and {what} the values of queries")
 
 
 def _check_queries(columns: Columns, options: CompareOptions) -> None:
@@ -192,7 +197,7 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
             "with a row per query and metric"
         )
     raise ColumnError(
-        "compare() pairs systems query by query; name their column with system=, "
+        f"{options.verb}() pairs systems query by query; name their column with system=, "
         "or give what per_query() returned of another one, as baseline=saved"
     )
 
@@ -251,7 +256,7 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
     if options.against is not None:
         raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
     if columns.system is None:
-        raise ColumnError("compare(paired=False) compares arms; name their column with system=")
+        raise ColumnError(f"{options.verb}(paired=False) compares arms; name their column with system=")
     if options.per_query:
         raise NotComputableError(
             "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"

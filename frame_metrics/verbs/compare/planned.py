@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart, check_ci, check_whole, shown
+from frame_metrics.errors import (
+    BadValueError,
+    NotComputableError,
+    check_apart,
+    check_ci,
+    check_once,
+    check_whole,
+    shown,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
@@ -44,6 +52,7 @@ ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance betw
 class PlanOptions(CompareOptions):
     """Options of a plan; the verb has the parameters."""
 
+    verb: ClassVar[str] = "plan"
     detect: Any
     power: Any
     n_tests: int
@@ -56,6 +65,7 @@ class PlanOptions(CompareOptions):
             for one in self.each(name) or [[]]:
                 if not is_number(one) or not 0 < one < most:
                     raise BadValueError(f"{name}={shown(one)} is not {what}")
+            check_once(name, self.each(name))
         check_whole("n_tests", self.n_tests, 1, MOST - 1)
         check_whole("n_all", FEWEST if self.n_all is None else self.n_all, FEWEST, MOST - 1)
         check_ci(self.ci, self.n_tests)
