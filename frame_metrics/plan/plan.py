@@ -37,6 +37,7 @@ class Plan:
     def asking(self, needs: Needs) -> Plan:
         """Return the plan of what needs these parts; raise for columns and conventions that do not go together."""
         if needs not in self._asked:
+            _ = self.played  # once for all that is asked
             plan = self.but(needs=needs)
             for name in ("columns", "judged", "conventions", "proxy"):
                 vars(plan).pop(name, None)
