@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -238,12 +238,22 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:
+        if hasattr(_type_of_text(), "__from_arrow__") and values.null_count() < len(values):
+            return _type_of_text().__from_arrow__(values.to_arrow())  # of a list pandas looks at each text
         return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
     if isinstance(values.dtype, pl.Struct | pl.Array):  # of which numpy makes two dimensions
         return pd.Series(values.to_list(), dtype=object).array
     if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
         return values.to_pandas().array
     return values.to_numpy(writable=True)
+
+
+@cache
+def _type_of_text() -> Any:
+    """The type that pandas gives texts; before version 3 that of objects."""
+    import pandas as pd
+
+    return pd.Series(["text"]).dtype
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:

@@ -51,7 +51,8 @@ class Log:
         """The table that grades and labels come from; where each system is a column, all have those of the first."""
         if self.judged is not None:
             return self.judged.pairs
-        return self.table.head(len(self.table) // max(len(self.columns.per_system), 1))
+        systems = len(self.columns.per_system)
+        return self.table.head(len(self.table) // systems) if systems else self.table
 
     @property
     def n_rows(self) -> int:

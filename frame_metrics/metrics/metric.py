@@ -304,7 +304,7 @@ class Metric:
             )
         return values
 
-    @property
+    @cached_property
     def _options(self) -> dict[str, Any]:
         """The parameters of the kernel, with the cutoff."""
         options = {name: value for name, value in self.params.items() if name in self.options}

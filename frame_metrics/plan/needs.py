@@ -65,7 +65,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             cutoff = metric.input is Confusion
             retrieved = cutoff and (plan.has_judgments or bool(plan.played.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
-    return reduce(or_, dict.fromkeys(each))  # most metrics have the same
+    return reduce(or_, {id(needs): needs for needs in each}.values())  # most metrics have the same
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:

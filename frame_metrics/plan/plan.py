@@ -181,8 +181,9 @@ class Plan:
     def reading(self) -> Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""
         lists = self.needs is not None and self.needs.lists
-        plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
-        if self.conventions.propensity is None:
+        conventions = tables_of(self.conventions, self.columns, lists=lists)
+        plan = self if conventions is self.conventions else self.but(conventions=conventions)
+        if conventions.propensity is None:
             return plan
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}

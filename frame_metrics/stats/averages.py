@@ -185,13 +185,14 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     each = {id(column): column for column in columns}  # metrics share what they rest on
     if not len(there) or not columns or not len(columns[0]):
         return out
+    place = dict(zip(each, range(len(each)), strict=True))
+    of = [place[id(column)] for column in columns]
     if len(columns[0]) <= threads.SMALL:
-        sums = ufunc.reduceat(np.array([*each.values()], np.float64)[:, order], first, axis=1)
-    else:
-        sums = (ufunc.reduceat(column[order], first, dtype=np.float64) for column in each.values())
-    found = dict(zip(each, sums, strict=True))
-    for row, column in zip(out, columns, strict=True):
-        row[there] = found[id(column)]
+        out[:, there] = ufunc.reduceat(np.array([*each.values()], np.float64)[:, order], first, axis=1)[of]
+        return out
+    sums = [ufunc.reduceat(column[order], first, dtype=np.float64) for column in each.values()]
+    for row, at in zip(out, of, strict=True):
+        row[there] = sums[at]
     return out
 
 
