@@ -182,27 +182,18 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    n, keys = len(frame), [frame.get_column(name) for name in columns]
-    few = n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys)
-    return _numbered(_first_of_few(keys) if few else _first_of_many(frame, columns, keys))
-
-
-def _numbered(first: Array) -> tuple[Array, Array]:
-    """Numbers of rows in the order of their first appearance, and the rows of these, from the first row like each."""
+    first = first_alike(frame, columns)
     new = first == np.arange(len(first))
-    return (np.cumsum(new) - 1)[first], np.flatnonzero(new)
+    return (new.cumsum() - 1)[first], np.flatnonzero(new)
 
 
-def _first_of_few(keys: Sequence[pl.Series]) -> Array:
-    """The first row like each."""
-    first: dict[Any, int] = {}
-    rows = zip(*(key.to_list() for key in keys), strict=True)
-    return np.array([first.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
-
-
-def _first_of_many(frame: pl.DataFrame, columns: Sequence[str], keys: Sequence[pl.Series]) -> Array:
-    """The same, without a step in Python for each row."""
-    n = len(frame)
+def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
+    """Return for each row the first one that has the same values of some columns, shape (rows,)."""
+    n, keys = len(frame), [frame.get_column(name) for name in columns]
+    if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
+        place: dict[Any, int] = {}
+        rows = zip(*(key.to_list() for key in keys), strict=True)
+        return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
     near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
     slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()
     begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
@@ -283,7 +274,7 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
     Of many rows ``hash`` is among the values.
     """
     if "hash" not in rankings.values:
-        return np.delete(np.arange(len(frame)), codes(frame, [*keys, "doc"])[1])
+        return np.flatnonzero(first_alike(frame, [*keys, "doc"]) != np.arange(len(frame)))
     doc = frame["doc"]
     again: list[Array] = []
 

@@ -102,7 +102,9 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     starts = np.cumsum(lengths) - lengths
     values = {name: to_array(table[name])[order] for name in judging(table)}
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
-    judged = laid_out(rows_at(table, table.columns, first).drop("subtopic").with_columns(greatest), keys, columns, few=few)
+    judged = laid_out(
+        rows_at(table, table.columns, first).drop("subtopic").with_columns(greatest), keys, columns, few=few
+    )
     query = codes(judged.pairs, keys)[0][document]
     each, at = np.unique(query * width + place, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
@@ -151,9 +153,10 @@ def _judged_rows(
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = frame_of({"row": places(np.arange(len(frame)))} | out)
-    judges = reduce(or_, (table[name].is_not_null() for name in judging(table)))
+    every = any(not table[name].null_count() for name in judging(table))
+    judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)
-    table = table if judges.all() else table.filter(judges)
+    table = table if judges is None else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
     for said, column in (alone | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
@@ -203,18 +206,15 @@ def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
         )
 
 
-def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series) -> pl.DataFrame:
+def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series | None) -> pl.DataFrame:
     """The rows with what only judgments have, which every row that judges needs."""
     for role in OF_JUDGMENTS:
         if column := getattr(columns, role):
             remedy = f"give every judgment {ONE_EACH[role]}"
             refuse_nan(frame[column], column, remedy)
-            refuse(
-                column,
-                frame[column].is_null() & judges,
-                f"have a judgment and no {role}",
-                remedy,
-            )
+            lacking = frame[column].is_null()
+            lacking = lacking if judges is None else lacking & judges
+            refuse(column, lacking, f"have a judgment and no {role}", remedy)
             table = table.with_columns(frame[column].alias(role))
     return table
 

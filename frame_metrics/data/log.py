@@ -153,7 +153,7 @@ class Log:
         """Every segment of every system, whether it has rankings or not."""
         grid, columns = self.grid, self.columns
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
-        system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
+        system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
         return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
 
