@@ -98,7 +98,9 @@ def find_rankings(
     """
     n = len(frame)
     few = bool(keys) and n <= threads.ONE_BY_ONE
-    starts = None if few else _starts(frame, keys)
+    starts = None if few else run_starts(frame, keys)
+    if keys and starts is not None and not _all_differ(frame, keys, starts):
+        starts = None
     if starts is None and n <= threads.SMALL:
         number, starts = codes(frame, keys)
         if not few or (number[1:] < number[:-1]).any():
@@ -149,12 +151,6 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     if n >= 1000 and np.count_nonzero(changed) * 2 > n:
         return None
     return np.concatenate([[0], np.flatnonzero(changed) + 1])
-
-
-def _starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
-    """The same; None too where equal keys do not stand together."""
-    starts = run_starts(frame, keys)
-    return starts if starts is None or not keys or _all_differ(frame, keys, starts) else None
 
 
 def differ(one: pl.Series, other: pl.Series) -> Array:

@@ -102,9 +102,8 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     starts = np.cumsum(lengths) - lengths
     values = {name: to_array(table[name])[order] for name in judging(table)}
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
-    judged = laid_out(
-        rows_at(table, table.columns, first).drop("subtopic").with_columns(greatest), keys, columns, few=few
-    )
+    kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
+    judged = laid_out(kept.with_columns(greatest), keys, columns, few=few)
     query = codes(judged.pairs, keys)[0][document]
     each, at = np.unique(query * width + place, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]

@@ -38,8 +38,6 @@ def match(
 
     ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error; ``few``:
     see ``are_few``.
-
-    Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
@@ -67,7 +65,7 @@ def _of_few(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, 
 
 
 def _of_many(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, Array]:
-    """The same, by hashes, which may be equal where ids are not."""
+    """The same: rows and judgments with equal hashes are held side by side, and match if the ids are equal."""
     at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
     rows, theirs = places(at), places(judgment)
     odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)

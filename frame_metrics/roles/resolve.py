@@ -273,8 +273,9 @@ def _check_beside_values(others: Sequence[str]) -> None:
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    values = value.values() if isinstance(value, Mapping) else value
-    return () if value is None else (value,) if isinstance(value, str) else tuple(values)
+    if value is None or isinstance(value, str):  # as most are
+        return () if value is None else (value,)
+    return tuple(value.values() if isinstance(value, Mapping) else value)
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:

@@ -182,17 +182,15 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
         order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
     columns = list(columns)
-    each = {id(column): column for column in columns}  # metrics share what they rest on
-    if not len(there) or not columns or not len(columns[0]):
+    if columns and 0 < len(columns[0]) <= threads.SMALL:  # of few rows most of the time goes into calls
+        out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
-    place = dict(zip(each, range(len(each)), strict=True))
-    of = [place[id(column)] for column in columns]
-    if len(columns[0]) <= threads.SMALL:
-        out[:, there] = ufunc.reduceat(np.array([*each.values()], np.float64)[:, order], first, axis=1)[of]
-        return out
-    sums = [ufunc.reduceat(column[order], first, dtype=np.float64) for column in each.values()]
-    for row, at in zip(out, of, strict=True):
-        row[there] = sums[at]
+    held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on
+    for i, column in enumerate(columns):
+        if (before := held.setdefault(id(column), i)) < i:
+            out[i] = out[before]
+        elif len(there) and len(column):
+            out[i, there] = ufunc.reduceat(column[order], first, dtype=np.float64)
     return out
 
 
