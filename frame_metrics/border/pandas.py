@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,10 @@ class PandasFrame(Border):
     def _names(self) -> list[Any]:
         return [str(name) if _is_integer(name) else name for name in self.frame.columns]
 
+    @cached_property
+    def _types(self) -> dict[Any, Any]:
+        return dict(zip(self._names, self.frame.dtypes, strict=True))
+
     def names(self) -> list[Any]:
         return self._names.copy()
 
@@ -51,11 +55,10 @@ class PandasFrame(Border):
         return super().hint(column)
 
     def holds_lists(self, column: str) -> bool:
-        values = self.column(column)
-        kind = getattr(values, "dtype", None)  # of two columns of one name there is none
+        kind = self._types.get(column)
         if type(kind).__name__ == "ArrowDtype":
             return super().holds_lists(column)
-        held = values.array if kind == np.dtype(object) else []
+        held = getattr(self.column(column), "array", []) if kind == np.dtype(object) else []  # of two of one name none
         return isinstance(
             next((one for one in held if not _is_absent(one)), None), list | np.ndarray
         )  # a tuple is a value
@@ -238,22 +241,12 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:
-        if hasattr(_type_of_text(), "__from_arrow__") and values.null_count() < len(values):
-            return _type_of_text().__from_arrow__(values.to_arrow())  # of a list pandas looks at each text
         return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
     if isinstance(values.dtype, pl.Struct | pl.Array):  # of which numpy makes two dimensions
         return pd.Series(values.to_list(), dtype=object).array
     if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
         return values.to_pandas().array
     return values.to_numpy(writable=True)
-
-
-@cache
-def _type_of_text() -> Any:
-    """The type that pandas gives texts; before version 3 that of objects."""
-    import pandas as pd
-
-    return pd.Series(["text"]).dtype
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:

@@ -19,7 +19,6 @@ from frame_metrics.data.blocks import (
     find_duplicates,
     find_rankings,
     numbers,
-    places,
     rows_at,
     to_array,
 )
@@ -151,7 +150,7 @@ def _judged_rows(
     out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
-    table = frame_of({"row": places(np.arange(len(frame)))} | out)
+    table = frame_of(out).with_row_index("row")
     every = any(not table[name].null_count() for name in judging(table))
     judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)

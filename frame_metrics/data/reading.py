@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import NOTHING
 from frame_metrics.data import blocks
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
@@ -93,7 +94,7 @@ def read_log(
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows that are results, and behind them, checked, those that stand for queries without any."""
     if BARE not in frame.columns:
-        return frame, pl.DataFrame()
+        return frame, NOTHING
     without = frame[BARE].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
 

@@ -356,7 +356,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
-    found = replace(found, unsaid=tuple(role for role in OF_JUDGMENTS if role in free))
+    if unsaid := tuple(role for role in OF_JUDGMENTS if role in free):
+        found = replace(found, unsaid=unsaid)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
         found = replace(found, chosen="chosen")
     if not named:
