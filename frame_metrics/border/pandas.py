@@ -58,7 +58,7 @@ class PandasFrame(Border):
         kind = self._types.get(column)
         if type(kind).__name__ == "ArrowDtype":
             return super().holds_lists(column)
-        held = getattr(self.column(column), "array", []) if kind == np.dtype(object) else []  # of two of one name none
+        held = getattr(self.column(column), "array", []) if kind == np.dtype(object) else []  # of two columns none
         return isinstance(
             next((one for one in held if not _is_absent(one)), None), list | np.ndarray
         )  # a tuple is a value

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import frame_of
-from frame_metrics.data.blocks import differ, places, rows_at, run_starts, to_array
+from frame_metrics.data.blocks import differ, places, rows_at, run_starts
 from frame_metrics.data.ids import id_hash, refuse_strangers
 from frame_metrics.data.judgments import Judged
 from frame_metrics.inputs import Array
@@ -48,7 +48,7 @@ def match(
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[at] = to_array(judged.pairs[name])[judgment]
+        column[at] = judged.pairs[name].to_numpy()[judgment]
     if judged.subtopics is not None:
         out["document"] = np.full(len(log), -1)
         out["document"][at] = judgment

@@ -135,10 +135,10 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
 
 
-def _together(measured: Measured, of: Sequence[int]) -> tuple[list[int], list[int]]:
+def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
     """The order in which metrics were asked for, of averages and then those of all lists together; and the latter."""
     lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
-    return sorted(range(len(of) + len(lists)), key=[*of, *lists].__getitem__), lists
+    return np.argsort([*of, *lists], kind="stable"), lists
 
 
 def _within(

@@ -256,7 +256,7 @@ class Metric:
         return self.kernel is other.kernel and self.functions == other.functions
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash((self.name, self.cutoff))
 
     @property
     def functions(self) -> dict[str, Any]:

@@ -49,9 +49,8 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     if irm.of_values:
         return _of_values(irm, metrics, options)
     asked = read(metrics)
-    # Of a metric the value itself: its text may stand for another one, once that was defined anew.
-    key = (*((name, id(metric)) for name, metric in asked), repr(options))
-    plan, asked, wide = irm.once(key, lambda: _checked(irm, asked, options))
+    key = (*asked, repr((options.average, options.margins, options.layout, options.method, options.ci)))
+    plan, wide = irm.once(key, lambda: _checked(irm, asked, options))
 
     def compute(source: Source) -> Answer:
         if not plan.columns.query:
@@ -67,8 +66,8 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     )
 
 
-def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Asked, Wide | None]:
-    """Return the plan of some metrics, these, and what a wide row says of them; raise for what there is not."""
+def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Wide | None]:
+    """Return the plan of some metrics, and what a wide row says of them; raise for what cannot be computed."""
     plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
     _check_together(asked, options)
     if plan.columns.query:
@@ -81,10 +80,10 @@ def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, A
         check_means(asked, plan, options)
     check_margins(options.margins, plan)
     if options.layout != "wide":
-        return plan, asked, None
+        return plan, None
     wide = _wide(asked, options, plan)
     check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
-    return plan, asked, wide
+    return plan, wide
 
 
 def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
