@@ -56,7 +56,7 @@ class RankingRows:
         lengths = np.append(self.lengths, np.zeros(len(bare), np.int64))[order]
         nothing = np.full(m, np.nan)
         said = {name: np.append(nothing, to_array(bare[name]))[order] for name in self.values if name in bare.columns}
-        return replace(self, first_row=first[order], starts=np.cumsum(lengths) - lengths, lengths=lengths, said=said)
+        return replace(self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, said=said)
 
     def count(self, rows: Array) -> Array:
         """Count the marked rows below that each ranking has, shape (rankings,)."""
@@ -106,7 +106,7 @@ def find_rankings(
         if not few or (number[1:] < number[:-1]).any():
             order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
             laid_out = {name: to_array(frame[name])[order] for name in values}
-            return RankingRows(starts, np.cumsum(lengths) - lengths, lengths, order if rows else None, laid_out)
+            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
     if starts is not None:
         lengths = np.append(starts[1:], n) - starts
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
@@ -117,7 +117,7 @@ def find_rankings(
     lengths = lists["lengths"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
     row = lists["row"].explode().to_numpy() if rows else None
-    return RankingRows(lists["first"].to_numpy().astype(np.int64), np.cumsum(lengths) - lengths, lengths, row, flat)
+    return RankingRows(lists["first"].to_numpy().astype(np.int64), lengths.cumsum() - lengths, lengths, row, flat)
 
 
 def to_array(values: pl.Series) -> Array:
