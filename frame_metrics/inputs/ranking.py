@@ -89,9 +89,14 @@ class Ranking(Remembers):
         """True where no row is only known, and not retrieved."""
         return bool((self.n_ret == self.lengths).all())
 
+    @kept
+    def _even(self) -> bool:
+        """True where all queries have as many rows, and some."""
+        return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
+
     def query_of(self, row: Array) -> Array:
         """Return the query of each of the given rows, ascending, shape (rows,)."""
-        if self.n_queries and (self.lengths == self.lengths[0]).all() and self.lengths[0]:
+        if self._even:
             return row // self.lengths[0]
         return np.searchsorted(self.starts, row, side="right") - 1
 

@@ -21,7 +21,7 @@ def ratio(a: Array, b: Array) -> Array:
     """Return a / b, NaN where b is 0: the measure is undefined there."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient, nothing = a / b, b == 0
-    return np.where(nothing, np.nan, quotient) if nothing.any() else quotient
+    return np.where(nothing, np.nan, quotient) if np.count_nonzero(nothing) else quotient
 
 
 def code_of(text: str) -> float:
