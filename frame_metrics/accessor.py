@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
@@ -393,7 +393,8 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self._given, (qrels, given | {"several": several}))
-        other._plan.asking(Needs(query=True, weighs=True))
+        ranked = other._plan.played.score or other._plan.played.rank  # then what most calls ask for is made ready here
+        other._plan.asking(TAKES_LISTS | (RANKED if ranked else Needs(query=True)))
         return other
 
     @verb

@@ -10,6 +10,8 @@ import polars as pl
 
 from frame_metrics.inputs import Array
 
+NOTHING = pl.DataFrame()
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -52,4 +54,4 @@ class Spread:
 def frame_of(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     """Return columns of one length as a frame, under the names that they have here."""
     each = [values if values.name == name else values.alias(name) for name, values in columns.items()]
-    return each[0].to_frame().hstack(each[1:]) if each else pl.DataFrame()  # the plain way costs a small call more
+    return each[0].to_frame().hstack(each[1:]) if each else NOTHING  # the plain way costs a small call more

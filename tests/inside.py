@@ -131,6 +131,7 @@ def small_blocks(rows: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "BLOCK", rows)
         _replaced(patch, "SMALL", 0)
+        _replaced(patch, "ONE_BY_ONE", 0)
         yield
 
 
@@ -199,7 +200,7 @@ def always_a_progress_bar() -> Iterator[None]:
 def equal_hashes() -> Iterator[None]:
     """Let the hashes of all documents be equal."""
     with pytest.MonkeyPatch.context() as patch:
-        _replaced(patch, "id_hash", lambda ids, seed=0, few=False: pl.Series([7] * len(ids), dtype=pl.UInt64))
+        _replaced(patch, "id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
         yield
 
 

@@ -35,11 +35,15 @@ class PolarsFrame(Border):
     """A polars DataFrame."""
 
     @cached_property
-    def _types(self) -> pl.Schema:
-        return self.frame.collect_schema()
+    def _types(self) -> dict[str, Any]:
+        return self._found
+
+    @property
+    def _found(self) -> dict[str, Any]:
+        return dict(zip(self.frame.columns, self.frame.dtypes, strict=True))
 
     def names(self) -> list[Any]:
-        return self._types.names()
+        return [*self._types]
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
@@ -52,7 +56,7 @@ class PolarsFrame(Border):
 
     @property
     def unchanged(self) -> bool:
-        return self.frame.collect_schema() == self._types
+        return self._found == self._types
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
@@ -83,10 +87,10 @@ class LazyPolars(Streamed, PolarsFrame):
     _made: Sequence[str] = ()  # the columns that expressions make
 
     @cached_property
-    def _types(self) -> pl.Schema:
+    def _types(self) -> dict[str, Any]:
         """The types of the columns; polars remembers parts of the files from now on, and so do we."""
         _files_of(self.frame)
-        return self.frame.collect_schema()
+        return dict(self.frame.collect_schema())
 
     @property
     def unchanged(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -56,7 +56,7 @@ class RankingRows:
         lengths = np.append(self.lengths, np.zeros(len(bare), np.int64))[order]
         nothing = np.full(m, np.nan)
         said = {name: np.append(nothing, to_array(bare[name]))[order] for name in self.values if name in bare.columns}
-        return replace(self, first_row=first[order], starts=np.cumsum(lengths) - lengths, lengths=lengths, said=said)
+        return replace(self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, said=said)
 
     def count(self, rows: Array) -> Array:
         """Count the marked rows below that each ranking has, shape (rankings,)."""
@@ -97,15 +97,19 @@ def find_rankings(
     rows : whether single rows will be asked for.
     """
     n = len(frame)
-    starts = run_starts(frame, keys)
-    if starts is not None and (not keys or _all_differ(frame, keys, starts)):
-        lengths = np.diff(np.append(starts, n))
+    few = bool(keys) and n <= threads.ONE_BY_ONE
+    starts = None if few else run_starts(frame, keys)
+    if keys and starts is not None and not _all_differ(frame, keys, starts):
+        starts = None
+    if starts is None and n <= threads.SMALL:
+        number, starts = codes(frame, keys)
+        if not few or (number[1:] < number[:-1]).any():
+            order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
+            laid_out = {name: to_array(frame[name])[order] for name in values}
+            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
+    if starts is not None:
+        lengths = np.append(starts[1:], n) - starts
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
-    if n <= threads.SMALL:
-        number, begins = codes(frame, keys)
-        order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
-        laid_out = {name: to_array(frame[name])[order] for name in values}
-        return RankingRows(begins, np.cumsum(lengths) - lengths, lengths, order if rows else None, laid_out)
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
@@ -113,7 +117,7 @@ def find_rankings(
     lengths = lists["lengths"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
     row = lists["row"].explode().to_numpy() if rows else None
-    return RankingRows(lists["first"].to_numpy().astype(np.int64), np.cumsum(lengths) - lengths, lengths, row, flat)
+    return RankingRows(lists["first"].to_numpy().astype(np.int64), lengths.cumsum() - lengths, lengths, row, flat)
 
 
 def to_array(values: pl.Series) -> Array:
@@ -127,10 +131,10 @@ def in_double(values: Array) -> Array:
     return values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
 
 
-def rows_at(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
-    """Return rows of a frame, taken column by column: those of all at once start threads, which costs a small call."""
+def rows_at(frame: pl.DataFrame, names: Iterable[str], rows: Array) -> pl.DataFrame:
+    """Return rows of some columns, taken one by one: those of all at once start threads, which costs a small call."""
     at = places(rows)
-    return frame_of({values.name: values[at] for values in frame.get_columns()})
+    return frame_of({name: frame.get_column(name)[at] for name in names})
 
 
 def places(rows: Array) -> pl.Series:
@@ -174,9 +178,18 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    n, keys = len(frame), [frame[name] for name in columns]
+    first = first_alike(frame, columns)
+    new = first == np.arange(len(first))
+    return (new.cumsum() - 1)[first], np.flatnonzero(new)
+
+
+def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
+    """Return for each row the first one that has the same values of some columns, shape (rows,)."""
+    n, keys = len(frame), [frame.get_column(name) for name in columns]
     if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
-        return _codes_of_few(keys)
+        place: dict[Any, int] = {}
+        rows = zip(*(key.to_list() for key in keys), strict=True)
+        return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
     near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
     slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()
     begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
@@ -189,22 +202,13 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
         # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
         wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
         row, slot = row[wait], slot[wait]
-    new = first == np.arange(n)
-    return (np.cumsum(new) - 1)[first], np.flatnonzero(new)
+    return first
 
 
 def _hash_slots(keys: pl.DataFrame) -> Array:
     """A number for each row, below some four times their number: equal for equal rows, and seldom for others."""
     bits = max((2 * len(keys)).bit_length(), 1)
     return (keys.hash_rows().to_numpy() >> np.uint64(64 - bits)).view(np.int64)
-
-
-def _codes_of_few(columns: Sequence[pl.Series]) -> tuple[Array, Array]:
-    """The same for a few rows."""
-    place: dict[Any, int] = {}
-    rows = zip(*(values.to_list() for values in columns), strict=True)
-    number = np.array([place.setdefault(row, len(place)) for row in rows], np.int64)
-    return number, np.unique(number, return_index=True)[1]
 
 
 def numbers(values: pl.Series) -> pl.Series:
@@ -260,8 +264,14 @@ def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
-def find_duplicates(rankings: RankingRows, doc: pl.Series) -> Array:
-    """Return the rows of the frame that repeat a document of their ranking, ascending; ``hash`` is among the values."""
+def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Return the rows of the frame that repeat a document of their ranking, which ``keys`` make, ascending.
+
+    Of many rows ``hash`` is among the values.
+    """
+    if "hash" not in rankings.values:
+        return np.flatnonzero(first_alike(frame, [*keys, "doc"]) != np.arange(len(frame)))
+    doc = frame["doc"]
     again: list[Array] = []
 
     def work(block: slice | Array) -> None:

@@ -35,6 +35,8 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
         A frame has no documents, or nothing was chosen.
     """
     chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
+    if chosen is None and catalogue is None:
+        return conventions
     if chosen is not None and not isinstance(chosen, str):
         chosen = _chosen(chosen, doc) if {f"{CHOSEN}=", SURPRISE} & {*columns.about} else None
     if catalogue is not None and not isinstance(catalogue, int | float):

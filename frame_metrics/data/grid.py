@@ -113,7 +113,7 @@ def build_grid(
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
-    names = rows_at(log[[*system, *by, *query]], rankings.first_row)
+    names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
     row, both, named = rankings.first_row, names, np.arange(count)  # where pairs of a segment and a query are named

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from frame_metrics import threads
@@ -117,18 +116,18 @@ def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
 
 
 def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
-    """Return True where each row of the log may be compared with each judgment, whose ids Python can hash."""
-    both = [log, log if judgments is None else judgments]
-    nested = any(kind.is_nested() for table in both for kind in table.dtypes)
-    return len(both[0]) * len(both[1]) <= threads.SMALL and not nested
+    """Return True where ids of log and judgments are told apart in Python: they are few, and what it tells apart too.
 
-
-def id_hash(ids: pl.Series, seed: int = 0, *, few: bool = False) -> pl.Series:
-    """Return a hash of ids, the same in every frame: of categories by their text.
-
-    ``few``: whether it is that of Python; polars starts threads, which costs a small call more.
+    Of many there are hashes, for which polars starts threads, which costs a small call more.
     """
-    if few:
-        return pl.Series(np.array([hash((seed, one)) for one in ids.to_list()], np.int64).view(np.uint64))
+    both = [log] if judgments is None else [log, judgments]
+    plain = (pl.Boolean, pl.Date, pl.Null, *TEXTS)  # moments of Python have no nanoseconds
+    return sum(map(len, both)) <= threads.ONE_BY_ONE and all(
+        kind.is_numeric() or isinstance(kind, plain) for table in both for kind in table.dtypes
+    )
+
+
+def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
+    """Return a hash of ids, the same in every frame: of categories by their text."""
     ids = ids if ids.dtype == pl.String or not isinstance(ids.dtype, TEXTS) else ids.cast(pl.String)
     return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars

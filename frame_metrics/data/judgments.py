@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import (
     Pools,
@@ -64,7 +67,7 @@ def read_judgments(
     *,
     few: bool = False,
 ) -> Judged:
-    """Check judgments, in the log's types of queries and segments, and lay them out by query; ``few``: see ``id_hash``.
+    """Check judgments, in the log's types of queries and segments, and lay them out by query; ``few``: see ``are_few``.
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
     """
@@ -98,7 +101,8 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
     starts = np.cumsum(lengths) - lengths
     values = {name: to_array(table[name])[order] for name in judging(table)}
     greatest = (pl.Series(name, np.fmax.reduceat(held, starts), nan_to_null=True) for name, held in values.items())
-    judged = laid_out(rows_at(table, first).drop("subtopic").with_columns(greatest), keys, columns, few=few)
+    kept = rows_at(table, (name for name in table.columns if name != "subtopic"), first)
+    judged = laid_out(kept.with_columns(greatest), keys, columns, few=few)
     query = codes(judged.pairs, keys)[0][document]
     each, at = np.unique(query * width + place, return_inverse=True)
     number = (at - np.searchsorted(each // width, query))[order]
@@ -146,11 +150,11 @@ def _judged_rows(
     out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
-    table = pl.DataFrame(out).with_row_index("row")
-    judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
+    table = frame_of(out).with_row_index("row")
     every = any(not table[name].null_count() for name in judging(table))
+    judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)
-    table = table if every else table.filter(judges)
+    table = table if judges is None else table.filter(judges)
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
     for said, column in (alone | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
@@ -174,8 +178,8 @@ def _called(name: str, own: str) -> tuple[str, str]:
 
 def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
     """Raise for judgments of people whose documents were chosen by what they can move."""
-    flags = frame[columns.chosen] if columns.chosen else pl.Series()
-    if flags.dtype == pl.Boolean and (chosen := flags.sum()):
+    flags = frame[columns.chosen] if columns.chosen else None
+    if flags is not None and flags.dtype == pl.Boolean and (chosen := flags.sum()):
         raise BadValueError(
             f"{columns.chosen}: {chosen} of {len(frame)} judgments were chosen by what they can move, and queries with "
             "such are no random sample, nor is what is left without them: judge all documents of a random sample of "
@@ -183,18 +187,15 @@ def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
         )
 
 
-def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Expr) -> pl.DataFrame:
+def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series | None) -> pl.DataFrame:
     """The rows with what only judgments have, which every row that judges needs."""
     for role in OF_JUDGMENTS:
         if column := getattr(columns, role):
             remedy = f"give every judgment {ONE_EACH[role]}"
             refuse_nan(frame[column], column, remedy)
-            refuse(
-                column,
-                frame[column].is_null() & table.select(judges).to_series(),
-                f"have a judgment and no {role}",
-                remedy,
-            )
+            lacking = frame[column].is_null()
+            lacking = lacking if judges is None else lacking & judges
+            refuse(column, lacking, f"have a judgment and no {role}", remedy)
             table = table.with_columns(frame[column].alias(role))
     return table
 
@@ -203,12 +204,12 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
     """Lay checked judgments out by their keys, once each document has one grade there.
 
     ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see
-    ``id_hash``.
+    ``are_few``.
     """
     values = judging(table)
-    pairs = table.hstack([id_hash(table["doc"], few=few).alias("hash")])
-    queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
-    again = find_duplicates(queries, pairs["doc"])
+    pairs = table if few else table.hstack([id_hash(table["doc"]).alias("hash")])
+    queries = find_rankings(pairs, keys, values if few else [*values, "hash"], rows=True)
+    again = find_duplicates(queries, pairs, keys)
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
         same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
@@ -220,7 +221,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
         pairs = pairs.filter(once)
         queries = find_rankings(pairs, keys, values, rows=True)
     of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
-    names = rows_at(pairs[of_queries], queries.first_row)
+    names = rows_at(pairs, of_queries, queries.first_row)
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 

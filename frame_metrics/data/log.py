@@ -51,7 +51,8 @@ class Log:
         """The table that grades and labels come from; where each system is a column, all have those of the first."""
         if self.judged is not None:
             return self.judged.pairs
-        return self.table.head(len(self.table) // max(len(self.columns.per_system), 1))
+        systems = len(self.columns.per_system)
+        return self.table.head(len(self.table) // systems) if systems else self.table
 
     @property
     def n_rows(self) -> int:
@@ -152,7 +153,7 @@ class Log:
         """Every segment of every system, whether it has rankings or not."""
         grid, columns = self.grid, self.columns
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
-        system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
+        system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
         return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
 

@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.answer import frame_of
 from frame_metrics.data.blocks import differ, places, rows_at, run_starts
 from frame_metrics.data.ids import id_hash, refuse_strangers
 from frame_metrics.data.judgments import Judged
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns, judging
 
 
@@ -20,7 +22,7 @@ def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
 
     Such a key is null for a query without judgments.
     """
-    kinds = judged.pairs[[*judged.keys, "doc"]].schema
+    kinds = {name: judged.pairs.get_column(name).dtype for name in (*judged.keys, "doc")}
     others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
     log = log.cast(others) if others else log
     own = [key for key in judged.keys if key in log.columns]
@@ -35,18 +37,12 @@ def match(
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
     ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error; ``few``:
-    see ``id_hash``.
-
-    Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
+    see ``are_few``.
     """
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
-    log = log[[name for name in log.columns if name not in ("grade", "label")]]
-    at, judgment = (None if few else _in_runs(log, judged)) or _by_hash(log, judged, few=few)
-    rows, theirs = places(at), places(judgment)
-    odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
-    if odd.any():
-        at, judgment = at[~odd], judgment[~odd]
+    log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
+    at, judgment = _of_few(log, judged, keys) if few else _of_many(log, judged, keys)
     if whole and not len(at) and not columns.relevant:  # which a log may not have found
         refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
@@ -59,11 +55,26 @@ def match(
     return log.hstack([pl.Series(name, column) for name, column in out.items()])
 
 
-def _by_hash(log: pl.DataFrame, judged: Judged, *, few: bool) -> tuple[Array, Array]:
+def _of_few(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, Array]:
+    """Rows of the log that are judged, and their judgments."""
+    ours, theirs = (zip(*(table[key].to_list() for key in keys), strict=True) for table in (log, judged.pairs))
+    place = {ids: at for at, ids in enumerate(theirs)}
+    found = np.array([place.get(ids, NONE) for ids in ours], np.int64)
+    at = np.flatnonzero(found >= 0)
+    return at, found[at]
+
+
+def _of_many(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, Array]:
+    """The same: rows and judgments with equal hashes are held side by side, and match if the ids are equal."""
+    at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
+    rows, theirs = places(at), places(judgment)
+    odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
+    return (at[~odd], judgment[~odd]) if odd.any() else (at, judgment)
+
+
+def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
     """Rows of the log, and the judgments of equal hashes."""
-    ours, theirs = (_pair_hash(table, judged.keys, few=few) for table in (log, judged.pairs))
-    if few:
-        return _joined(ours, theirs)
+    ours, theirs = (_pair_hash(table, judged.keys) for table in (log, judged.pairs))
     row = _likely(ours, theirs)
     at, judgment = _joined(ours[row], theirs)
     return row[at], judgment
@@ -80,7 +91,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
     named = judged.names[judged.keys].with_row_index("judged")
-    runs = rows_at(log[judged.keys], starts).join(
+    runs = rows_at(log, judged.keys, starts).join(
         named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left"
     )
     query = np.nan_to_num(runs["judged"].to_numpy(), nan=len(named)).astype(np.int64)
@@ -137,11 +148,11 @@ def _mixed(number: Array) -> Array:
     return number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def _pair_hash(frame: pl.DataFrame, keys: list[str], *, few: bool) -> Array:
+def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
     """A hash of the keys and the document of each row."""
     mixed = frame["hash"]
     for seed, key in enumerate(keys, start=1):
-        mixed = mixed ^ id_hash(frame[key], seed, few=few)
+        mixed = mixed ^ id_hash(frame[key], seed)
     return mixed.to_numpy()
 
 
@@ -162,9 +173,6 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
-    if len(ours) * len(theirs) <= threads.SMALL:
-        at, at_theirs = np.nonzero(ours[:, None] == theirs)
-        return at, at_theirs
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
     pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()

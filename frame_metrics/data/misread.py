@@ -76,8 +76,8 @@ def n_shares(log: Log) -> int:
     """Return how many judgments of a log are grades strictly between 0 and 1."""
     if SHARES in log.table.columns:
         return int(log.table[SHARES].sum())
-    table = log.judgments
-    return int(shares_among(table["grade"]).sum()) if "grade" in table.columns else 0
+    grade = log.judgments.get_column("grade", default=None)
+    return 0 if grade is None or not grade.dtype.is_float() else int(shares_among(grade).sum())
 
 
 def undecided_shares(log: Log) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import NOTHING
 from frame_metrics.data import blocks
 from frame_metrics.data.chances import with_ratio
 from frame_metrics.data.documents import with_documents
@@ -93,7 +94,7 @@ def read_log(
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows that are results, and behind them, checked, those that stand for queries without any."""
     if BARE not in frame.columns:
-        return frame, pl.DataFrame()
+        return frame, NOTHING
     without = frame[BARE].fill_null(False)
     return frame.filter(~without), checked_keys(frame, columns).filter(without)
 
@@ -117,7 +118,7 @@ def _with_bare(
 
 def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
-    again = blocks.find_duplicates(rankings, log["doc"])
+    again = blocks.find_duplicates(rankings, log, [key for keys in columns.key_names for key in keys])
     if len(again):
         remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
@@ -157,8 +158,8 @@ def _judged(
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions, few=few)
         log, bare = lend(log, judged), lend(bare, judged) if len(bare) else bare
-    if columns.doc:
-        log = log.hstack([id_hash(log["doc"], few=few).alias("hash")])
+    if columns.doc and not few:
+        log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns, own, few=few)
     log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)

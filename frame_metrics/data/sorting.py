@@ -44,7 +44,7 @@ class Sorter:
             return Sorted(cells, lengths, n_ret, None, at, None)
         if self.nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
-            end = np.cumsum(lengths)
+            end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
         ranked = in_rank_order(score, lengths)
         self._check_finite(score, lengths, n_ret, ranked)
@@ -56,7 +56,7 @@ class Sorter:
         if self.nulls or "rank" in self.table.columns:
             return  # then all are looked at before
         some = n_ret > 0
-        first = (np.cumsum(lengths) - lengths)[some]
+        first = (lengths.cumsum() - lengths)[some]
         looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
         if not np.isfinite(looked_at).all():
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
@@ -157,7 +157,7 @@ class Sorted:
         """Return True for each row but the last that was retrieved with the score of the next one of its ranking."""
         score = self.ordered(np.zeros(0) if self.score is None else self.score)
         equal = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
-        ends = np.cumsum(self.lengths)[:-1] - 1
+        ends = self.lengths.cumsum()[:-1] - 1
         equal[ends[(ends >= 0) & (ends < len(equal))]] = False
         return equal
 
@@ -178,7 +178,7 @@ class Sorted:
         rank = self.column("rank")
         if rank is None:
             return None
-        last = np.cumsum(self.lengths) - self.lengths + self.n_ret - 1
+        last = self.lengths.cumsum() - self.lengths + self.n_ret - 1
         last = last[self.n_ret > 0]
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
@@ -195,7 +195,7 @@ def _key(cells: dict[str, Array]) -> Array | None:
 def in_rank_order(score: Array, lengths: Array) -> bool:
     """Return True where no ranking's score rises from one row to the next."""
     down = score[1:] <= score[:-1]
-    starts = np.cumsum(lengths) - lengths
+    starts = lengths.cumsum() - lengths
     inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
     return bool(down.all())
@@ -203,7 +203,7 @@ def in_rank_order(score: Array, lengths: Array) -> bool:
 
 def rank_order(score: Array, lengths: Array) -> Array:
     """Return the places of a block's rows in rank order, equal scores in any order."""
-    starts = np.cumsum(lengths) - lengths
+    starts = lengths.cumsum() - lengths
     m, width = len(lengths), int(lengths.max())
     if m * width == len(score):
         return (_descending(score.reshape(m, width)) + starts[:, None]).ravel()

@@ -32,11 +32,12 @@ class Remembers:
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """Return what is made at the first call with this key; an array cannot be written in."""
         made: dict[Any, T] = self.__dict__.setdefault("_made", {})
-        if key not in made:
+        value: Any = made.get(key, made)
+        if value is made:  # where nothing is
             made[key] = value = make()
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        return made[key]
+        return value
 
 
 def seal(owner: Any) -> None:

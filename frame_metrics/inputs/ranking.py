@@ -82,16 +82,21 @@ class Ranking(Remembers):
     @kept
     def starts(self) -> Array:
         """Start of each query's rows, shape (queries,)."""
-        return np.cumsum(self.lengths) - self.lengths
+        return self.lengths.cumsum() - self.lengths
 
     @kept
     def everything_retrieved(self) -> bool:
         """True where no row is only known, and not retrieved."""
         return bool((self.n_ret == self.lengths).all())
 
+    @kept
+    def _even(self) -> bool:
+        """True where all queries have as many rows, and some."""
+        return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
+
     def query_of(self, row: Array) -> Array:
         """Return the query of each of the given rows, ascending, shape (rows,)."""
-        if self.n_queries and (self.lengths == self.lengths[0]).all() and self.lengths[0]:
+        if self._even:
             return row // self.lengths[0]
         return np.searchsorted(self.starts, row, side="right") - 1
 
@@ -107,14 +112,14 @@ class Ranking(Remembers):
     @property
     def _place(self) -> Array:
         """1 for the first row of each query, 2 for the second ..., shape (rows,)."""
-        begin = np.repeat(self.starts, self.lengths)
+        begin = self.starts.repeat(self.lengths)
         return np.arange(1, len(begin) + 1) - begin
 
     @kept
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place
-        gone = place > np.repeat(self.n_ret, self.lengths)
+        gone = place > self.n_ret.repeat(self.lengths)
         return np.where(gone, np.inf, place if self.shown is None else self.shown)
 
     def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:

@@ -21,7 +21,7 @@ def ratio(a: Array, b: Array) -> Array:
     """Return a / b, NaN where b is 0: the measure is undefined there."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient, nothing = a / b, b == 0
-    return np.where(nothing, np.nan, quotient) if nothing.any() else quotient
+    return np.where(nothing, np.nan, quotient) if np.count_nonzero(nothing) else quotient
 
 
 def code_of(text: str) -> float:
@@ -45,7 +45,7 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
 
 def spans(starts: Array, lengths: Array) -> Array:
     """Return the places of slices, one slice after the other."""
-    return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+    return np.repeat(starts - (lengths.cumsum() - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def no_rows(name: str) -> BadValueError:
@@ -76,7 +76,7 @@ class Segmented(Remembers):
     @kept
     def starts(self) -> Array:
         """Start of each query's elements, shape (queries,)."""
-        return np.cumsum(self.count) - self.count
+        return self.count.cumsum() - self.count
 
     @kept
     def filled(self) -> Array | None:

@@ -71,8 +71,7 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
-        rel, _ = log.conventions.variant(metric)
-        if "relevant" in metric.reads and rel in lost:
+        if lost and "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in lost:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; "
                 f"the largest is {_top_grade(log)}"
@@ -266,7 +265,7 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
         if metric.input is Lists:
             continue
         raw = values = measured.values[i][some]
-        undefined = lacking if (lacking := np.isnan(raw)).any() else None
+        undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
         if undefined is not None:
             values = filled(measured, i)[some]
         for average in averages_of(metric, averages, weighted=weight is not None):

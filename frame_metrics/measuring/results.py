@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -177,7 +178,7 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         columns["n"] = whole(np.concatenate(each.evaluated)[groups.order][group])
         names = wide.columns(each.asked, options.ci)
     else:
-        at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
+        group, at = np.divmod(np.arange(m * count), m)
         columns = labels(each.asked, np.asarray(each.of)[at]) | {"average": _at(each.averages, pl.String, at)}
         for name, values in table.items():
             columns[name] = (whole if name in ("n", "n_undefined") else number)(values.T.ravel())
@@ -213,8 +214,14 @@ def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
 
 def _at(values: Sequence[Any], dtype: Any, at: Array) -> pl.Series:
     """Values at places, as a column; of all in their own order no copy is made, which costs a small call more."""
-    every = pl.Series(values, dtype=dtype)
-    return every if len(at) == len(values) and (at == np.arange(len(at))).all() else every[at]
+    every = _column(tuple(values), dtype)
+    return every if len(at) == len(values) and (at[1:] > at[:-1]).all() else every[at]
+
+
+@lru_cache(maxsize=64)
+def _column(values: tuple[Any, ...], dtype: Any) -> pl.Series:
+    """Names and cutoffs as a column, which is the same whenever they are asked for."""
+    return pl.Series(values, dtype=dtype)
 
 
 def number(values: Array) -> pl.Series:

@@ -264,7 +264,7 @@ class Metric:
         return self.kernel is other.kernel and self.functions == other.functions
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash((self.name, self.cutoff))
 
     @property
     def functions(self) -> dict[str, Any]:
@@ -312,7 +312,7 @@ class Metric:
             )
         return values
 
-    @property
+    @cached_property
     def _options(self) -> dict[str, Any]:
         """The parameters of the kernel, with the cutoff."""
         options = {name: value for name, value in self.params.items() if name in self.options}

@@ -65,7 +65,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             cutoff = metric.input is Confusion
             retrieved = cutoff and (plan.has_judgments or bool(plan.played.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
-    return reduce(or_, dict.fromkeys(each))  # most metrics have the same
+    return reduce(or_, {id(needs): needs for needs in each if needs is not NONE}.values())  # most metrics have the same
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
@@ -157,17 +157,17 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
     _check_there(plan, needs)
     columns = plan.played
     ordered = needs.order or bool(columns.query)
-    read = replace(
-        columns,
-        score=columns.score if needs.score or (ordered and not columns.rank) else None,
-        rank=columns.rank if ordered else None,
-        predicted=columns.predicted if needs.predicted else None,
-        threshold=columns.threshold if needs.score else None,
-        group=columns.group if "group=" in needs.extra else None,
-        popularity=columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
-        about=tuple(one for one in needs.extra if one in OF_DOCUMENTS),
-        extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
-    )
+    known: dict[str, Any] = {
+        "score": columns.score if needs.score or (ordered and not columns.rank) else None,
+        "rank": columns.rank if ordered else None,
+        "predicted": columns.predicted if needs.predicted else None,
+        "threshold": columns.threshold if needs.score else None,
+        "group": columns.group if "group=" in needs.extra else None,
+        "popularity": columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
+        "about": tuple(one for one in needs.extra if one in OF_DOCUMENTS),
+        "extra": tuple(pair for pair in columns.extra if pair[0] in needs.extra),
+    }
+    read = columns if known.items() <= vars(columns).items() else replace(columns, **known)
     return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.data.chances import CHANCES, by_rank
 from frame_metrics.data.documents import TABLES, tables_of
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, kind_of, told_of
+from frame_metrics.inputs.kept import Remembers
 from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -22,7 +23,7 @@ from frame_metrics.roles.roles import Roles
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Remembers):
     """A frame, the parts that its columns play, the judgments beside it, and what is asked of them.
 
     That of an irm is about all parts that are played; ``asking`` gives that of a verb, which reads what it needs.
@@ -32,32 +33,33 @@ class Plan:
     roles: Roles  # and conventions, as the caller gave them
     judgments: tuple[Any, dict[str, Any]] | None  # a frame of them, and what the caller said of its columns
     needs: Needs | None = None  # what the metrics that are asked for cannot do without; None where nothing is asked yet
-    _asked: dict[Needs, Plan] = field(default_factory=dict, init=False)
 
     def asking(self, needs: Needs) -> Plan:
         """Return the plan of what needs these parts; raise for columns and conventions that do not go together."""
-        if needs not in self._asked:
-            plan = self.but(needs=needs)
-            for name in ("columns", "judged", "conventions", "proxy"):
-                vars(plan).pop(name, None)
-            _ = plan.columns, plan.judged, plan.conventions, plan.proxy  # which raise in this order
-            if plan.conventions.propensity is not None and not needs.weighs:
-                raise ColumnError(
-                    "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
-                    "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
-                )
-            if needs.lists and not needs.takes_lists:
-                raise NotComputableError(
-                    "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
-                    "together, and of no single query: evaluate() has them, and compare() for systems"
-                )
-            self._asked[needs] = plan
-        return self._asked[needs]
+        return self.once(needs, lambda: self._of(needs))
+
+    def _of(self, needs: Needs) -> Plan:
+        _ = self.played  # once for all that is asked
+        plan = self.but(needs=needs)
+        for name in ("columns", "judged", "conventions", "proxy"):
+            vars(plan).pop(name, None)
+        _ = plan.columns, plan.judged, plan.conventions, plan.proxy  # which raise in this order
+        if plan.conventions.propensity is not None and not needs.weighs:
+            raise ColumnError(
+                "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
+                "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
+            )
+        if needs.lists and not needs.takes_lists:
+            raise NotComputableError(
+                "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
+                "together, and of no single query: evaluate() has them, and compare() for systems"
+            )
+        return plan
 
     def but(self, **known: Any) -> Plan:
         """Return this plan with something known otherwise, a field or what follows from the fields."""
         other = copy(self)
-        vars(other).update({"_asked": {}} | known)
+        vars(other).update({"_made": {}} | known)
         return other
 
     def without_frames(self) -> Plan:
@@ -180,8 +182,9 @@ class Plan:
     def reading(self) -> Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""
         lists = self.needs is not None and self.needs.lists
-        plan = self.but(conventions=tables_of(self.conventions, self.columns, lists=lists))
-        if self.conventions.propensity is None:
+        conventions = tables_of(self.conventions, self.columns, lists=lists)
+        plan = self if conventions is self.conventions else self.but(conventions=conventions)
+        if conventions.propensity is None:
             return plan
         by = [name for name in self.columns.by if name not in self.columns.from_judgments]
         read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}

@@ -273,8 +273,9 @@ def _check_beside_values(others: Sequence[str]) -> None:
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    values = value.values() if isinstance(value, Mapping) else value
-    return () if value is None else (value,) if isinstance(value, str) else tuple(values)
+    if value is None or isinstance(value, str):  # as most are
+        return () if value is None else (value,)
+    return tuple(value.values() if isinstance(value, Mapping) else value)
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
@@ -356,7 +357,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     named: dict[str, Any] = {role: _of_judgments(role, given[role], available) for role in said}
     found = Columns(query, by=by, doc=doc, **of_query, **judgment, **named)
     free = {*available}.difference(named, found.needed)
-    found = replace(found, unsaid=tuple(role for role in OF_JUDGMENTS if role in free))
+    if unsaid := tuple(role for role in OF_JUDGMENTS if role in free):
+        found = replace(found, unsaid=unsaid)
     if given.get("proxy") is not None and not found.sampling and "chosen" in {*available} - {*found.needed}:
         found = replace(found, chosen="chosen")
     if not named:

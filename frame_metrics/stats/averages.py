@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import numpy as np
 
+from frame_metrics import threads
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
@@ -145,23 +146,23 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
         if average.level is not None:
             each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.stack([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
+        value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.held is not None]
     held = [average.held for average in tallies if average.held is not None]
     # Sums are rounded: see ``no_further``.
     value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
-    return np.stack([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
+    return np.array([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
 
 
-def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
+def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
     """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
     summed = [() if average.level is not None else average.columns for average in tallies]
-    return [column for columns in summed for column in columns], np.cumsum([len(columns) for columns in summed])[:-1]
+    return [column for columns in summed for column in columns], [*accumulate(map(len, summed))][:-1]
 
 
-def _apart(sums: Array, ends: Array) -> list[Array]:
+def _apart(sums: Array, ends: list[int]) -> list[Array]:
     """The rows of each tally, by where those of all but the last end."""
-    edges = [0, *ends.tolist(), len(sums)]
+    edges = [0, *ends, len(sums)]
     return [sums[begin:end] for begin, end in pairwise(edges)]
 
 
@@ -180,8 +181,12 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
         order = np.argsort(group, kind="stable")
         order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
+    columns = list(columns)
+    if columns and 0 < len(columns[0]) <= threads.SMALL:  # of few rows most of the time goes into calls
+        out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
+        return out
     held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on
-    for i, column in enumerate(columns := list(columns)):
+    for i, column in enumerate(columns):
         if (before := held.setdefault(id(column), i)) < i:
             out[i] = out[before]
         elif len(there) and len(column):

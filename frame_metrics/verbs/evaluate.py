@@ -46,10 +46,28 @@ BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a 
 
 def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
-    layout, margins, ci = options.layout, options.margins, options.ci is not None
     if irm.of_values:
         return _of_values(irm, metrics, options)
     asked = read(metrics)
+    key = (*asked, repr((options.average, options.margins, options.layout, options.method, options.ci)))
+    plan, wide = irm.once(key, lambda: _checked(irm, asked, options))
+
+    def compute(source: Source) -> Answer:
+        if not plan.columns.query:
+            return _of_rows(cases_read(source), asked, options, wide)
+        if plan.proxy is not None:
+            return powered_means(source, asked, options)
+        # What is drawn is drawn in the order of the queries' names.
+        measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
+        return averaged(measured, options, wide)
+
+    return answer_of(
+        plan, compute, lambda types: schema(asked, options, wide, plan), keys=plan.columns.groups, in_pieces=True
+    )
+
+
+def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Wide | None]:
+    """Return the plan of some metrics, and what a wide row says of them; raise for what cannot be computed."""
     plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
     _check_together(asked, options)
     if plan.columns.query:
@@ -60,23 +78,12 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
     _check_method(options, plan)
     if plan.proxy is not None:
         check_means(asked, plan, options)
-    check_margins(margins, plan)
-    wide = _wide(asked, options, plan) if layout == "wide" else None
-    if wide is not None:
-        check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
-
-    def compute(source: Source) -> Answer:
-        if not plan.columns.query:
-            return _of_rows(cases_read(source), asked, options, wide)
-        if plan.proxy is not None:
-            return powered_means(source, asked, options)
-        # What is drawn is drawn in the order of the queries' names.
-        measured = measured_of(source, asked, options.averages, queries=ci, totals=margins)
-        return averaged(measured, options, wide)
-
-    return answer_of(
-        plan, compute, lambda types: schema(asked, options, wide, plan), keys=plan.columns.groups, in_pieces=True
-    )
+    check_margins(options.margins, plan)
+    if options.layout != "wide":
+        return plan, None
+    wide = _wide(asked, options, plan)
+    check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
+    return plan, wide
 
 
 def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:

@@ -747,6 +747,42 @@ def test_results_of_pandas_are_plain() -> None:
     assert result["k"].tolist() == [5, pd.NA]
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_small_call_makes_no_plan_of_polars(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call with few rows runs no lazy query of polars, which would start its threads."""
+    table = pl.DataFrame({**LOG, "doc": [*"abcdefghij"]})
+    alone, log, qrels = (as_kind(one, library) for one in (table.drop("doc"), table.drop("grade"), table.drop("score")))
+    plans: list[pl.LazyFrame] = []
+    collect = pl.LazyFrame.collect
+    monkeypatch.setattr(pl.LazyFrame, "collect", lambda plan, **options: plans.append(plan) or collect(plan, **options))
+    for irm in (IRM(alone), IRM(log).judge(qrels)):
+        for metrics in (["ndcg@10"], ["ap", "rr", "precision@5", "bpref"]):
+            irm.evaluate(*metrics)
+    assert not plans
+
+
+def test_a_result_that_is_written_in_changes_no_other() -> None:
+    """Writing in a result leaves what the next call returns as it was."""
+    metrics = ("ndcg@5", "rr")
+    expected = pl.DataFrame(LOG).irm.evaluate(*metrics)
+    result = pl.DataFrame(LOG).irm.evaluate(*metrics)
+    result["metric"][0], result["k"][0] = "other", 7
+    of_pandas = pd.DataFrame(LOG).irm.evaluate(*metrics)
+    of_pandas.loc[0, ["metric", "k", "average"]] = ["other", 7, "other"]
+    for table in (pl.DataFrame(LOG).irm.evaluate(*metrics), as_polars(pd.DataFrame(LOG).irm.evaluate(*metrics))):
+        pl.testing.assert_frame_equal(table, expected)
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_documents_that_are_moments(unit: Any) -> None:
+    """Documents named by moments are told apart by the finest part of their type, in small logs as in large ones."""
+    docs = pl.Series([1, 2, 3, 1001]).cast(pl.Datetime(unit))
+    log = pl.DataFrame({"query": [1, 1, 1, 1], "doc": docs, "score": [4.0, 3.0, 2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 1], "doc": docs[[1, 3]], "grade": [1, 2]})
+    result = IRM(log).judge(qrels).evaluate("precision@1", "precision@2", "recall")
+    assert result["value"].to_list() == [0, 0.5, 1]
+
+
 @pytest.mark.parametrize(
     "index",
     [

@@ -1116,3 +1116,14 @@ def test_many_rows_that_stand_for_several_are_drawn_by_row() -> None:
     often = np.concatenate(list(draws(Units([rows], rows), 60, 5)))
     assert (often.sum(axis=1) == rows.sum()).all()
     assert [often[:, rows == row].mean() for row in range(5)] == pytest.approx(range(5), abs=0.02)
+
+
+def test_options_of_one_call_are_not_those_of_the_next() -> None:
+    """An irm that is asked the same metrics with other options answers each call as a new one does."""
+    log = pl.DataFrame({"query": [1, 1, 2, 2, 3], "score": [2, 1, 2, 1, 1], "grade": [0, 1, 1, 0, 1], "by": [*"aabba"]})
+    kept = log.irm(by="by")
+    asked: list[dict[str, Any]] = [{}, {"layout": "wide"}, {"average": "max"}, {"average": ["macro", "max"]}]
+    asked += [{"margins": True}, {"ci": 0.9}, {"ci": 0.5, "resamples": 50}, {"ci": 0.5, "resamples": 50, "seed": 3}]
+    for options in (*asked, *asked):
+        expected = log.irm(by="by").evaluate("rr", "precision@1", **options)
+        pl_testing.assert_frame_equal(kept.evaluate("rr", "precision@1", **options), expected)

@@ -123,10 +123,11 @@ def test_a_cell_of_a_notebook_may_be_run_twice(log: pl.DataFrame) -> None:
 
         return scaled
 
-    first = cell(1)
+    first, kept = cell(1), log.irm()
+    assert kept.evaluate("scaled")["value"].to_list() == [1.5]
     assert log.irm.evaluate("scaled", "doubled")["value"].to_list() == [1.5, 1.5]
     second = cell(2)
-    assert log.irm.evaluate("scaled")["value"].to_list() == [3.0]
+    assert kept.evaluate("scaled")["value"].to_list() == log.irm.evaluate("scaled")["value"].to_list() == [3.0]
     assert log.irm.evaluate(first)["value"].to_list() == [1.5]  # by value it is what it was
     assert first != second
     with pytest.raises(UnknownNameError, match="there is no metric 'doubled'"):
