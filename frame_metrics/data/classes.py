@@ -239,32 +239,35 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
     return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
 
 
-def matched(counts: Array, rule: str) -> Array:
-    """Take each predicted cluster for a true class.
+def matched(counts: Array, there: Array, conventions: Conventions) -> Array:
+    """Take each predicted cluster for a true class, by the rule that ``match=`` says.
 
     Parameters
     ----------
     counts : rows by true class and predicted cluster, the last column those in none, shape (n, K, F + 1).
-    rule : "best", one to one, so that as many rows as possible are right; "informedness", one to one, by what a
-        bookmaker pays; each by itself, so that several may have one class, "majority" to that which most of its rows
-        have, "payoff" to that which it predicts best, for which a bookmaker pays most; of equals the first.
+    there : True for the classes that have rows, shape (n, K): those that can be taken, unless ``classes=`` lists them.
+    conventions : with the rule: "best", one to one, so that as many rows as possible are right; "informedness", one to
+        one, by what a bookmaker pays; each by itself, so that several may have one class, "majority" to that which most
+        of its rows have, "payoff" to that which it predicts best, for which a bookmaker pays most; of equals the first.
 
     Returns
     -------
     The class of each cluster, shape (n, F): -1 for one that is left without, whose rows have no prediction.
     """
     of = np.full((len(counts), counts.shape[2] - 1), NONE)
-    for i, table in enumerate(counts[:, :, :-1]):
+    rule, listed = str(conventions.match), conventions.classes is not None
+    for i, classes in enumerate(map(np.flatnonzero, there | listed)):
+        table = counts[i, classes, :-1]
         some = np.flatnonzero(table.any(axis=0))
         if rule in ("majority", "payoff"):
             worth = table[:, some] if rule == "majority" else _payoffs(table[:, some])
-            of[i, some] = worth.argmax(axis=0) if len(some) else NONE
+            of[i, some] = classes[worth.argmax(axis=0)] if len(some) else NONE
             continue
         ways = [_assignment(table[:, some], rule)]
         if rule == "informedness":
             ways = [_assignment(_payoffs(table[:, some]), rule), *ways]
         rows, columns = max(ways, key=lambda way: _informed(table[:, some], *way)) if len(ways) > 1 else ways[0]
-        of[i, some[columns]] = rows
+        of[i, some[columns]] = classes[rows]
     return of
 
 

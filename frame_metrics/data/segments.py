@@ -20,13 +20,14 @@ from frame_metrics.inputs.scores import levels
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    (counts, rows), match = crossed(cases, segments), cases.conventions.match
+    (counts, rows), conventions = crossed(cases, segments), cases.conventions
+    there = rows.sum(axis=2) > 0
     if cases.clusters is not None:
-        taken = None if match is None else matched(counts, match)
-        return Classes(counts, rows.sum(axis=2) > 0, taken, cases.apart)
-    if cases.binary or cases.conventions.classes is not None:
+        taken = None if conventions.match is None else matched(counts, there, conventions)
+        return Classes(counts, there, taken, cases.apart)
+    if cases.binary or conventions.classes is not None:
         return Classes(counts, np.ones((len(segments), cases.k), bool))
-    return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
+    return Classes(counts, there | (rows[:, :, :-1].sum(axis=1) > 0))
 
 
 def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:

@@ -57,7 +57,8 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.apart is not None:
         raise cases.apart
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
-    counts = np.concatenate([crossed(cases, segments)[0] for segments in groups.each])[groups.order]
+    each = zip(*(crossed(cases, segments) for segments in groups.each), strict=True)
+    counts, rows = (np.concatenate(part)[groups.order] for part in each)
     table = _with_totals(counts if counts[:, :, -1].any() else counts[:, :, :-1])
     group, predicted, actual = _rows_of(*table.shape, margins=margins)
     amounts = table[group, actual, predicted]
@@ -68,7 +69,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))
     else:
-        taken[:, : len(names)] = matched(counts, cases.conventions.match)
+        taken[:, : len(names)] = matched(counts, rows.sum(axis=2) > 0, cases.conventions)
         columns["matched"] = _named(cases.classes, taken[group, predicted])
     columns |= {"actual": _named(cases.classes, actual), "n": (number if cases.weighted else whole)(amounts)}
     if shares:

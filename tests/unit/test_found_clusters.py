@@ -278,3 +278,19 @@ def test_a_match_by_payoff_takes_several_clusters_for_one_class() -> None:
             n, of = table.sum(), table.sum(axis=1, keepdims=True)
             paid = np.where(of > 0, table / np.maximum(of, 1), 0) - (table.sum(axis=0) - table) / (n - of)
             assert found == pytest.approx([informedness(table, paid.argmax(axis=0))], abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["best", "informedness", "majority", "payoff"])
+def test_a_segment_is_matched_by_its_own_rows(rule: str) -> None:
+    """Classes of other segments are none of its own, though one without a row may win or draw."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        days = [
+            pl.DataFrame({"label": rng.choice([*"abcd"[: 3 + day]], 8), "found": rng.integers(1, 4, 8), "day": day})
+            for day in range(2)
+        ]
+        both, alone = (pl.concat(some).irm(predicted="found", match=rule, by="day") for some in (days, days[:1]))
+        metrics = "precision", "kappa", "informedness", "accuracy"
+        assert both.evaluate(*metrics).filter(day=0).equals(alone.evaluate(*metrics))
+        said = both.confusion().filter(pl.col("day") == 0, pl.col("n") > 0)
+        assert said.equals(alone.confusion().filter(pl.col("n") > 0))
