@@ -101,7 +101,8 @@ def best(trial: Trial) -> Iterator[str]:
     perfect = family.perfect()
     if own.best is None or math.isinf(own.best) or own.columns:
         return
-    own = own @ len(perfect[0].grades) if own.k is not None and isinstance(perfect[0], OneRanking) else own
+    if own.k is not None and isinstance(perfect[0], OneRanking):
+        own = replace(own, cutoff=len(perfect[0].grades))
     (value, _) = own.compute(family.source(perfect))
     if not abs(value - own.best) <= 1e-6:
         yield f"{_of_perfect(perfect[0])} has {shown_value(value)}, and the best is {own.best:g}"

@@ -345,7 +345,7 @@ def test_a_perfect_ranking_is_the_best(metric: Metric) -> None:
     if isinstance(asked.params.get("gain"), dict):
         asked = asked(gain={0: 0, 20: 7})
     if metric.k is not None:
-        asked = asked @ n
+        asked = replace(asked, cutoff=n)
     found = log.irm(collection_size=10 * n, undefined="null").per_query(asked)["value"].to_list()
     if metric.best is not None and math.isinf(metric.best):
         assert found == [None, None]  # nothing is wrong: the odds are n / 0

@@ -12,7 +12,7 @@ import pytest
 import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import KINDS, as_kind, as_polars, made_classes
+from helpers import KINDS, as_kind, as_polars, error, made_classes
 
 SHARES = ["share", "share_of_predicted", "share_of_actual"]
 
@@ -256,3 +256,16 @@ def test_payoffs_add_up_to_the_metric(match: Any) -> None:
         both = won.join(classes, left_on=["day", "predicted"], right_on=["day", "class"])
         assert len(both) == 33
         assert both["payoff"].to_list() == pytest.approx((both["recall"] - both["fallout"]).to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [(pl.Float32, pl.Float64), (pl.Float64, pl.Float32)])
+def test_classes_of_two_kinds_of_floats_meet_where_one_was_rounded(kinds: tuple[Any, Any]) -> None:
+    """0.1 of 32 bits is 0.1 of 64 bits; NaN is no class that can be listed."""
+    values = [0.1, 0.2, 0.3]
+    frame = pl.DataFrame(
+        {name: pl.Series(values, dtype=kind) for name, kind in zip(("label", "predicted"), kinds, strict=True)}
+    )
+    assert frame.irm.evaluate("accuracy")["value"].item() == 1
+    assert frame.irm.confusion()["actual"].n_unique() == 3
+    assert frame.lazy().irm.confusion().collect().equals(frame.irm.confusion())
+    assert "nan cannot be one" in error(lambda: frame.irm(classes=[*values, float("nan")]).confusion())
