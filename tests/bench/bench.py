@@ -34,7 +34,7 @@ from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
 from bench_import import imported
 from bench_large import large, left_out_large
-from timing import apart, by_turns, clock, row, show, status
+from timing import WORK, apart, by_turns, clock, row, show, status
 
 import frame_metrics
 
@@ -380,7 +380,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few thousand rows, to see that everything runs")
     options = parser.parse_args()
     if options.quick:
-        options.rows, options.runs = [4000], 1
+        options.rows, options.runs, WORK[0] = [4000], 1, 500
     form = f"| {' | '.join('{}' if options.markdown else f'{{:{width}}}' for width in WIDTHS.values())} |"
     page = options.markdown and not (options.only or options.quick)
     if page:

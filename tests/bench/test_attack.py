@@ -24,17 +24,17 @@ def attack() -> Iterator[ModuleType]:
     del sys.modules[module.__name__]
 
 
-@pytest.mark.parametrize("frames", [8, pytest.param(300, marks=pytest.mark.slow)])
-def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
+@pytest.mark.parametrize("frames", [range(8), pytest.param(range(60, 160), marks=pytest.mark.slow)])
+def test_no_frame_makes_a_verb_fail(attack: Any, frames: range) -> None:
     """Every verb of every frame gives a frame or an error of the package, and of many frames some of both."""
     count: Counter[str] = Counter()
-    assert list(attack.attack(range(frames), seed=17, count=count)) == []
+    assert list(attack.attack(frames, seed=17, count=count)) == []
     few = {verb for verb in attack.VERBS if not (count[f"{verb} result"] and count[f"{verb} error"])}
     few -= {"agreement", "disagreements"}  # for which two annotators have to judge one document, which is seldom drawn
-    assert few == {"repr"} or (frames < 300 and len(few) < len(attack.VERBS))
+    assert few == {"repr"} or (len(frames) < 100 and len(few) < len(attack.VERBS))
 
 
-@pytest.mark.parametrize("logs", [1, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("logs", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_every_form_has_the_values_of_plain_python(attack: Any, logs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists, a column for each system, judgments beside and pieces mean the same rankings; a difference is seen."""
     monkeypatch.setattr(attack, "FORMS", 1)
