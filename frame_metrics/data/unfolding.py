@@ -305,7 +305,7 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     values = ids[name]
     if values.dtype == pl.Boolean:
         raise flags_for_ids(name)
-    if not values.dtype.is_numeric() or doc not in columns.lists or not ((values == 0) | (values == 1)).all():
+    if not values.dtype.is_numeric() or doc not in columns.lists or not _0_or_1(values).all():
         return NO_FLAGS
     held = _as_lists(frame, [name, doc])
     if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
@@ -313,8 +313,13 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
     if ids.select(pl.struct(BARE, name).is_duplicated().any()).item():
         return FLAGS
     docs = held[doc].explode()
-    known = docs.dtype.is_numeric() and ((docs == 0) | (docs == 1)).any()
+    known = docs.dtype.is_numeric() and _0_or_1(docs).any()
     return KNOWN_IDS if known else UNKNOWN_IDS if len(values) else None
+
+
+def _0_or_1(numbers: pl.Series) -> pl.Series:
+    """Mark numbers that are 0 or 1; not every version of polars compares those of 128 bits."""
+    return numbers.cast(pl.Float64).is_in([0.0, 1.0])
 
 
 def flags_for_ids(name: str) -> BadValueError:
