@@ -160,9 +160,11 @@ def replacing(name: str) -> Iterator[IO[bytes]]:
         if os.path.exists(target):
             _hand_over(target, beside)
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename == beside:
+            error.filename = name  # as the caller knows it
         raise
 
 

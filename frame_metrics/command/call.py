@@ -89,6 +89,10 @@ class Call:
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
                 raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
         self._check_gates()
+        for name in self.metrics:
+            several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
+            if several and not _is_file(name):
+                raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 

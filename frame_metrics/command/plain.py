@@ -125,9 +125,10 @@ class PlainText:
 
     def header(self) -> list[str]:
         """Return the names of the columns of CSV; raise where one stands twice."""
-        _, names = next(self.cells(), (0, []))
+        at, names = next(self.cells(), (0, []))
         if not names:
-            raise FrameMetricsError(f"{self.name}: the file is empty; its first line has the names of the columns")
+            what = f", line {at}: the line is empty; it" if at else ": the file is empty; its first line"
+            raise FrameMetricsError(f"{self.name}{what} has to have the names of the columns")
         if twice := next((name for name in names if name and names.count(name) > 1), None):  # nobody asks for ""
             n = names.count(twice)
             raise ColumnError(f"{self.name}, line 1: there are {n} columns called {twice!r}; rename all but one")

@@ -50,6 +50,7 @@ OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # whole numbers that are written so are n
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
+PACKED_BY = {"zstd": b"(\xb5/\xfd", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK\x03\x04"}
 HERE = "file://"  # before the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -278,6 +279,8 @@ def _check_content(name: str, path: str, kind: str, option: str) -> None:
         raise FrameMetricsError(f"{name}: it is a file of {found}, and cannot be read as {kind}; say {way}")
     if kind == "parquet" and not (found and last == MARKS["parquet"]):
         raise FrameMetricsError(f"{name}: it is no whole file of parquet, which begins and ends with PAR1")
+    if packed := next((program for program, mark in PACKED_BY.items() if first.startswith(mark)), None):
+        raise FrameMetricsError(f"{name}: {packed} packed it, and gzip alone is read; unpack it first")
     if kind not in MARKS and first.startswith(UTF_16):
         raise FrameMetricsError(f"{name}: it is not text in UTF-8, and cannot be read as {kind}")
     if kind in OF_TEXT and not first.strip():

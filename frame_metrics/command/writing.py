@@ -223,6 +223,8 @@ def _check_flat(types: Mapping[str, Any], kind: str) -> None:
     """Raise for a column that a format of cells cannot hold."""
     if nested := [name for name, one in types.items() if one.is_nested()]:
         raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; say --to parquet or json")
+    if of_bytes := [name for name, one in types.items() if one == pl.Binary]:
+        raise FrameMetricsError(f"{listed(of_bytes)}: {kind} cannot hold bytes; say --to parquet")
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:

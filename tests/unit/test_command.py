@@ -679,6 +679,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet"], "no metric was asked for; name one behind the input, as ndcg@10"),
         (["evaluate", "none.parquet", "rr"], "none.parquet: there is no such file"),
         (["evaluate", "no*.parquet", "rr"], "no*.parquet: there is no such file"),
+        (["evaluate", "log.parquet", "rr,ndcg@10"], "rr,ndcg@10: metrics are parted by spaces, as rr ndcg@10"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
         (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),

@@ -282,6 +282,12 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         'log.json, line 2: expected a list of rows, as [{"query": 1}], got an object; pandas writes one with '
         "to_json(orient='records'), and objects a line each are jsonl",
     ),
+    "packed by zstd": ("log.csv", b"(\xb5/\xfd123", "log.csv: zstd packed it, and gzip alone is read; unpack it first"),
+    "a first line without names": (
+        "log.csv",
+        b"\nquery,score,grade\n1,2,1\n",
+        "log.csv, line 1: the line is empty; it has to have the names of the columns",
+    ),
     "no rows": ("log.json", b"[]", "no column is named as the query with --query, and the frame has no columns"),
     "a list of numbers": ("log.json", b"[1, 2]\n", 'log.json, row 1: expected an object, as {"query": 1}, got 1'),
     "a truth value": (
@@ -455,8 +461,16 @@ def test_a_file_by_its_address(capsys: Captured) -> None:
     assert refused(capsys, f"file://{Path('log.jsonl').resolve()}").partition(": ")[0].endswith("/log.jsonl, line 2")
 
 
+def test_a_place_where_no_file_can_be_made(capsys: Captured) -> None:
+    """The error names the file that was asked for, and not the one beside it that takes its place."""
+    Path("log.csv").write_text("query,score,grade\n1,2,1\n")
+    assert refused(capsys, "log.csv", "-o", "/proc/found.csv").startswith("/proc/found.csv: ")
+
+
 def test_lists_are_no_cells(capsys: Captured) -> None:
-    """A result with lists is refused in CSV, and written in other formats."""
+    """A result with lists, or with bytes, is refused in CSV, and written in other formats."""
+    pl.DataFrame({"query": [b"1", b"2"], "score": 1, "grade": 1}).write_parquet("bytes.parquet")
+    assert refused(capsys, "bytes.parquet").startswith("'query': csv cannot hold bytes; say --to parquet")
     Path("log.jsonl").write_text('{"query": [1, 2], "score": 1, "grade": 1}')
     assert refused(capsys, "log.jsonl").startswith(
         "'query': csv cannot hold lists and objects; say --to parquet or json"
