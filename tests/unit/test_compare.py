@@ -1050,6 +1050,9 @@ of(TWO).compare("cg", baseline=pl.Series(["a"]))
 of(TWO).compare("cg", test="tukey", baseline="a")
     NotComputableError: test='tukey' tests all pairs together; say baseline=None
     but: of(TWO).compare("cg", test="tukey")
+unread().compare("cg", test="tukey", correction="bh")
+    NotComputableError: test='tukey' tests all pairs together, which leaves nothing to correct; leave correction='bh'
+        out
 unread().compare("cg", test="tukey", over="all")
     NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all
         metrics and segments; say over='metric', or test='randomization'

@@ -90,6 +90,8 @@ class CompareOptions(IntervalOptions):
             "together; say baseline=None": self.baseline is not None,
             "of a metric in a segment together, and over='all' is of all metrics and segments; say over='metric', or "
             "test='randomization'": self.over == "all",
+            f"together, which leaves nothing to correct; leave correction={self.correction!r} out": self.correction
+            != "holm",
         }
         _refuse("test='tukey' tests all pairs ", together if self.together else {}, "")
         if self.against is not None and self.baseline is not None:
