@@ -91,7 +91,7 @@ class CompareOptions(IntervalOptions):
             "of a metric in a segment together, and over='all' is of all metrics and segments; say over='metric', or "
             "test='randomization'": self.over == "all",
             f"together, which leaves nothing to correct; leave correction={self.correction!r} out": self.correction
-            != "holm",
+            in ("bonferroni", "bh"),
         }
         _refuse("test='tukey' tests all pairs ", together if self.together else {}, "")
         if self.against is not None and self.baseline is not None:
