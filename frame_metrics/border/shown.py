@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -117,7 +117,7 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
 
 
 @cache
-def versions() -> dict[str, str]:
+def versions() -> Mapping[str, str]:
     """Return the version of the package, of Python, of the system, and of each library that is installed."""
     found = {"frame_metrics": version("frame_metrics"), "python": platform.python_version()}
     found["system"] = f"{platform.system()} {platform.machine()}"

@@ -14,6 +14,7 @@ from frame_metrics.border.files import Unchanged
 from frame_metrics.border.polars import LazyPolars
 from frame_metrics.command.plain import EXACT, PlainText
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed
+from frame_metrics.roles.series import TEXTS
 
 
 @dataclass(frozen=True)
@@ -99,4 +100,4 @@ def _sort_of(kind: Any) -> Any:
     """The sort of a type; values of two types of a sort can be taken for each other."""
     if kind.is_numeric():
         return "number"
-    return "text" if isinstance(kind, pl.String | pl.Categorical | pl.Enum) else kind.base_type()
+    return "text" if isinstance(kind, TEXTS) else kind.base_type()

@@ -114,14 +114,11 @@ class PlainText:
 
     def check_list(self) -> None:
         """Raise for JSON that is an object, as of columns, which would be read as one row."""
-        for number, line in enumerate(self.lines(), 1):
-            if line.strip():
-                if line.lstrip().startswith("{"):
-                    way = "pandas writes one with to_json(orient='records'), and objects a line each are jsonl"
-                    raise self.wrong(
-                        number, f'expected a list of rows, as [{{"query": 1}}], got an object; {way}', "line"
-                    )
-                return
+        filled = ((number, line.lstrip()) for number, line in enumerate(self.lines(), 1) if line.strip())
+        number, first = next(filled, (1, ""))
+        if first.startswith("{"):
+            way = "pandas writes one with to_json(orient='records'), and objects a line each are jsonl"
+            raise self.wrong(number, f'expected a list of rows, as [{{"query": 1}}], got an object; {way}', "line")
 
     def header(self) -> list[str]:
         """Return the names of the columns of CSV; raise where one stands twice."""

@@ -15,7 +15,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, refuse_nan, same_as
 
 SCALE = 3  # so many grades are no yes or no
-FLOATS = (pl.Float16, pl.Float32, pl.Float64)
+BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)
 MOST = 1000  # more different values are ids, and no classes
 
 
@@ -29,7 +29,7 @@ def class_type(label: Any, predicted: Any = None) -> Any:
     if pl.UInt64 in (one, other) and (one.is_signed_integer() or other.is_signed_integer()):
         return pl.Int128()  # some versions of polars would say Float64
     if one.is_float() and other.is_float():  # the column with fewer digits rounded what is the same in both
-        return min(one, other, key=FLOATS.index)
+        return min(one, other, key=BY_DIGITS.index)
     both = [pl.DataFrame(schema={"class": kind}) for kind in (one, other)]
     return pl.concat(both, how="vertical_relaxed")["class"].dtype
 

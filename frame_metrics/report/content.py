@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -50,7 +50,7 @@ class Content:
     conventions: list[dict[str, str]]
     results: pl.DataFrame
     audit: pl.DataFrame
-    versions: dict[str, str]
+    versions: Mapping[str, str]
     named: bool = False  # whether a baseline was
     sort: str = NAMES  # the metric that systems are sorted by in tables
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures

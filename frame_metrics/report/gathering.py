@@ -206,8 +206,6 @@ def _against_the_best(content: Content, work: Gathering, compared: Mapping[str, 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     """A comparison with the best, which was chosen among all: its p-values corrected for all pairs."""
-    if content.named or content.n_systems <= ALL_PAIRS:
-        return comparison
     p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
     return comparison.with_columns(
         p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
@@ -220,14 +218,18 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
         return content
     irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
     names = work.named(*(name for name, _ in content.asked))
+    found: pl.DataFrame | None
     if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
         if len(lists) < len(names):  # arms have no lists to exchange, which is noted
             names = [name for name in names if name not in lists]
             for name in lists:
                 work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
-        return replace(content, comparison=_for_all_pairs(content, work.here(irm.compare(*names, **compared))))
-    found = work.tried("comparison", lambda: irm.compare(*names, **compared))
-    return replace(content, comparison=found if found is None else _for_all_pairs(content, found))
+        found = work.here(irm.compare(*names, **compared))
+    else:
+        found = work.tried("comparison", lambda: irm.compare(*names, **compared))
+    if found is not None and not content.named and compared["baseline"] is not None:  # which is then the best
+        found = _for_all_pairs(content, found)
+    return replace(content, comparison=found)
 
 
 def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:

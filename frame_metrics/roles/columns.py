@@ -272,7 +272,8 @@ def role_columns(
     scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
     """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
-    score_type = dict(zip(frame.columns, frame.dtypes, strict=True)).get(str(columns.score), pl.Null)
+    score = frame.get_column(str(columns.score), default=None)
+    score_type = pl.Null if score is None else score.dtype
     known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type}
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
