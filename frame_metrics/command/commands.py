@@ -20,13 +20,16 @@ from frame_metrics.command.options import (
     role_options,
     verb_options,
 )
-from frame_metrics.command.own import Asked, Compared, Gates, Input, Judged, Output, Page, Run, Shown
+from frame_metrics.command.own import Against, Asked, Gates, Input, Output, Qrels, Reported, Run, Shown
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
 OF_JUDGE = ("annotator", "subtopic", "several")  # the options of judge() that commands have
-FILES_OF: dict[str, tuple[type, ...]] = {"report": (Input, Page), "convert": (Input, Output, Run)}  # of others: Shown
+FILES_OF: dict[str, tuple[type, ...]] = {
+    "report": (Input, Reported),
+    "convert": (Input, Output, Run),
+}  # of others: Shown
 HELP = argparse.RawDescriptionHelpFormatter
 
 
@@ -119,9 +122,9 @@ def options_of(name: str) -> dict[str, Option]:
         options = files + [one for one in role_options() if one.name in ("query", "doc", "score", "grade")]
     else:
         judging = [one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in OF_JUDGE]
-        own = [*options_in(Gates, GATES), *options_in(Compared, VERB), *options_in(Asked, VERB)]
+        own = [*options_in(Gates, GATES), *options_in(Against, VERB), *options_in(Asked, VERB)]
         own = [one for one in own if one.name in COMMANDS[name].own or (one.name == "metric" and name != "audit")]
-        options = [*role_options(), *options_in(Judged, JUDGMENTS), *judging, *verb_of(name), *files, *own]
+        options = [*role_options(), *options_in(Qrels, JUDGMENTS), *judging, *verb_of(name), *files, *own]
     return {option.name: option for option in options}
 
 

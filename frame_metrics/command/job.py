@@ -32,7 +32,7 @@ class Job(Call):
     """A call that is run."""
 
     stack: ExitStack = field(default_factory=ExitStack)
-    sources: list[reading.Source] = field(default_factory=list)  # what was read
+    inputs: list[reading.InputFiles] = field(default_factory=list)  # what was read
 
     def run(self) -> int:
         """Run the command, and return the exit code."""
@@ -57,7 +57,7 @@ class Job(Call):
 
     @property
     def _files(self) -> list[File]:
-        return [file for source in self.sources for file in source.files]
+        return [file for one in self.inputs for file in one.files]
 
     def _check_unchanged(self) -> None:
         """Raise where a file was changed while it was read, before its numbers are written."""
@@ -72,14 +72,14 @@ class Job(Call):
 
     # reading
 
-    def _source(
+    def _input(
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
-    ) -> reading.Source:
+    ) -> reading.InputFiles:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
         handed_on = self.name == "convert"
-        source = reading.Source(names, said, option, self._folder, self.roles | roles, otherwise, handed_on)
-        self.sources.append(source)
-        return source
+        files = reading.InputFiles(names, said, option, self._folder, self.roles | roles, otherwise, handed_on)
+        self.inputs.append(files)
+        return files
 
     def _folder(self) -> str:
         """A folder for what is unpacked, which is there until the end."""
@@ -89,7 +89,7 @@ class Job(Call):
     @cached_property
     def _log(self) -> pl.LazyFrame:
         others = [self._qrels, self._saved_rows, *self._of_docs.values()]
-        return as_texts(self._source(self.arguments[0], "--from").frame(), others)
+        return as_texts(self._input(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
@@ -107,7 +107,7 @@ class Job(Call):
     def _of_docs(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
         """The rows of files of documents by their options, and their column of documents, called as the log's."""
         doc = str(self.roles.get("doc") or "doc")
-        return {role: (self._source([name], "").frame().collect(), {doc: doc}) for role, name in self.frames.items()}
+        return {role: (self._input([name], "").frame().collect(), {doc: doc}) for role, name in self.frames.items()}
 
     @property
     def _qrels_columns(self) -> dict[str, str | None]:
@@ -121,7 +121,7 @@ class Job(Call):
         columns = self._qrels_columns
         ids = {role: [role, *reading.each(self.roles.get(role)), its or role] for role, its in columns.items()}
         ids["subtopic"] = reading.each(self.said.get("subtopic"))
-        qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
+        qrels = self._input(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         keys = {key: key for role in reading.KEYS for key in reading.each(self.roles.get(role))}
         return qrels, keys | self._ids(qrels, columns)
 
@@ -145,7 +145,7 @@ class Job(Call):
             return pl.DataFrame(), {}
         roles = {"query": "query"} | self.roles
         keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
-        return reading.saved(self._source([self.said[self._saved_flag]], "")), {key: key for key in keys}
+        return reading.saved(self._input([self.said[self._saved_flag]], "")), {key: key for key in keys}
 
     @cached_property
     def _saved(self) -> Saved | None:

@@ -58,7 +58,7 @@ class Shown:
     header = ON
 
 
-class Page:
+class Reported:
     """Options of a report.
 
     Parameters
@@ -80,7 +80,7 @@ class Run:
     run_name = NAME
 
 
-class Judged:
+class Qrels:
     """Judgments in a file of their own.
 
     Parameters
@@ -123,7 +123,7 @@ class Gates:
     junit = FILE
 
 
-class Compared:
+class Against:
     """Options of comparisons.
 
     Parameters

@@ -62,7 +62,7 @@ def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> st
 
 
 @dataclass(frozen=True)
-class Source:
+class InputFiles:
     """Files that hold one frame."""
 
     names: Sequence[str]  # files, folders, patterns, or - for what is piped in
@@ -307,10 +307,10 @@ def _partition(name: str, file: str) -> dict[str, str | None]:
     return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in said}
 
 
-def saved(source: Source) -> pl.DataFrame:
+def saved(files: InputFiles) -> pl.DataFrame:
     """Return saved numbers, whose keys are as they were before they were written."""
-    frame = source.frame().collect()
-    if format_of(source.names[0]) not in OF_CELLS:
+    frame = files.frame().collect()
+    if format_of(files.names[0]) not in OF_CELLS:
         return frame
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     return frame.with_columns(pl.col(name).map_elements(with_formulas, pl.String) for name in texts)

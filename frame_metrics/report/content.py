@@ -157,7 +157,7 @@ class Content:
 
 
 @dataclass
-class Gathering:
+class Calls:
     """Calls of verbs, one after the other; those that cannot be computed are noted and left out."""
 
     irm: Any
@@ -186,9 +186,9 @@ class Gathering:
                 told = told.with_columns(pl.Series(name, texts))
         return told
 
-    def apart(self, irm: Any) -> Gathering:
+    def apart(self, irm: Any) -> Calls:
         """Return another gathering, whose notes nobody reads."""
-        return Gathering(irm, self.columns)
+        return Calls(irm, self.columns)
 
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
         """Return what a verb returns; None where it says why it cannot."""

@@ -11,14 +11,14 @@ import polars as pl
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.report.cells import sign_of
-from frame_metrics.report.content import SYSTEMS, Content, Gathering, Ranked
+from frame_metrics.report.content import SYSTEMS, Calls, Content, Ranked
 from frame_metrics.report.foremost import foremost
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 RESULTS, MISSED = 10, 5  # of a query that are shown; relevant documents that it did not find
 
 
-def queries_added(content: Content, work: Gathering, queries: int, plan: Any) -> Content:
+def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Content:
     """Add how the first metric is spread over queries, and the best and worst of them, to what a report holds."""
     if not content.query:
         return content
@@ -75,7 +75,7 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     return found
 
 
-def _with_results(content: Content, work: Gathering, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
+def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
     """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
     taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
     columns = plan.played
@@ -85,7 +85,7 @@ def _with_results(content: Content, work: Gathering, plan: Any, chosen: list[Ran
     return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
 
 
-def _explained(one: Ranked, content: Content, small: Gathering, names: Sequence[str]) -> Ranked:
+def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]) -> Ranked:
     """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
     value = [one.keys[name] for name in content.query]
     for name in names:

@@ -18,7 +18,7 @@ from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import plain_text
-from frame_metrics.report.content import NAMES, Content, Gathering
+from frame_metrics.report.content import NAMES, Calls, Content
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import SERIES, summary_of
@@ -74,7 +74,7 @@ def gathered(
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
         raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Gathering(irm, columns, arm=columns.system if columns.query and not paired else None)
+    work = Calls(irm, columns, arm=columns.system if columns.query and not paired else None)
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(work.each(irm), played.columns)
     if not metrics:
@@ -129,7 +129,7 @@ def _threshold(plan: Any) -> float | None:
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
-def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float] | None) -> pl.DataFrame:
+def _with_split(audit: pl.DataFrame, work: Calls, split: Mapping[Any, float] | None) -> pl.DataFrame:
     """Add to what the audit finds how the units of an online test are split; it is noted where nobody says the shares.
 
     Other checks look at arms as segments.
@@ -146,7 +146,7 @@ def _with_split(audit: pl.DataFrame, work: Gathering, split: Mapping[Any, float]
     )
 
 
-def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
+def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
     """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
     irm = work.each(work.irm)
     try:
@@ -158,7 +158,7 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
         return some, _valued(work, some, **options)
 
 
-def _valued(work: Gathering, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
+def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
     """The values of metrics with their intervals; those of all lists together have none, and it is noted."""
     irm, names = work.each(work.irm), [name for name, _ in asked]
     lists = [name for name, metric in asked if metric.input is Lists]
@@ -191,7 +191,7 @@ def _word(positive: Any, query: Sequence[str]) -> str:
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
-def _against_the_best(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Mapping[str, Any]:
+def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options of comparisons; where no baseline is named and there are too many pairs, that is the best system."""
     if content.named or content.n_systems <= ALL_PAIRS:
         return compared
@@ -212,7 +212,7 @@ def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+def _compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add how systems differ."""
     if not content.named and content.n_systems < 2:
         return content
@@ -232,7 +232,7 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
     return replace(content, comparison=found)
 
 
-def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+def _differing(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add on which queries systems differ."""
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
@@ -241,7 +241,7 @@ def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -
     return replace(content, differences=None if each is None else content.of_first(each))
 
 
-def _segments_compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+def _segments_compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add how systems differ from a baseline in each segment, by the first metric; all tests are corrected together."""
     frame = content.comparison
     if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
@@ -253,7 +253,7 @@ def _segments_compared(content: Content, work: Gathering, compared: Mapping[str,
     return replace(content, segments_compared=None if found is None else content.of_first(found))
 
 
-def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
+def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
         return {}
@@ -268,7 +268,7 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
     return {kind: curve for kind, curve in curves.items() if curve is not None}
 
 
-def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
+def _by_cutoff(content: Content, work: Calls, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves of metrics by cutoff."""
     cut = [metric for _, metric in content.asked if metric.k is not None and metric.input is not Lists]
     kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
@@ -282,7 +282,7 @@ def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str
     return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
 
 
-def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
+def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
     """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
     if plan is None or content.query:
         return content

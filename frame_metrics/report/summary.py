@@ -18,7 +18,7 @@ from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
-    from frame_metrics.report.content import Content, Gathering
+    from frame_metrics.report.content import Calls, Content
 
 TOP = 10  # of a ranking, where the first metric has no cutoff
 SEGMENTS = 50  # more are not looked through
@@ -42,7 +42,7 @@ INSIDE = ("unit", "threshold")  # of sentences, and no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
-def summary_of(content: Content, work: Gathering, compared: Mapping[str, Any]) -> pl.DataFrame:
+def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl.DataFrame:
     """Return the sentences, a row each, and the figures that they are made of.
 
     Parameters
@@ -65,7 +65,7 @@ class Decisions:
     """Decisions that are looked through, one after the other."""
 
     content: Content
-    work: Gathering
+    work: Calls
     compared: Mapping[str, Any]
 
     def all(self) -> Iterator[Said]:

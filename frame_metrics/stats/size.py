@@ -51,7 +51,7 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class Proxied:
     """Units of which people judge some, and a machine all."""
 
     units: int  # how many there are
@@ -60,7 +60,7 @@ class Beside:
     least: float  # units that people judge at the least, where people alone need more
 
     @classmethod
-    def of(cls, judged: Array, sizes: Array, every: Array, units: int | None, drawn: tuple[int, int]) -> Beside:
+    def of(cls, judged: Array, sizes: Array, every: Array, units: int | None, drawn: tuple[int, int]) -> Proxied:
         """Measure how the values of a machine vary with those of people.
 
         The correlation is that of the units that people judged, and the variance that of all.
@@ -103,7 +103,7 @@ class Beside:
         return np.where(many < self.units, np.maximum(many, least), np.inf)
 
 
-def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Beside | None = None) -> Array:
+def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Proxied | None = None) -> Array:
     """Return how many units of each arm show a difference, at least two; infinite where there are not so many.
 
     Parameters

@@ -112,7 +112,7 @@ def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str
     return each.sort(names, nulls_last=True, maintain_order=True).partition_by(names, maintain_order=True)
 
 
-def _table(compared: Compared, of: float | None, segment: int, options: AgreementOptions) -> pl.DataFrame:
+def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: AgreementOptions) -> pl.DataFrame:
     """The rows of a segment, or of one class in it, numbered."""
     compared = compared if of is None else compared.of_class(of)
     found = compared.measures(np.ones(compared.queries))
@@ -122,7 +122,7 @@ def _table(compared: Compared, of: float | None, segment: int, options: Agreemen
     return table.with_columns(pl.lit(of, pl.Float64).alias("class"), segment=pl.lit(segment))
 
 
-def _ends(compared: Compared, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
+def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
     """Return the ends of the percentile interval of each measure, of each row of the result; NaN of one query."""
     ends: dict[str, Array] = {}
     blocks = draws(Units.alone(compared.queries), options.resamples, options.seed) if compared.queries > 1 else ()
@@ -197,7 +197,7 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
     return wanted
 
 
-def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> Compared:
+def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> AnnotatorPairs:
     """Return the judgments of annotators two by two, or of each beside the references."""
     judged: Any = log.judged
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
@@ -210,11 +210,11 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     values, graded = each[value].to_numpy(), value == "grade"
     together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
     rel = log.conventions.rel if graded else 1.0
-    return Compared(pairs, together, query_of, rel, alone=bool(references))
+    return AnnotatorPairs(pairs, together, query_of, rel, alone=bool(references))
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class AnnotatorPairs:
     """Annotators two by two, and all of them together, where none is the reference."""
 
     pairs: Annotated
@@ -223,7 +223,7 @@ class Compared:
     rel: float
     alone: bool  # whether all together are left out
 
-    def of_class(self, one: float) -> Compared:
+    def of_class(self, one: float) -> AnnotatorPairs:
         """Return the same judgments, each of which says whether it is of one class."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
         together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)

@@ -73,7 +73,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
 
 
 @dataclass(frozen=True, eq=False)
-class Counting(Work):
+class ClickCounts(Work):
     """Counts of what a piece shows of each query and document at each rank, and of clicks; they add up over pieces."""
 
     named: tuple[str, ...]  # the columns of segments, systems, queries and documents
@@ -93,7 +93,7 @@ def _gathered(source: InPieces) -> pl.DataFrame:
     columns = source.plan.columns
     arms = columns.as_arms().by
     named = (*arms, *(columns.of or columns.query), str(columns.doc))
-    table, _ = gather(work_of(Counting, source, named, arms=True), source)
+    table, _ = gather(work_of(ClickCounts, source, named, arms=True), source)
     if not columns.label:
         shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), source.plan.conventions)
         check_level(shares, str(columns.grade))

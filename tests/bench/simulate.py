@@ -37,7 +37,7 @@ from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
-from frame_metrics.stats.size import Beside, needed, spreads
+from frame_metrics.stats.size import Proxied, needed, spreads
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -910,7 +910,7 @@ def differing_by_both(values: Any, judge: str, n: int, rng: Any) -> Any:
 def judged_by_people(both: Any, few: int, n: int, resamples: int) -> Any:
     """Return how many of so many queries people have to judge, by a pilot in which they judged a few, and resamples."""
     sizes, people = np.ones(both.shape[1]), both[:, :few]
-    beside = Beside.of(people, sizes[:few], np.stack([both[1], sizes]), n, (resamples, 0))
+    beside = Proxied.of(people, sizes[:few], np.stack([both[1], sizes]), n, (resamples, 0))
     return needed(spreads(people[:1], sizes[None, :few], resamples, 0), 1, DETECT, POWER, 1 - LEVEL, beside)
 
 

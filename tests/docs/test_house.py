@@ -6,6 +6,7 @@ import ast
 import graphlib
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
@@ -144,6 +145,12 @@ def test_no_two_modules_import_each_other() -> None:
         sorter.done(*ready)
         floors += 1
     print(f"{floors} floors of imports")
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """One word has one meaning."""
+    names = Counter(node.name for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("module", KERNELS)

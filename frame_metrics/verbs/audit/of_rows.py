@@ -38,7 +38,7 @@ ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the s
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
-class Sides(NamedTuple):
+class LabelsAndPredictions(NamedTuple):
     """Labels and predictions that are classes by their values, and how many rows each stands for."""
 
     label: pl.Series
@@ -48,7 +48,7 @@ class Sides(NamedTuple):
 
 
 @check("warning", "rows")
-def classes_predicted_and_never_true(sides: Sides) -> Seen:
+def classes_predicted_and_never_true(sides: LabelsAndPredictions) -> Seen:
     """{said} has {lost}, and {true} never: there {known}; {so}: mend it, or name it with abstain= if it is no
     decision{hint}
     """
@@ -254,7 +254,7 @@ def score_worse_than_chance(pooled: Pooled) -> Seen | None:
     return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
 
 
-class Judgments(NamedTuple):
+class RowLabels(NamedTuple):
     """The labels, or grades, of rows, and how many rows each stands for."""
 
     values: pl.Series
@@ -262,13 +262,13 @@ class Judgments(NamedTuple):
 
 
 @check("error", "row")
-def nothing_to_evaluate(judgments: Judgments) -> Seen:
+def nothing_to_evaluate(judgments: RowLabels) -> Seen:
     """no row has a {judgment}: there is nothing to measure"""
     return Seen(int(judgments.values.null_count() == len(judgments.values)))
 
 
 @check("fact", "rows")
-def rows_judged(judgments: Judgments) -> Seen:
+def rows_judged(judgments: RowLabels) -> Seen:
     """rows with a {judgment}"""
     values, times = judgments
     return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
@@ -329,7 +329,7 @@ def about_rows(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -
     }
     yield from about_sides(rows, columns, conventions, times, several=not cases.binary)
     yield about_decisions(cases)
-    for subject in (Keys(columns, *count), Judgments(rows[str(columns.label or columns.grade)], times), cases):
+    for subject in (Keys(columns, *count), RowLabels(rows[str(columns.label or columns.grade)], times), cases):
         yield About(subject, words)
 
 
@@ -355,7 +355,7 @@ def about_sides(
         return
     so = "without rows its precision is 0, and counts in macro averages" if several else "it counts as not positive"
     words = {"said": columns.predicted, "true": columns.label, "so": so}
-    yield About(Sides(label, predicted, [*(positive or ()), *conventions.abstain], times), words)
+    yield About(LabelsAndPredictions(label, predicted, [*(positive or ()), *conventions.abstain], times), words)
 
 
 def about_decisions(cases: Cases) -> About:

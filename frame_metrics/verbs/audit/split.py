@@ -63,7 +63,7 @@ class OffSegment(NamedTuple):
     of: int  # segments
 
 
-class Spread(NamedTuple):
+class UnevenArm(NamedTuple):
     """The arm of few units that vary otherwise than those of another arm; a ratio of 0 where there is none."""
 
     arm: str
@@ -103,11 +103,11 @@ def units_of_several_arms(split: Split) -> Seen:
 
 
 @check("warning", "{word}")
-def few_units_that_vary_otherwise(spread: Spread) -> Seen:
+def few_units_that_vary_otherwise(uneven: UnevenArm) -> Seen:
     """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
     few the p-value of the randomization test may be wrong; say compare(test='t')
     """
-    return Seen(spread.n if spread.ratio else 0, spread.of, spread.arm or None, spread._asdict())
+    return Seen(uneven.n if uneven.ratio else 0, uneven.of, uneven.arm or None, uneven._asdict())
 
 
 @check("fact", "{word}")
@@ -158,14 +158,14 @@ def split_of_queries(
     yield About(_spread(table.select("system", "unit"), values, word))
 
 
-def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spread:
+def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> UnevenArm:
     """Find the arm of few units whose values vary most otherwise than those of another arm.
 
     Parameters
     ----------
     table : the system and the unit of each ranking.
     """
-    found = [Spread("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
+    found = [UnevenArm("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
     for what, value in values.items():
         some = table.with_columns(value=pl.Series(value, nan_to_null=True)).drop_nulls(["unit", "value"])
         units = some.group_by("system", "unit", maintain_order=True).agg(pl.col("value").sum(), size=pl.len())
@@ -176,7 +176,7 @@ def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spre
         ]
         for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
             if n < FEW and max(spread / less, less / spread) > WIDE:
-                found.append(Spread(arm, other, spread / less, n, found[0].of, what, word))
+                found.append(UnevenArm(arm, other, spread / less, n, found[0].of, what, word))
     # Two arms of few units vary otherwise than each other: the one of fewer units is told, whatever the order of rows.
     return max(found, key=lambda one: (round(abs(np.log(one.ratio or 1)), 9), -one.n, one.arm))
 

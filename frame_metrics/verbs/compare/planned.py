@@ -31,7 +31,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
-from frame_metrics.stats.size import Beside, needed, seen_by, spreads
+from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.compare import measured_for, paired_by, planned
 from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
@@ -95,7 +95,7 @@ class PlanOptions(CompareOptions):
                     f"apart than {most - least:g}; give the difference in units of the metric, as 0.02"
                 )
 
-    def rows(self, counts: Row, sums: Array, sizes: Array, beside: Beside | None = None) -> list[Row]:
+    def rows(self, counts: Row, sums: Array, sizes: Array, beside: Proxied | None = None) -> list[Row]:
         """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
         seen = spreads(sums, sizes, self.resamples, self.seed)
         if beside is not None and counts["n_units"] < FEWEST:
@@ -192,7 +192,7 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         beside = None
         if proxies:
             drawn = options.resamples, options.seed
-            beside = Beside.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
+            beside = Proxied.of(sums, sizes[some], np.stack([every, size])[:, there], options.n_all, drawn)
             in_part = (here.values[-2][:, pairing.pairs[i]] > 0).any(axis=1) & np.isnan(people)
             counts |= {"n": np.count_nonzero(own), "n_all": beside.units, "in_part": np.count_nonzero(in_part * each)}
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
