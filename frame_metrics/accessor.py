@@ -143,7 +143,7 @@ class IRM(Generic[Frame]):
         ``run.column("price")``, to columns of the frame; null where there is no value.
     value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
         latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
-        ``metric`` names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
+        "metric" names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
         ``weight`` and ``cluster``, and into ``evaluate``, ``per_query``, ``compare`` and ``audit``.
     rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``. It has to be said where some
         grades lie between 0 and 1 and others reach 1.
@@ -167,17 +167,17 @@ class IRM(Generic[Frame]):
     propensity : the chance that each result was looked at, above 0 and at most 1: a column, or, read at the rank that
         was shown, a mapping from ranks or the frame that ``propensities`` returns. Metrics that add over results
         (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weigh each by 1 / propensity, and
-        ``n_effective`` says how many results with equal weights would say as much; other metrics are an error. With
-        ``target_propensity`` it is the chance with which the logging policy placed the result there.
+        ``n_effective`` says how many results with equal weights would say as much; others that read clicks are an
+        error. With ``target_propensity`` it is the chance with which the logging policy placed the result there.
     target_propensity : the chance with which another policy would place it there, given the same way: weights are
         then target_propensity / propensity, which ``sips``, ``iips`` and ``rips`` make the value of that policy of.
     clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
     group : whom a document belongs to, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no
         group.
     popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a frame with a row for each
-        time, whose documents stand in a column called as ``doc`` is (or with a column ``popularity``, which says how
-        many times a row stands for; rows of a document are added up; a single column of numbers called ``count``,
-        ``counts``, ``len``, ``n`` or ``frequency`` says it too; other numbers beside documents that stand once each are
+        time, whose documents stand in a column called as ``doc`` is (or with a column "popularity", which says how
+        many times a row stands for; rows of a document are added up; a single column of numbers called "count",
+        "counts", "len", "n" or "frequency" says it too; other numbers beside documents that stand once each are
         an error); a mapping from documents to how often; or a column of the log, for ``novelty`` of shares of all
         choices. What a frame or mapping lacks was never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
@@ -330,8 +330,8 @@ class IRM(Generic[Frame]):
         qrels : a frame of any kind, one row per judged query and document. None takes those that are kept back.
         query, doc : their columns, or expressions; by default those called as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
-        annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
-            without ``several`` too.
+        annotator : the column that says who gave the judgment. ``agreement()`` compares them, without
+            ``several`` too.
         subtopic : the column that says for which intent of its query a document was judged, as for ``alpha_ndcg``.
             Other metrics take the greatest grade of a document.
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
@@ -633,7 +633,7 @@ class IRM(Generic[Frame]):
             "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
             have none. A list of averages gives all of them.
             ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini`` are of all lists of a segment
-            together, judged or not, so that they take no average and no ``ci``: ``average`` is null, ``n`` the lists.
+            together, judged or not, so that they take no average and no ``ci``: it is null, and ``n`` the lists.
             Of ``mean_click_position`` "micro" is the mean over the clicks of all queries; "micro" of ``sips``, ``iips``
             and ``rips`` at a cutoff is self-normalised, as ``sn_sips@10`` is.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where

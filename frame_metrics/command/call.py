@@ -19,6 +19,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
+OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
 SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
 
 
@@ -66,8 +67,8 @@ class Call:
 
     @property
     def frames(self) -> dict[str, str]:
-        """The files of documents that are named where Python takes a frame; popularity may be a column instead."""
-        texts = {role: self.said[role] for role in ("catalogue", "popularity") if isinstance(self.said.get(role), str)}
+        """The files that are named where Python takes a frame; all but the catalogue may be a column instead."""
+        texts = {role: self.said[role] for role in (*OF_DOCS, *OF_RANKS) if isinstance(self.said.get(role), str)}
         return {role: name for role, name in texts.items() if role == "catalogue" or _is_file(name)}
 
     def check(self) -> None:

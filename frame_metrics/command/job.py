@@ -14,7 +14,7 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.call import SAVED, Call
+from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, Call
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
@@ -88,13 +88,13 @@ class Job(Call):
 
     @cached_property
     def _log(self) -> pl.LazyFrame:
-        others = [self._qrels, self._saved_rows, *self._of_docs.values()]
+        others = [self._qrels, self._saved_rows, *self._beside.values()]
         return as_texts(self._input(self.arguments[0], "--from").frame(), others)
 
     @cached_property
     def irm(self) -> IRM[pl.LazyFrame]:
         """The log with its roles, and its judgments."""
-        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._of_docs.items()}
+        frames = {role: matching(frame, self._log, ids) for role, (frame, ids) in self._beside.items()}
         irm = IRM(self._log, **(self.roles | frames))
         if "qrels" not in self.said:
             return irm
@@ -104,10 +104,13 @@ class Job(Call):
         return irm.judge(matching(qrels, self._log, ids), **given)
 
     @cached_property
-    def _of_docs(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
-        """The rows of files of documents by their options, and their column of documents, called as the log's."""
-        doc = str(self.roles.get("doc") or "doc")
-        return {role: (self._input([name], "").frame().collect(), {doc: doc}) for role, name in self.frames.items()}
+    def _beside(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
+        """The rows of files by their options, and their ids: documents, or segments, in columns called as the log's."""
+        by = self.roles.get("by") or []
+        ids = {role: [by] if isinstance(by, str) else by for role in OF_RANKS}
+        ids |= {role: [str(self.roles.get("doc") or "doc")] for role in OF_DOCS}
+        read = {role: self._input([name], "").frame().collect() for role, name in self.frames.items()}
+        return {role: (frame, {one: one for one in ids[role]}) for role, frame in read.items()}
 
     @property
     def _qrels_columns(self) -> dict[str, str | None]:

@@ -182,6 +182,7 @@ _KINDS: dict[Any, Kind] = {
     roles.Classes: Kind("VALUE", _literals, many=True),
     roles.Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
     roles.Popularity: Kind("COLUMN|FILE", literal),
+    roles.Propensity: Kind("COLUMN|FILE"),
     roles.Catalogue: Kind("N|FILE", literal),
     roles.Memory: Kind("SIZE"),
     roles.Folder: Kind("FOLDER", texts=True),

@@ -14,7 +14,12 @@ from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError
 
 QUOTE = "'"  # around texts, in errors
-OTHERWISE = {"baseline=saved": "--saved FILE", "label=True": "--all-relevant"}  # what is said in other words here
+OTHERWISE = {  # what is said in other words here
+    "baseline=saved": "--saved FILE",
+    "label=True": "--all-relevant",
+    "(..., several=)": " with --several",
+    "(..., paired=False)": " with --no-paired",
+}
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -75,6 +80,13 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
     if "qrels" in options and "is named with --label or --grade" in message:
         message += "; judgments in a file of their own are named with --qrels"
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
+    message = message.replace(", or give other rankings, as --baseline frame", "")
+    words = re.search(r"--scale \{(.*)\}", message)
+    if words:
+        each = (
+            f"--scale {shlex.quote(word[1:-1])}=..." for word in re.findall(r"('[^']*'|\"[^\"]*\"): \.\.\.", words[1])
+        )
+        message = message.replace(words[0], " ".join(each))
     message = re.sub(r"or a frame of (them|documents)", r"or a file of \1", message)
     return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
 

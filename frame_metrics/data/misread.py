@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 
@@ -16,6 +18,8 @@ from frame_metrics.roles.conventions import Conventions
 # the lowest grades; the groups of documents.
 FACTS = POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
 
+SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # ways to count places that are equal
+
 
 def _called_positions(columns: Columns) -> list[str]:
     """The columns of scores that are called as positions are, where no ranks are named."""
@@ -26,7 +30,10 @@ def _called_positions(columns: Columns) -> list[str]:
 
 
 def _by_values(log: Log) -> tuple[set[str], set[str]]:
-    """The columns called as positions whose values are whole, from 1 or 0 and different in each ranking; the others."""
+    """The columns called as positions whose values in each ranking are those of positions; the others.
+
+    Those are whole, from 1 or 0, and different; or equal places share the least, the greatest or the next place.
+    """
     found: tuple[set[str], set[str]] = set(), set()
     grid, rankings = log.grid, log.grid.rankings
     for name in _called_positions(log.columns) if "score" in rankings.values else ():
@@ -37,12 +44,24 @@ def _by_values(log: Log) -> tuple[set[str], set[str]]:
             own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
         held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
-        held = held.filter(pl.col("score").is_not_nan())
-        whole = (held["score"] == held["score"].floor()).all()
-        span = held.group_by("ranking").agg(low=pl.col("score").min(), top=pl.col("score").max(), n=pl.len())
-        whole = whole and ((span["low"] >= 1) | ((span["low"] == 0) & (span["top"] == span["n"] - 1))).all()
-        if len(held):
-            found[not whole or held.is_duplicated().any()].add(name)
+        one = pl.col("score")
+        place = one + (one.min() == 0)
+        each = (
+            held.filter(one.is_not_nan())
+            .group_by("ranking")
+            .agg(
+                once=one.n_unique() == pl.len(),
+                several=one.max() > one.min(),
+                alone=(one == one.floor()).all()
+                & ((one.min() >= 1) | ((one.min() == 0) & (one.max() == pl.len() - 1))),
+                shared=pl.any_horizontal((place == place.rank(method)).all() for method in SHARED),
+            )
+        )
+        is_place = pl.when("once").then("alone").otherwise("shared")
+        if not each.select(is_place.all()).item():
+            found[1].add(name)
+        elif each.select((pl.col("once") | pl.col("several")).any()).item():  # rows of one place alone say nothing
+            found[0].add(name)
     return found
 
 
@@ -66,7 +85,7 @@ def check_positions(named: list[str]) -> None:
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
-            f"score={given!r}: its values are whole, from 1 or 0, and different in each ranking, as positions are; the "
+            f"score={given!r}: its values count places from 1 or 0 in each ranking, as positions do; the "
             f"best result has the highest score, and the least position: say rank={given!r}, from 1, or "
             "rename it if it is a score"
         )

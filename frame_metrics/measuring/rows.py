@@ -135,9 +135,10 @@ def check_cases(
     """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
     if cases.binary:
         if named := [average for average in averages if average is not None]:
+            both = ", or classes= to average both" if cases.columns.predicted else ""
             raise NotComputableError(
                 f"average={named[0]!r} is over several classes, and the rows of two are pooled here; "
-                "say average=None, or classes= to average both"
+                f"say average=None{both}"
             )
         name = of_probabilities(asked)
         if name and cases.columns.score:

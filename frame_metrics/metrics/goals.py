@@ -28,7 +28,7 @@ grades, the best on top
     ndcg@10 | the gain of the first ten against the ideal order | how much gain there is at all
     dcg@10 | the gain itself | how much was possible: queries with many good documents dominate
     err(max_grade=3)@10 | how soon a reader is satisfied, who then stops | all that stands below that
-    rbp(p=0.8) | the gain of a reader of known patience | the limit: its best value depends on the query
+    rbp(p=0.8, gain='linear', max_grade=3) | the gain of a patient reader | the limit: the best value varies by query
     inst(target=2, max_grade=3) | the gain a document, for who wants two good ones | how many were read
 relevant or not, judged in full
     ap | how early each relevant document is found | which user would look so far down

@@ -107,7 +107,7 @@ def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -
             "chances with which each of them places a result"
         )
     if metric.off_policy and "micro" in averages and metric.k is None:
-        raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {metric.name}@10")
+        raise NotComputableError(f"{name} is self-normalised position by position; say how many, as {name}@10")
     if conventions.propensity is None or not metric.reads & CLICKS:
         return
     biased = next((average for average in averages if average not in (None, "macro", "weighted", "micro")), None)

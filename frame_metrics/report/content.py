@@ -62,6 +62,7 @@ class Content:
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
     threshold: float | None = None  # that was said
+    adjusted: str | None = None  # the column that means of arms are adjusted by
     best_threshold: pl.DataFrame | None = None
     positive: str = "relevant"  # a word for the label that is to be found
     classes: pl.DataFrame | None = None  # metrics of each of several

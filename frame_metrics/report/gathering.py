@@ -108,6 +108,7 @@ def gathered(
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
         threshold=_threshold(plan),
+        adjusted=compared["covariate"],
     )
     if columns.by:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")

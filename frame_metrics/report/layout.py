@@ -342,6 +342,8 @@ def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes]
+    if content.adjusted:
+        notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)} (CUPED); Results are not.")
     notes += [_left_out(len(frame), content if system else None)] if len(frame) > ROWS else []
     beside = f"the {_level(content)} of the difference"
     every = table_of(shown, caption="All columns", longest=LONGEST)

@@ -19,6 +19,7 @@ class Said:
     about: str  # split, difference, value, calibration, unjudged, undefined, audit, segment or trend
     unit: str  # queries or rows; of what is undefined, queries or classes, or nothing where it is the value itself
     threshold: float | None = None  # that was said, of metrics of decisions
+    adjusted: str | None = None  # the column by which means of arms are adjusted
     # A segment, the first and the last of a trend, what the audit found, what undefined values are, how units split,
     # the label that probabilities are of.
     of: str | None = None
@@ -122,6 +123,7 @@ def _difference(said: Said) -> str:
     if said.ci_low is None or said.p_adjusted is None or said.difference is None:
         return ""
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
+    of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
     sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
     if not said.told:
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}"

@@ -38,7 +38,7 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("nothing found that is relevant", "queries without relevant documents"),
 )
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-INSIDE = ("unit", "threshold")  # of sentences, and no columns
+INSIDE = ("unit", "threshold", "adjusted")  # of sentences, and no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
@@ -128,7 +128,7 @@ class Decisions:
         first, metric = self.content.asked[0]
         fixed = {"metric": first, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is Confusion else None
-        return Said(**{**figures, "about": about, **fixed, "threshold": at, **more})
+        return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
 
     def _pairs(self) -> Iterator[Said]:
         """The best system against each baseline; without one against the next, and the first that it surely beats.

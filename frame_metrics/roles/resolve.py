@@ -297,11 +297,14 @@ def absent(
     """
     aside = [role for role in pair if role in roles]
     if aside:
-        return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; name its column among {listed(available)}"
+        way = f"leave that out, or name its column among {listed(available)}"
+        return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; {way}"
     for role in pair:
         other = next((name for name, value in roles.items() if name in COLUMNS and role in _several(value)), None)
         if other and role in available:
             return f"the column {role!r} is the {other}, and a column plays one part; name the {role} with {role}="
+        if role in available:
+            return f"the column {role!r} does not fit the others, and was not found; say {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
     what = f"as the {pair[0]} with" if len(pair) == 1 else "with"
     such = "that" if len(pair) == 1 else "such a"

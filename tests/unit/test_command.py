@@ -266,6 +266,38 @@ def test_files_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--catalogue: the frame has 'item', 'count', and no column 'doc'" in error(capsys, *call, "items.csv")
 
 
+def test_ways_out_are_those_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Errors say code that Python would run as the flags that do the same."""
+    log = pl.DataFrame(
+        {"query": [1, 1, 1], "doc": ["a", "b", "a"], "score": [1, 2, 3], "grade": ["good", "bad one", "bad one"]}
+    )
+    write(log, "log.csv")
+    said = error(capsys, "evaluate", "log.csv", "rr")
+    assert "as --scale 'bad one'=... --scale good=..., or convert it" in said
+    write(log.with_columns(grade=pl.int_range(3)), "qrels.csv")
+    assert "or say judge with --several if" in error(capsys, "evaluate", "log.csv", "rr", "--qrels", "qrels.csv")
+    assert error(capsys, "similarity", "qrels.csv", "rbo").endswith("name their column with --system\n")
+
+
+def test_files_of_chances(capsys: pytest.CaptureFixture[str]) -> None:
+    """--propensity takes what propensities wrote; segments that are texts of digits meet those of the log."""
+    rows = [
+        (f"{s}{i}", s, d, r, int(i < 4 / r)) for s in ("01", "02") for i in range(4) for r, d in ((1, "a"), (2, "b"))
+    ]
+    rows += [
+        (f"{s}-{i}", s, d, r, int(i < 4 / r)) for s in ("01", "02") for i in range(4) for r, d in ((1, "b"), (2, "a"))
+    ]
+    log = pl.DataFrame(rows, ["query", "shop", "doc", "rank", "label"], orient="row").with_columns(text=pl.lit("tea"))
+    write(log, "clicks.csv")
+    write(log.irm(by="shop").propensities(of="text"), "chances.csv")
+    call = ["clicks.csv", "--by", "shop"]
+    found = read(out(capsys, "evaluate", *call, "cg", "--propensity", "chances.csv"))
+    assert found["value"].to_list() == pytest.approx([2.0, 2.0])
+    assert "it is read as chances.csv" in error(
+        capsys, "evaluate", *call, "cg", "--propensity", "chances.csv", "-o", "chances.csv"
+    )
+
+
 def test_held_out_judgments(capsys: pytest.CaptureFixture[str]) -> None:
     """--all-relevant takes each row of the judgments as relevant."""
     frame_metrics.write_run(log(), "bm25.run", query="qid", doc="docid", score="bm25", run="new")

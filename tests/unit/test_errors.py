@@ -100,12 +100,12 @@ log({"pos": [1, INF, 1, 2]}, score=None, rank="pos").evaluate("recall", "rr")
     but: log({"pos": [1, 2.0**53, 1, 2]}, score=None, rank="pos").evaluate("recall", "rr")
 log({"pos": [True, True, True, True]}, score=None, rank="pos").evaluate("recall", "rr")
     BadRowsError: pos: 2 of 4 rows repeat a rank of their query (rows 1, 3); a query has each rank once: name system= if
-        several systems gave them, say query=['qid', the session's column] if a query was asked several times, name
-        score= if equal places are meant
+        several systems gave them, say query=['qid', the session's column] if a query was asked several times, say
+        score= with the negative of pos if equal places are meant
 log({"pos": [1, 1, 1, 2]}, rank="pos").evaluate("recall", "rr")
     BadRowsError: pos: 1 of 4 rows repeats a rank of its query (row 1); a query has each rank once: name system= if
-        several systems gave them, say query=['qid', the session's column] if a query was asked several times, name
-        score= if equal places are meant
+        several systems gave them, say query=['qid', the session's column] if a query was asked several times, say
+        score= with the negative of pos if equal places are meant
 log({"pos": ["1", "2", "1", "2"]}, score=None, rank="pos").evaluate("recall", "rr")
     BadValueError: pos: a rank is a number, and this column is String; convert it
     but: log({"pos": [True, None, True, None]}, score=None, rank="pos").evaluate("recall", "rr")
@@ -675,7 +675,8 @@ log(grade=...).evaluate("rr")
     ColumnError: no column is named with label= or grade=, and none of 'qid', 'bm25', 'rating' has such a name; did you
         mean 'rating'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; name its column among 'qid', 'bm25', 'rating'
+    ColumnError: grade=None sets the grade aside, and it is needed; leave that out, or name its column among 'qid',
+        'bm25', 'rating'
     but: log({"query": [1] * 4, "score": [1, 2, 1, 2], "grade": [1] * 4}, query=..., score=...,
         grade=...).evaluate("rr")
 log({"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]}, score=...).evaluate("rr")
@@ -1046,7 +1047,8 @@ BEFORE = r"""
 log(query="qdi").evaluate("rr")
     ColumnError: query='qdi': there is no such column among 'qid', 'bm25', 'rating'; did you mean 'qid'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; name its column among 'qid', 'bm25', 'rating'
+    ColumnError: grade=None sets the grade aside, and it is needed; leave that out, or name its column among 'qid',
+        'bm25', 'rating'
 log(by="bm25").evaluate("rr")
     ColumnError: by='bm25' is the score too; a column plays one part
 log(ties="doc").evaluate("rr")

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
 from inside import in_pieces
 
@@ -42,7 +42,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 def test_positions_that_are_given_as_scores(kind: str, verb: str) -> None:
     """They are an error in every verb, with the judgments in the log or beside it, and the way out works."""
     call, run = VERBS[verb], PLACED.drop("grade")
-    said = "score='pos': its values are whole, from 1 or 0, and different in each ranking, as positions are; the best"
+    said = "score='pos': its values count places from 1 or 0 in each ranking, as positions do; the best"
     for irm in (
         IRM(as_kind(PLACED, kind), query="query", score="pos"),
         IRM(as_kind(run, kind), score="pos").judge(as_kind(PLACED.select("query", "doc", "grade"), kind)),
@@ -60,12 +60,23 @@ def test_names_of_positions(name: str) -> None:
     assert PLACED.rename({"pos": f"my {name}"}).irm(score=f"my {name}").evaluate("rr")["value"].item() < 1
 
 
-@pytest.mark.parametrize("odd", [1.5, -1, 2])
-def test_scores_that_cannot_be_positions(odd: float) -> None:
-    """A value below 1, with a fraction, or twice in a ranking is none; without a query there are no positions."""
-    pos = pl.Series([1.0, 2.0, odd, 2.0, 1.0])
+@pytest.mark.parametrize("odd", [(1, 2, 1.5), (1, 2, -1), (3, 3, 5), (7, 7, 7)])
+def test_scores_that_cannot_be_positions(odd: tuple[float, ...]) -> None:
+    """A value below 1, with a fraction, or twice and no place is none; without a query there are no positions."""
+    pos = pl.Series([*odd, 2, 1], dtype=pl.Float64)
     assert PLACED.with_columns(pos=pos).irm(score="pos").evaluate("ndcg")["n"].item() == 2
     assert PLACED.irm(query=None, score="pos").evaluate("roc_auc")["value"].item() < 0.5
+
+
+@pytest.mark.parametrize("shared", [(1, 1, 2), (1, 1, 3), (2, 2, 3), (0, 0, 1)])
+def test_equal_places_are_positions(shared: tuple[int, ...]) -> None:
+    """Taken for scores they would turn the order round; their negative is the score that leaves it, as errors say."""
+    placed = PLACED.with_columns(pos=pl.Series([*shared, 1, 1]))
+    assert "rank='pos'" in error(lambda: placed.irm(score="pos").evaluate("rr"), ColumnError)
+    if min(shared):
+        assert "the negative of pos" in error(lambda: placed.irm(rank="pos").evaluate("rr"), BadRowsError)
+    turned = placed[:3].irm(score=-pl.col("pos"), grade=1 - pl.col("grade"), doc=None)
+    assert turned.evaluate("rr")["value"].item() == 0.5
 
 
 def test_positions_that_count_from_0() -> None:
@@ -87,7 +98,7 @@ def test_positions_of_one_system_among_columns_of_scores() -> None:
 def test_positions_in_pieces(verb: str) -> None:
     """All pieces of a plan that memory does not hold tell it together: a tie in the last ranking makes them scores."""
     call, many = VERBS[verb], pl.concat([PLACED.with_columns(pl.col("query") + 2 * i) for i in range(6)])
-    tied = PLACED[:2].with_columns(pl.lit(99, pl.Int64).alias("query"), pl.lit(1, pl.Int64).alias("pos"))
+    tied = PLACED[:2].with_columns(pl.lit(99, pl.Int64).alias("query"), pl.lit(5, pl.Int64).alias("pos"))
     scores = pl.concat([many, tied])
     assert error(lambda: call(in_pieces(many.irm(query="query", score="pos"))), ColumnError) == error(
         lambda: call(many.irm(query="query", score="pos")), ColumnError

@@ -104,6 +104,8 @@ def test_weighted_values_by_hand() -> None:
     assert mean == pytest.approx((1 + 1 + 2 * 2) / (1 + 1 + 2))
     (plain,) = SLATE.irm(**WEIGHED)(propensity=None).evaluate("mean_click_position", average="micro")["value"]
     assert plain == pytest.approx((1 + 1 + 2) / 3)
+    scaled = SLATE.irm(**WEIGHED).evaluate("sdcg(max_grade=1)@2")["value"].item()  # a weight is no gain
+    assert scaled == pytest.approx((1 + (1 + 2 / np.log2(3)) / 1) / 2 / (1 + 1 / np.log2(3)))
     curve = SLATE.irm(**WEIGHED).curve("ctr", cutoffs=2)
     assert curve["value"].to_list() == pytest.approx([1, 1])
     wide = SLATE.irm(**WEIGHED).evaluate("cg", layout="wide", ci=0.9)

@@ -412,7 +412,12 @@ def test_an_interval_of_one_query_is_null() -> None:
 @pytest.mark.parametrize(
     ("roles", "asked", "options", "message"),
     [
-        ({"doc": None}, "rbo", {}, "doc=None sets the doc aside, and it is needed; name its column among"),
+        (
+            {"doc": None},
+            "rbo",
+            {},
+            "doc=None sets the doc aside, and it is needed; leave that out, or name its column among",
+        ),
         (
             {"system": None, "by": "run"},
             "rbo",

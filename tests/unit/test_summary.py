@@ -332,7 +332,9 @@ def test_arms_have_a_report() -> None:
     assert unclustered["audit"]["rows"][0]["severity"] != "error"
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
+    assert ", adjusted by before (+" in sentence["sentence"]
     assert ", over 30 and 30 queries; p " in sentence["sentence"]
+    assert "adjusted by before (CUPED)" in arms.report(metrics="ndcg@5", format="md", queries=0, **options)
     assert "<svg" in arms.report(metrics="ndcg@5", queries=0, **options)
 
 

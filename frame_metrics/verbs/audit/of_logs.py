@@ -251,7 +251,7 @@ def no_grade_below_rel(judged: Log | Grades) -> Seen | None:
 
 @check("error", "rankings")
 def positions_given_as_scores(counts: Counted) -> Seen:
-    """{columns.score} has whole numbers from 1, different in each ranking: name it with rank=, or rename it if it is a
+    """{columns.score} counts places from 1 or 0 in each ranking: name it with rank=, or rename it if it is a
     score; every metric is an error
     """
     return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
