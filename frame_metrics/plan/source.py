@@ -225,10 +225,11 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
     name_of : gives the name of a system, by its number.
     counts, shared : the rankings of each system, and those of queries that another system has too, shape (systems,).
     """
-    alone = (counts > 0) & (shared == 0)
-    if not alone.any() or np.count_nonzero(counts) < 2:
+    alone = np.flatnonzero((counts > 0) & (shared == 0)).tolist()
+    alone = [at for at in alone if not columns.team or name_of(at) is not None]  # null are rows of all teams
+    if not alone or np.count_nonzero(counts) < 2:
         return
-    at, column, by = int(np.argmax(alone)), columns.system, list(columns.by)
+    at, column, by = alone[0], columns.system, list(columns.by)
     name, queries = name_of(at), f"{counts[at]} {'query' if counts[at] == 1 else 'queries'}"
     name = name if name is None or isinstance(name, int | float) else str(name)  # a date as it is written
     if columns.team:

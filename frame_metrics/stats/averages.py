@@ -108,14 +108,14 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
     def finish(sums: Array) -> Array:
         if metric.micro is not None:
-            return _over_parts(*sums.reshape(2, -1, sums.shape[-1]))
+            return _over_parts(*np.split(sums, 2))
         options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
             values = metric.kernel(Confusion.of_counts(sums), **options)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
-    alone = raw if metric.micro is None else _over_parts(*counts.reshape(2, -1, counts.shape[-1]))
+    alone = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
     return Tally("micro", tuple(counts), finish, here, np.isnan(alone))
 
 

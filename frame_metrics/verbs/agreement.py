@@ -190,7 +190,8 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
     names = [as_text(each.select("annotator"), row) for row in each["annotator"].arg_unique().sort()]
     for one in wanted:
         if one not in names:
-            hint = closest(one, names) or f"; there are {listed(names)}"
+            others = f"; there are {listed(names)}" if names else "; nobody judged"
+            hint = closest(one, names) or others
             raise BadValueError(f"reference={shown(one)} is none of the annotators{hint}")
     if wanted and not set(names) - set(wanted):
         raise BadValueError(f"reference= names every annotator, {listed(names)}; leave one out")

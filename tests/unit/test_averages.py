@@ -276,6 +276,13 @@ def test_a_micro_average_is_the_metric_of_the_summed_counts() -> None:
     assert values(found, "n_undefined") == [0, 1, 0, 0, 0, 1]
 
 
+def test_a_micro_average_of_parts_over_no_query_is_null() -> None:
+    """A metric whose micro average has sums of its own is asked for where nothing is evaluated."""
+    nothing = pl.DataFrame({"query": [1], "rank": [1], "doc": ["a"], "label": pl.Series([None], dtype=pl.Int64)})
+    found = nothing.irm(popularity={"a": 1}).evaluate("mean_click_position", "average_popularity", average="micro")
+    assert found.select("value", "n", "n_undefined").rows() == [(None, 0, 0)] * 2
+
+
 def test_a_micro_average_counts_places_that_were_not_filled() -> None:
     """precision@k of the pooled counts divides by k for each query."""
     log = pl.DataFrame({"query": [1, 2, 2, 2], "score": [1.0, 3.0, 2.0, 1.0], "grade": [1, 0, 1, 1]})

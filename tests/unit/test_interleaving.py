@@ -98,6 +98,12 @@ def test_forms_of_a_log_are_one_log() -> None:
     assert_frame_equal(lists.irm(**{role: name for role, name in roles.items() if name}).compare("clicks"), whole)
 
 
+def test_shared_rows_are_no_team() -> None:
+    """Lists of shared rows alone say nothing of the teams, also where no other list has any."""
+    parted = LOG.filter(pl.col("from").is_not_null().all().over("search") | (pl.col("search") == 8))
+    assert_frame_equal(compared(parted), compared(parted.filter(pl.col("search") != 8)))
+
+
 def test_three_teams_are_compared_pair_by_pair() -> None:
     """A list of two other teams compares none of a pair, and one of a third team is unpaired."""
     more = LOG.with_columns(pl.col("search") + 10, pl.col("from").replace("A", "C"))
