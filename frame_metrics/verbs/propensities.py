@@ -26,7 +26,8 @@ RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": p
 DEEPEST = 10_000  # ranks
 OF_WHAT = "if each query is one impression, name what was searched with of="
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
-STEPS, TINY = 25, 1e-9  # of the likelihood, which is at its top after a handful
+STEPS, TINY = 1000, 1e-9  # of the likelihood, which is at its top after a handful, but where rates are 0 or 1
+STILL = 1e-12  # a step that is no longer counts as none
 
 
 def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
@@ -142,20 +143,32 @@ def _likeliest(clicks: Array, n: Array, compared: Sequence[Array], depth: int) -
     Least squares of the logarithms, weighted anew in each step, come to the top of the likelihood; r is the mean of
     what is left.
     """
-    fitted, logs = (clicks + 0.5) / (n + 1), np.zeros((depth, n.shape[1]))
-    high, low = compared
+    fitted, logs, moved = (clicks + 0.5) / (n + 1), np.zeros((depth, n.shape[1])), np.ones(n.shape[1], bool)
     for _ in range(STEPS):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weight = n * fitted / (1 - fitted)
-            work = np.where(n > 0, np.log(fitted) + clicks / n / fitted - 1, 0)
-            joint = np.where(n > 0, weight[0] * weight[1] / weight.sum(axis=0), 0)
-        matrix, right = np.zeros((n.shape[1], depth, depth)), np.zeros((depth, n.shape[1]))
-        matrix[:, high, low] = matrix[:, low, high] = -joint.T
-        matrix[:, np.arange(depth), np.arange(depth)] = TINY - matrix.sum(axis=2)
-        np.add.at(right, low, joint * (work[1] - work[0]))
-        np.add.at(right, high, joint * (work[0] - work[1]))
-        logs[1:] = np.linalg.solve(matrix[:, 1:, 1:], right[1:].T[..., None])[..., 0].T
-        each = logs[[high, low]]
-        left = np.where(n > 0, (weight * (work - each)).sum(axis=0) / np.maximum(weight.sum(axis=0), TINY), 0)
-        fitted = np.clip(np.exp(each + left), TINY, 1 - TINY)
+        before = logs[:, moved]
+        logs[:, moved], fitted[:, :, moved] = _step(
+            clicks[:, :, moved], n[:, moved], fitted[:, :, moved], compared, depth
+        )
+        moved[moved] = np.abs(logs[:, moved] - before).max(axis=0) > STILL
+        if not moved.any():
+            break
     return np.exp(logs)
+
+
+def _step(clicks: Array, n: Array, fitted: Array, compared: Sequence[Array], depth: int) -> tuple[Array, Array]:
+    """The logarithms of propensities, and the rates fitted, after one more step; see ``_likeliest``."""
+    high, low = compared
+    logs = np.zeros((depth, n.shape[1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = n * fitted / (1 - fitted)
+        work = np.where(n > 0, np.log(fitted) + clicks / n / fitted - 1, 0)
+        joint = np.where(n > 0, weight[0] * weight[1] / weight.sum(axis=0), 0)
+    matrix, right = np.zeros((n.shape[1], depth, depth)), np.zeros((depth, n.shape[1]))
+    matrix[:, high, low] = matrix[:, low, high] = -joint.T
+    matrix[:, np.arange(depth), np.arange(depth)] = TINY - matrix.sum(axis=2)
+    np.add.at(right, low, joint * (work[1] - work[0]))
+    np.add.at(right, high, joint * (work[0] - work[1]))
+    logs[1:] = np.linalg.solve(matrix[:, 1:, 1:], right[1:].T[..., None])[..., 0].T
+    each = logs[[high, low]]
+    left = np.where(n > 0, (weight * (work - each)).sum(axis=0) / np.maximum(weight.sum(axis=0), TINY), 0)
+    return logs, np.clip(np.exp(each + left), TINY, 1 - TINY)
