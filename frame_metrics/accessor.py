@@ -182,7 +182,7 @@ class IRM(Generic[Frame]):
         choices. What a frame or mapping lacks was never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
         frame of them, in a column called as ``doc`` is.
-    abstain : predicted classes that are no decision, as "other".
+    abstain : predicted classes that are no decision, a list, as ["other"].
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays; several to one "majority", by most of its rows, or
         "payoff", by what a bookmaker pays. Measures of the clusters themselves (``conditional_entropy``,
@@ -1514,12 +1514,13 @@ class IRM(Generic[Frame]):
         """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
 
         Each row is a sentence and the figures that it is made of, as at the top of ``report()``. A difference is told
-        where its corrected p-value is below 0.05 and its interval lies on one side of 0; else the row says what
-        difference the sample would show. A segment stands out where its interval, at a level that holds for all
-        segments together, leaves out the value over all; a trend is one between the first and the last of three times
-        or more. Scores between 0 and 1 of rows without a query are read as probabilities too: they are off where the
-        interval of a bin of ``curve("calibration")``, at a level that holds for all bins together, leaves out its mean
-        score. Of what the data do not bear there is no row. It is computed at once, of a lazy frame too.
+        where its corrected p-value is below 0.05 and its interval lies on one side of 0; where it holds 0, the row says
+        what difference the sample would show. Of the best system, a segment stands out where its interval, at a level
+        that holds for all segments together, leaves out the value over all; a trend is one between the first and the
+        last of three times or more. Scores between 0 and 1 of rows without a query are read as
+        probabilities too: they are off where the interval of a bin of ``curve("calibration")``, at a level that holds
+        for all bins together, leaves out its mean score. Of what the data do not bear there is no row. It is computed
+        at once, of a lazy frame too.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ APART = (
 
 def read_values(
     frame: pl.DataFrame, columns: Columns, conventions: Conventions, metric: Array | None, n: int
-) -> tuple[Log, Array]:
+) -> tuple[Log, Array, Array]:
     """Check the columns and find the number of every ranking and metric.
 
     Parameters
@@ -38,8 +38,8 @@ def read_values(
 
     Returns
     -------
-    The log, whose rankings are those of (system, segment, query), and the values, shape (n, rankings), NaN where there
-    is none.
+    The log, whose rankings are those of (system, segment, query); the values, NaN where there is none; and whether
+    nothing says one, shape (n, rankings) each.
 
     Raises
     ------
@@ -58,11 +58,11 @@ def read_values(
     laid = [name for name in (*OF_QUERIES, "metric", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
     log = Log(table, columns, conventions, "", grid)
-    return log, _by_metric(grid.rankings, columns, names, n)
+    return log, *_by_metric(grid.rankings, columns, names, n)
 
 
-def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> Array:
-    """The values of each metric and ranking, shape (metrics, rankings)."""
+def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array]:
+    """The values of each metric and ranking, and those that no row has, shape (metrics, rankings) each."""
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
     metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
@@ -72,9 +72,9 @@ def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
         way = APART.format(query=f"query=[{listed(columns.query)}, ...]")
         raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[again])), len(place), what, way)
-    values = np.full((n, count), np.nan)
+    values, absent = np.full((n, count), np.nan), np.ones((n, count), bool)
     if columns.metric:
-        values[metric, ranking] = rankings.values[names[0]][place]
+        values[metric, ranking], absent[metric, ranking] = rankings.values[names[0]][place], False
     else:
-        values[:, ranking] = [rankings.values[name][place] for name in names]
-    return values
+        values[:, ranking], absent[:, ranking] = [rankings.values[name][place] for name in names], False
+    return values, absent

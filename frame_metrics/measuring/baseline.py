@@ -175,7 +175,8 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
     pairs = zip(here.values, there.values, strict=True)
-    there_is = here.evaluated if here.absent is None else here.evaluated & ~here.absent
+    absent = np.zeros(here.values.shape, bool) if here.absent is None else here.absent
+    lacking = zip(absent, np.zeros(there.values.shape, bool) if there.absent is None else there.absent, strict=True)
     both = replace(
         here,
         log=replace(here.log, grid=with_another(grid)),
@@ -183,7 +184,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         evaluated=np.append(here.evaluated, np.ones(n, bool)),
         weight=None if here.weight is None else np.append(here.weight, here.weight[first]),
         cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
-        absent=np.append(np.zeros(len(grid.pair), bool) if here.absent is None else here.absent, at < 0),
+        absent=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
     )
     with told_of("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
@@ -191,7 +192,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     return Pairing(
         both,
         [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
-        np.append(there_is, at >= 0),
+        np.append(here.evaluated & ~absent.all(axis=0), at >= 0),
         segments,
         [(int(system), len(grid.system_row)) for system in order],
         name_of_saved(there.log),

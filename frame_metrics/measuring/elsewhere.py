@@ -108,12 +108,12 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
         raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
     at = places(held if asked is None else asked, held, where)
     columns = columns.as_arms() if arms else columns
-    log, values = read_values(source.table, columns, source.plan.conventions, code, len(held))
+    log, values, absent = read_values(source.table, columns, source.plan.conventions, code, len(held))
     if not audited:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    every, absent = np.ones(values.shape[1], bool), log.grid.rankings.lengths == 0
-    return Measured(log, held if asked is None else asked, values[at], {}, {}, every, weight, cluster, absent)
+    every, asked = np.ones(values.shape[1], bool), held if asked is None else asked
+    return Measured(log, asked, values[at], {}, {}, every, weight, cluster, absent[at])
 
 
 def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:

@@ -27,7 +27,7 @@ class QueryValues:
     pair: Array  # the number of each query's segment and query together, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    answered: Array  # whether the system has results, shape (queries, systems)
+    answered: Array  # whether the system has results, or a number, shape (metrics, queries, systems)
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
     beyond: int  # queries of a saved baseline that are not among them
@@ -46,13 +46,13 @@ class QueryValues:
         """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
-    def unpaired(self, pair: tuple[int, int]) -> Array:
+    def unpaired(self, metric: int, pair: tuple[int, int]) -> Array:
         """Mark the queries that only one of two systems answered."""
-        return self.answered[:, pair[0]] != self.answered[:, pair[1]]
+        return self.answered[metric, :, pair[0]] != self.answered[metric, :, pair[1]]
 
-    def left_out(self, pair: tuple[int, int], unanswered: str) -> Array:
+    def left_out(self, metric: int, pair: tuple[int, int], unanswered: str) -> Array:
         """Mark those that are therefore not compared; ``unanswered`` is "drop" where all of them are not."""
-        return self.unpaired(pair) & (self.numbers or unanswered == "drop")
+        return self.unpaired(metric, pair) & (self.numbers or unanswered == "drop")
 
     def compared(
         self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool
@@ -60,7 +60,7 @@ class QueryValues:
         """Mark the queries on which each pair of systems is compared; ``together``: those that all pairs are."""
         values = self.values[metric]
         known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
-        known = [some & ~self.left_out(pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
+        known = [some & ~self.left_out(metric, pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
         return [np.all(known, axis=0)] * len(pairs) if together else known
 
 
@@ -125,10 +125,14 @@ class Pairing:
         some, answered = cells(measured.evaluated, False).all(axis=1), cells(self.answered, False)
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
-        numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
         values = np.array([cells(own, np.nan)[some] for own in self.values])
-        undefined = np.array([cells(np.isnan(raw) & known, False)[some] for raw in measured.values])
-        return QueryValues(pair[some], values, undefined, answered[some], cluster, weight, beyond, numbers)
+        known, each = np.ones(measured.values.shape, bool), np.broadcast_to(answered[some], values.shape)
+        if measured.absent is not None:
+            known = ~measured.absent
+            each = np.array([cells(self.answered & there, False)[some] for there in known])
+        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.values) & known])
+        numbers = measured.absent is not None
+        return QueryValues(pair[some], values, undefined, each, cluster, weight, beyond, numbers)
 
     def each(self, unanswered: str, *, together: bool) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Give of each segment, metric and pair the segment's values, their numbers, and the queries compared."""

@@ -34,7 +34,8 @@ class Measured:
     evaluated: Array  # which rankings have a judged document, shape (rankings,)
     weight: Array | None  # of each ranking's query; None where not named
     cluster: Array | None  # of each ranking's query; None where not named
-    absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
+    # Of each metric the rankings without a number from elsewhere, (metrics, rankings); None where all are measured.
+    absent: Array | None = None
     # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
     weights: dict[int, Array] = field(default_factory=dict)
     shown: Results | None = None  # the results of all lists, where some metric is of them together
@@ -245,7 +246,7 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
 def filled(measured: Measured, i: int) -> Array:
     """Return a metric's values with the undefined ones replaced, NaN where they stay null or nothing is judged."""
     name, metric = measured.asked[i]
-    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent
+    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent[i]
     return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
 
 

@@ -30,7 +30,7 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
         if roles.get("popularity") is None:
             raise ColumnError(
                 "nothing is judged; name label= or grade=, or ask for metrics of each list, as novelty@10 with "
-                "popularity=: those of all lists together are no part of it, and evaluate() and compare() have them"
+                "popularity=, or of all lists together, as catalogue_coverage@10 with catalogue="
             )
         return SHOWN
     decided = roles.get("threshold") is not None or columns.predicted is not None

@@ -199,7 +199,8 @@ def _segment(said: Said) -> str:
 def _trend(said: Said) -> str:
     verb = "rose" if (said.difference or 0) > 0 else "fell"
     values = f"{number_text(said.baseline_value)} to {number_text(said.value)}"
-    return f"{said.metric} {verb} from {values} ({said.of})."
+    whose = "" if said.system is None else f" of {_name(said.system)}"
+    return f"{said.metric}{whose} {verb} from {values} ({said.of})."
 
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {

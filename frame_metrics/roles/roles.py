@@ -113,7 +113,7 @@ Extra: TypeAlias = Annotated[
     "a mapping from names to columns, as {'price': 'price_eur'}",
     _is_extra,
 ]
-Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
+Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes, as ['a', 'b']", _are_classes]
 Positive: TypeAlias = Annotated[
     Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
 ]

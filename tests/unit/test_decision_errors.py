@@ -549,10 +549,10 @@ def test_what_classes_do_not_have(kind: str) -> None:
 ROLES_ALONE = r"""
 of(TWO, classes=VALUE)
     for: "abc", [], ["a", "a"], {"a": 1}, [["a"], ["b"]], ["a", None]
-    BadValueError: classes=VALUE is not a list of different classes
+    BadValueError: classes=VALUE is not a list of different classes, as ['a', 'b']
 of(TWO, abstain=VALUE)
     for: "other", [["a"]]
-    BadValueError: abstain=VALUE is not a list of different classes
+    BadValueError: abstain=VALUE is not a list of different classes, as ['a', 'b']
     but: of(TWO, classes=["a", "b"], abstain=["a"])
 of(TWO, threshold=VALUE)
     for: NAN, [0.5], True

@@ -206,7 +206,7 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     assert opposite["sentence"].startswith("In day = 2026-01-04, old beats new: ndcg@5 ")
     (segment,), (trend,) = (said(irm, "ndcg@5", about=one) for one in ("segment", "trend"))
     assert segment["of"] == "day = 2026-01-04"
-    assert trend["sentence"].startswith("ndcg@5 fell from ")
+    assert trend["sentence"].startswith("ndcg@5 of new fell from ")
     assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
 
 

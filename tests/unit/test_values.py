@@ -1,6 +1,7 @@
 """Numbers from elsewhere: means of value=, and of saved per_query() results as they were when they were computed."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +327,25 @@ def test_a_query_that_a_system_has_no_number_of() -> None:
     assert log.evaluate().select("value", "n", "n_undefined").rows() == [(2.0, 3, 0), (4.0, 1, 2)]
     assert log(undefined="zero").evaluate().select("value", "n").rows() == [(2.0, 3), (2.0, 2)]
     assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None, True)
+
+
+def test_a_number_that_no_row_has_stays_so_beside_other_metrics() -> None:
+    """It is unpaired and not undefined, of a system and of a saved baseline, whatever other metrics have rows."""
+    each = product((1, 2, 3), (("A", 1.0), ("B", 0.5)), ("m1", "m2"))
+    rows = [(query, system, name, value) for query, (system, value), name in each]
+    log = pl.DataFrame(rows, ["query", "system", "metric", "value"], orient="row")
+    log = log.filter(~((pl.col("query") == 3) & (pl.col("system") == "B") & (pl.col("metric") == "m2")))
+    ours, theirs = (log.filter(system=name).drop("system") for name in "BA")
+    said = ["value", "baseline_value", "difference", "n", "n_unpaired", "n_undefined"]
+    for undefined in ("zero", None):
+        for frame in (log, log.filter(metric="m2")):
+            found = frame.irm(system="system", value="value", undefined=undefined).compare("m2", baseline="A")
+            assert found.select(said).row(0) == (0.5, 1.0, -0.5, 2, 1, 0)
+            means = frame.irm(system="system", value="value", undefined=undefined).evaluate("m2")
+            assert means.select("value", "n", "n_undefined").rows() == [(1.0, 3, 0), (0.5, 2, 1)]
+        for mine, base, sign in ((ours, theirs, 1), (theirs, ours, -1)):
+            found = mine.irm(value="value", undefined=undefined).compare("m2", baseline=base)
+            assert found.select(said[2:]).row(0) == (sign * -0.5, 2, 1, 0)
 
 
 def test_columns_of_a_saved_result_play_no_other_part() -> None:

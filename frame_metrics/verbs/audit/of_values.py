@@ -58,7 +58,8 @@ def queries_without_a_number(numbers: Measured) -> Seen | None:
     """another system has numbers of them, and this one none: they are not in its means"""
     if numbers.absent is None:
         return None
-    return seen_of(numbers.log, "queries", numbers.absent, np.ones(len(numbers.absent)))
+    absent = np.all(numbers.absent, axis=0)
+    return seen_of(numbers.log, "queries", np.asarray(absent), np.ones(len(absent)))
 
 
 @check("warning", "numbers")

@@ -104,7 +104,7 @@ def _shown(measured: Measured) -> Measured:
     """The values of teams in the lists that show something of them: a list of one team compares none."""
     absent = ~answered(measured) | ~measured.evaluated
     values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
-    return replace(measured, values=values, evaluated=every, absent=absent)
+    return replace(measured, values=values, evaluated=every, absent=np.broadcast_to(absent, values.shape))
 
 
 def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
@@ -149,8 +149,8 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
             row = _described(value, base, values.weights(use), metric.sign) | {"test": options.test}
-            row["n_unpaired"] = values.unpaired(pair).sum() + values.beyond
-            counted = ~values.left_out(pair, options.unanswered)
+            row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
+            counted = ~values.left_out(i, pair, options.unanswered)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             moved = np.sign(value - base) * metric.sign / 2 if options.of == "teams" else value - base
             groups.setdefault(use.tobytes(), []).append((row, moved))
