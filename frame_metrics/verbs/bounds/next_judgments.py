@@ -25,6 +25,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
+from frame_metrics.verbs.bounds.choices import Part, best_choice
 from frame_metrics.verbs.bounds.differences import (
     RATIOS,
     UNTURNED,
@@ -43,6 +44,7 @@ FIRST = {
     "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
+MOVED = pl.col("moves").round_sig_figs(10)
 BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
@@ -118,9 +120,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     log.each_block(work)
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
-    judged = np.zeros(n, bool)
-    for name in names:
-        judged |= ~np.isnan(to_array(log.table[name]))
+    unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
     table = pl.DataFrame(
         {
             "of": codes(log.table, _keys(log))[0],
@@ -132,9 +132,16 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         }
     )
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
-    each = table.filter(~judged).group_by("of", "document", maintain_order=True)
-    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), seen).with_columns(chosen=pl.lit(True))
+    each = table.filter(unjudged).group_by("of", "document", maintain_order=True)
+    beside = [seen, *(_alike(metric) for _, metric in asked)]
+    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *beside).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
+
+
+def _alike(metric: Metric) -> pl.Expr:
+    """A number for each document, the same for those that a metric of a ratio does not tell apart, by their places."""
+    places = ["ranking"] if metric.name == "recall" else ["ranking", "rank"]
+    return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")
 
 
 def _keys(log: Log) -> list[str]:
@@ -148,35 +155,41 @@ def _moving(
 ) -> pl.DataFrame:
     """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean.
 
-    Of a ratio they are the first ``n`` of each query, as it is open how much one moves once others are judged.
+    Of a ratio they are the best ``n``, or of many documents the first ``n`` of each query, as it is open how much one
+    moves once others are judged.
     """
     base = None if baseline is None else system_of(log, baseline)
-    share = _shares(log, base)
+    n, share = min(n or len(table), len(table)), _shares(log, base)
 
-    def summed(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
+    def summed(table: pl.DataFrame, of: Array, part: Part) -> Array:
+        """The sums over rankings of a part of each, for what belongs to the documents ``of`` a query."""
         places, found = _Places(log, table), {-1: (np.zeros(0, np.int64), np.zeros(0))}
+        count = np.bincount(of, minlength=len(places.first))
+        first = np.cumsum(count) - count
 
         def take(one: Shared) -> None:
-            rows, turn, count = places.of(one)
-            found[int(one.at[0])] = rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)
+            group, turn = places.of(one)
+            at = spans(first[group], count[group])
+            found[int(one.at[0])] = at, part(one, turn, count[group], at) * np.repeat(share[one.at], count[group])
 
         each_shared(log, asked, max_grade, base, take)
         in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
-        rows, moved = map(np.concatenate, zip(*in_order, strict=True))
-        return table.with_columns(moves=pl.Series(np.bincount(rows, moved, len(table)), dtype=pl.Float64))
+        at, parts = map(np.concatenate, zip(*in_order, strict=True))
+        return np.bincount(at, parts, len(of))
 
-    table = _rounded(summed(table.sort("of").with_columns(turn=0), Shared.narrowed))
-    table = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
-    if asked[0][1].name not in RATIOS or not len(table):
-        return table
-    falls = table.sort("of", "moved", "rank", "row", descending=[False, True, False, False], nulls_last=True)
-    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < (n or len(table)))
-    return _rounded(summed(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves").cum_min().over("of").clip(0)))
+    def moving(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
+        """The table with what documents move, and that as they are ordered by: equal ones, though sums are rounded."""
+        moves = summed(table, table["of"].to_numpy(), lambda one, turn, count, _: narrowed(one, turn, count))
+        return table.with_columns(moves=pl.Series(moves, dtype=pl.Float64)).with_columns(moved=MOVED)
 
-
-def _rounded(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with what its documents move as it is ordered by: equal ones are equal, though sums are rounded."""
-    return table.with_columns(moved=pl.col("moves").round_sig_figs(10))
+    table = moving(table.sort("of").with_columns(turn=0), Shared.narrowed)
+    found = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
+    if asked[0][1].name not in RATIOS or not len(found):
+        return found
+    best = best_choice(table.join(found, on="of", how="semi"), n, summed)
+    falls = (found if best is None else best).sort("of", -pl.col("moved"), "rank", "row", nulls_last=True)
+    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < n)
+    return moving(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves", "moved").cum_min().over("of").clip(0))
 
 
 def _shares(log: Log, base: int | None) -> Array:
@@ -198,16 +211,15 @@ class _Places:
         names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
         self.group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
         of = table["of"].to_numpy()
-        self.count = np.bincount(of, minlength=len(names) + 1)
-        self.first = np.cumsum(self.count) - self.count
+        count = np.bincount(of, minlength=len(names) + 1)
+        self.first = np.cumsum(count) - count
         self.scale, number = len(log.table), of * len(log.table) + table["document"].to_numpy()
         self.order, self.number = np.argsort(number), np.sort(number)
 
-    def of(self, one: Shared) -> tuple[Array, Array, Array]:
-        """Return the rows of all documents of each ranking, the place in them of each weight's, how many they are."""
+    def of(self, one: Shared) -> tuple[Array, Array]:
+        """Return the query of each ranking, and the place of each weight's document among those of its query."""
         group = self.group[one.at]
         mine = group[one.weights.query]
         wanted = mine * self.scale + one.doc
         at = np.searchsorted(self.number[:-1], wanted)
-        turn = np.where(self.number[at] == wanted, self.order[at] - self.first[mine], UNTURNED)
-        return spans(self.first[group], self.count[group]), turn, self.count[group]
+        return group, np.where(self.number[at] == wanted, self.order[at] - self.first[mine], UNTURNED)

@@ -1,0 +1,111 @@
+"""The documents whose judgments narrow bounds most in the mean, found by trying all choices of so many.
+
+The mean is that over all judgments that they could get, no gain and the highest. It adds up over queries, so that the
+choices of each query are tried by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.inputs import Array
+from frame_metrics.verbs.bounds.differences import Shared
+from frame_metrics.verbs.bounds.unjudged import Given
+
+SMALL_WORK = 1 << 20  # up to so many cells all choices are tried: a second or two
+UNIT = 1e-12  # what choices narrow is counted in these, so that equal choices are equal, though sums are rounded
+Part: TypeAlias = Callable[[Shared, Array, Array, Array], Array]
+Sizes: TypeAlias = tuple[int, ...]  # how many documents of a query are alike, and how many of the next sort ...
+
+
+def best_choice(
+    table: pl.DataFrame, n: int, summed: Callable[[pl.DataFrame, Array, Part], Array]
+) -> pl.DataFrame | None:
+    """Return the best choice of ``n`` documents; None where there are too many choices to try.
+
+    Parameters
+    ----------
+    table : documents ``of`` queries, with a number that those share which are ``alike``.
+    summed : sums over rankings, of the table, the query of each way, and a part of each ranking.
+    """
+    table = table.sort("of", -pl.col("moved"), "alike", "rank", "row", nulls_last=True)
+    runs = table.group_by("of", pl.col("alike").rle_id(), maintain_order=True).len()
+    queries = runs.group_by("of", maintain_order=True).agg("len")
+    alike = [tuple(sizes) for sizes in queries["len"].to_list()]
+    if len(table) * max(n, 64) > SMALL_WORK or sum(_cells(sizes, n) for sizes in alike) > SMALL_WORK:
+        return None
+    made = {sizes: _ways(sizes, n) for sizes in set(alike)}
+    width, count = max(map(sum, alike)) + 1, [len(made[sizes][0]) for sizes in alike]
+    given = np.concatenate([np.pad(made[sizes][0], ((0, 0), (0, width - sum(sizes)))) for sizes in alike])
+    judged, highest = np.count_nonzero(given, axis=1), np.count_nonzero(given == 2, axis=1)
+
+    def said(way: Array, place: Array) -> Given:
+        return given[way, np.minimum(place, width - 1)], judged[way[:, 0]], highest[way[:, 0]]
+
+    of = queries["of"].to_numpy().repeat(count)
+    left = summed(table, of, lambda one, turn, count, ways: one.left(turn, count, ways, said))
+    of_each = np.split(left, np.cumsum(count)[:-1])
+    best = [_best(*made[sizes][1:], wide) for sizes, wide in zip(alike, of_each, strict=True)]
+    counts = _shared_out([narrowed for narrowed, _ in best], n)
+    return table.filter(np.concatenate([chosen[some] for (_, chosen), some in zip(best, counts, strict=True)]))
+
+
+def _cells(alike: Sizes, n: int) -> float:
+    """How many ways there are times the documents; where they are too many, so many that it is seen."""
+    ways = np.ones(1)
+    for size in alike:  # of so many documents that are alike 0, 1, 2 ... may have the highest gain
+        ways = np.convolve(ways, np.arange(1.0, min(size, n) + 2))[: n + 1].clip(max=SMALL_WORK)
+    return float(ways.sum()) * sum(alike)
+
+
+def _ways(alike: Sizes, n: int) -> tuple[Array, Array, Array, Array]:
+    """All ways to judge up to ``n`` documents of a query: which are chosen, and what is said of each.
+
+    Returns
+    -------
+    What is said in each way, 1 for no gain, 2 for the highest, 0 where it is not judged, shape (ways, documents); the
+    chance of that, once it is known which documents are chosen, and the number of the choice, shape (ways,) each; and
+    the choices, shape (choices, documents), those of earlier documents first, and last the one of none.
+    """
+    given, chance = np.zeros((1, 0), np.int8), np.ones(1)
+    for size in alike:  # the first of them are chosen, and of these the first have the highest gain
+        counts = [(some, tops) for some in range(min(size, n) + 1) for tops in range(some + 1)]
+        own = np.array([[2] * tops + [1] * (some - tops) + [0] * (size - some) for some, tops in counts], np.int8)
+        one, other = np.nonzero(np.add.outer((given > 0).sum(axis=1), (own > 0).sum(axis=1)) <= n)
+        given = np.column_stack([given[one], own[other]])
+        chance = chance[one] * np.array([comb(some, tops) / 2**some for some, tops in counts])[other]
+    out, choice = np.unique(given == 0, axis=0, return_inverse=True)
+    return given, chance, choice.ravel(), ~out
+
+
+def _best(chance: Array, choice: Array, chosen: Array, left: Array) -> tuple[Array, Array]:
+    """What the best choice of 0, 1, 2 ... documents narrows, and this choice; ``left``: how wide each way leaves it."""
+    mean, size = np.bincount(choice, chance * left), chosen.sum(axis=1)
+    narrowed = np.rint((mean[-1] - mean) / UNIT).astype(np.int64)
+    order = np.lexsort((-narrowed, size))
+    best = order[np.unique(size[order], return_index=True)[1]]
+    return narrowed[best], chosen[best]
+
+
+def _shared_out(narrowed: list[Array], n: int) -> list[int]:
+    """How many documents of each query make the best choice of ``n``; ``narrowed``: by the best 0, 1, 2 ... of each.
+
+    With each query the best choices of 0 up to ``n`` documents of the queries so far are found.
+    """
+    most, taken = np.zeros(n + 1, np.int64), []
+    for each in narrowed:
+        own = np.arange(len(each))
+        before = np.append(np.full(len(own), np.iinfo(np.int64).min // 2), most)
+        every = before[np.arange(n + 1)[:, None] - own + len(own)] + each
+        taken.append(every.argmax(axis=1))
+        most = every.max(axis=1)
+    counts = []
+    for choice in reversed(taken):
+        counts.append(int(choice[n]))
+        n -= counts[-1]
+    return counts[::-1]
