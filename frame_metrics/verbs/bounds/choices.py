@@ -18,24 +18,22 @@ from frame_metrics.verbs.bounds.differences import Shared
 from frame_metrics.verbs.bounds.unjudged import Given
 
 SMALL_WORK = 1 << 20  # up to so many cells all choices are tried: a second or two
-UNIT = 1e-12  # what choices narrow is counted in these, so that equal choices are equal, though sums are rounded
+# Of rankings: the place of each weight's document, how many items each has, and the numbers of these -> their values.
 Part: TypeAlias = Callable[[Shared, Array, Array, Array], Array]
-Sizes: TypeAlias = tuple[int, ...]  # how many documents of a query are alike, and how many of the next sort ...
+# Of documents, and items of queries, whose numbers are given -> the sums over rankings, by their shares in the mean.
+Summed: TypeAlias = Callable[[pl.DataFrame, Array, Part], Array]
 
 
-def best_choice(
-    table: pl.DataFrame, n: int, summed: Callable[[pl.DataFrame, Array, Part], Array]
-) -> pl.DataFrame | None:
+def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | None:
     """Return the best choice of ``n`` documents; None where there are too many choices to try.
 
     Parameters
     ----------
     table : documents ``of`` queries, with a number that those share which are ``alike``.
-    summed : sums over rankings, of the table, the query of each way, and a part of each ranking.
+    summed : what adds up a part of each ranking, for each way to judge documents of a query.
     """
     table = table.sort("of", -pl.col("moved"), "alike", "rank", "row", nulls_last=True)
-    runs = table.group_by("of", pl.col("alike").rle_id(), maintain_order=True).len()
-    queries = runs.group_by("of", maintain_order=True).agg("len")
+    queries = table.group_by("of", maintain_order=True).agg(pl.col("alike").rle().struct.field("len"))
     alike = [tuple(sizes) for sizes in queries["len"].to_list()]
     if len(table) * max(n, 64) > SMALL_WORK or sum(_cells(sizes, n) for sizes in alike) > SMALL_WORK:
         return None
@@ -51,11 +49,10 @@ def best_choice(
     left = summed(table, of, lambda one, turn, count, ways: one.left(turn, count, ways, said))
     of_each = np.split(left, np.cumsum(count)[:-1])
     best = [_best(*made[sizes][1:], wide) for sizes, wide in zip(alike, of_each, strict=True)]
-    counts = _shared_out([narrowed for narrowed, _ in best], n)
-    return table.filter(np.concatenate([chosen[some] for (_, chosen), some in zip(best, counts, strict=True)]))
+    return table.filter(_of_all(best, n))
 
 
-def _cells(alike: Sizes, n: int) -> float:
+def _cells(alike: tuple[int, ...], n: int) -> float:
     """How many ways there are times the documents; where they are too many, so many that it is seen."""
     ways = np.ones(1)
     for size in alike:  # of so many documents that are alike 0, 1, 2 ... may have the highest gain
@@ -63,7 +60,7 @@ def _cells(alike: Sizes, n: int) -> float:
     return float(ways.sum()) * sum(alike)
 
 
-def _ways(alike: Sizes, n: int) -> tuple[Array, Array, Array, Array]:
+def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
     """All ways to judge up to ``n`` documents of a query: which are chosen, and what is said of each.
 
     Returns
@@ -86,26 +83,23 @@ def _ways(alike: Sizes, n: int) -> tuple[Array, Array, Array, Array]:
 def _best(chance: Array, choice: Array, chosen: Array, left: Array) -> tuple[Array, Array]:
     """What the best choice of 0, 1, 2 ... documents narrows, and this choice; ``left``: how wide each way leaves it."""
     mean, size = np.bincount(choice, chance * left), chosen.sum(axis=1)
-    narrowed = np.rint((mean[-1] - mean) / UNIT).astype(np.int64)
+    narrowed = np.rint((mean[-1] - mean) * 1e12).astype(np.int64)  # so that equal ones are, though sums are rounded
     order = np.lexsort((-narrowed, size))
     best = order[np.unique(size[order], return_index=True)[1]]
     return narrowed[best], chosen[best]
 
 
-def _shared_out(narrowed: list[Array], n: int) -> list[int]:
-    """How many documents of each query make the best choice of ``n``; ``narrowed``: by the best 0, 1, 2 ... of each.
+def _of_all(best: list[tuple[Array, Array]], n: int) -> Array:
+    """The best choice of ``n`` documents of all queries, of the best of each, shape (documents,).
 
     With each query the best choices of 0 up to ``n`` documents of the queries so far are found.
     """
-    most, taken = np.zeros(n + 1, np.int64), []
-    for each in narrowed:
-        own = np.arange(len(each))
-        before = np.append(np.full(len(own), np.iinfo(np.int64).min // 2), most)
-        every = before[np.arange(n + 1)[:, None] - own + len(own)] + each
-        taken.append(every.argmax(axis=1))
-        most = every.max(axis=1)
-    counts = []
-    for choice in reversed(taken):
-        counts.append(int(choice[n]))
-        n -= counts[-1]
-    return counts[::-1]
+    most, taken, chosen = np.zeros(n + 1, np.int64), [], []
+    for narrowed, _ in best:
+        every = [np.append(np.full(m, -1), most[: n + 1 - m] + more) for m, more in enumerate(narrowed.tolist())]
+        taken.append(np.argmax(every, axis=0))
+        most = np.max(every, axis=0)
+    for (_, choices), m in zip(best[::-1], taken[::-1], strict=True):
+        chosen.append(choices[m[n]])
+        n -= m[n]
+    return np.concatenate(chosen[::-1])

@@ -139,8 +139,7 @@ class Shared:
             moved, rest = np.abs(rows.value), np.zeros(rows.n_queries)
         else:
             lower, upper = self.gains.bounds()
-            left = self._left_by_two(rows.position, n_ways, _one)
-            left = np.maximum(np.repeat(upper - lower, n_ways) - left, 0)
+            left = np.maximum(np.repeat(upper - lower, n_ways) - self._left_by_two(rows.position, n_ways, _one), 0)
             first = np.cumsum(n_ways) - n_ways  # what is judged first has no place, and no weight
             moved, rest = np.delete(left, first), np.where(self.gains.outside > 0, left[first], 0)
         each, first, there = np.repeat(rest, count), np.cumsum(count) - count, turn < UNTURNED
@@ -276,8 +275,14 @@ def place_of(log: Log, baseline: Any) -> int:
     return len(names) if at is None else at  # the systems of all pieces are looked at later
 
 
+def keys_of(log: Log) -> list[str]:
+    """Return the owner of a judgment of a document: a query, and its segment where judgments say it."""
+    _, by, query = log.columns.key_names
+    return [*by, *query] if log.judged is None else log.judged.keys
+
+
 def number_documents(log: Log) -> Array:
-    """Return a number for the document of each row; where systems are columns of a frame, their rows are the same."""
+    """Return a number for the document of a query, of each row; where systems are columns, their rows are the same."""
     if "doc" in log.table.columns:
-        return codes(log.table, ["doc"])[0]
+        return codes(log.table, [*keys_of(log), "doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)
