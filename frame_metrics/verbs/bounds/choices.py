@@ -17,10 +17,13 @@ from frame_metrics.inputs import Array
 from frame_metrics.verbs.bounds.differences import Shared
 from frame_metrics.verbs.bounds.unjudged import Given
 
-SMALL_WORK = 1 << 20  # up to so many cells all choices are tried: a second or two
-# Of rankings: the place of each weight's document, how many items each has, and the numbers of these -> their values.
+SMALL_WORK = 1 << 20  # cells of ``_ways``, up to which all choices are tried: a second or two
+QUERY_WORK = 64  # cells that take as long as what is done once for each document, whatever ``n`` is
+# Some rankings, the place of each weight's document among those of its query, how many items each ranking has, and the
+# numbers of these, end to end -> the values of the items.
 Part: TypeAlias = Callable[[Shared, Array, Array, Array], Array]
-# Of documents, and items of queries, whose numbers are given -> the sums over rankings, by their shares in the mean.
+# Documents ``of`` queries, the query of each item, ascending, and what gives the values of items in rankings -> the
+# sums of these, by the share that each ranking has in the mean.
 Summed: TypeAlias = Callable[[pl.DataFrame, Array, Part], Array]
 
 
@@ -29,13 +32,13 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
 
     Parameters
     ----------
-    table : documents ``of`` queries, with a number that those share which are ``alike``.
-    summed : what adds up a part of each ranking, for each way to judge documents of a query.
+    table : documents ``of`` queries; those of a query that are ``alike`` have the same number there.
+    summed : gives sums over rankings, here of how wide the bounds are in each way to judge documents of a query.
     """
     table = table.sort("of", -pl.col("moved"), "alike", "rank", "row", nulls_last=True)
     queries = table.group_by("of", maintain_order=True).agg(pl.col("alike").rle().struct.field("len"))
     alike = [tuple(sizes) for sizes in queries["len"].to_list()]
-    if len(table) * max(n, 64) > SMALL_WORK or sum(_cells(sizes, n) for sizes in alike) > SMALL_WORK:
+    if len(table) * max(n, QUERY_WORK) > SMALL_WORK or sum(_cells(sizes, n) for sizes in alike) > SMALL_WORK:
         return None
     made = {sizes: _ways(sizes, n) for sizes in set(alike)}
     width, count = max(map(sum, alike)) + 1, [len(made[sizes][0]) for sizes in alike]
@@ -53,9 +56,9 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
 
 
 def _cells(alike: tuple[int, ...], n: int) -> float:
-    """How many ways there are times the documents; where they are too many, so many that it is seen."""
+    """Cells of what ``_ways`` returns first; if they are too many, a number that is too great as well."""
     ways = np.ones(1)
-    for size in alike:  # of so many documents that are alike 0, 1, 2 ... may have the highest gain
+    for size in alike:  # as polynomials: of 0, 1, 2 ... judged documents that are alike one more number may be highest
         ways = np.convolve(ways, np.arange(1.0, min(size, n) + 2))[: n + 1].clip(max=SMALL_WORK)
     return float(ways.sum()) * sum(alike)
 
@@ -65,9 +68,9 @@ def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
 
     Returns
     -------
-    What is said in each way, 1 for no gain, 2 for the highest, 0 where it is not judged, shape (ways, documents); the
-    chance of that, once it is known which documents are chosen, and the number of the choice, shape (ways,) each; and
-    the choices, shape (choices, documents), those of earlier documents first, and last the one of none.
+    What is said in each way, 1 for no gain, 2 for the highest, 0 where nothing is, shape (ways, documents); the chance
+    of that among all judgments of the chosen documents, and the number of the choice, shape (ways,) each; and the
+    choices, shape (choices, documents), those of earlier documents first, and last the one of none.
     """
     given, chance = np.zeros((1, 0), np.int8), np.ones(1)
     for size in alike:  # the first of them are chosen, and of these the first have the highest gain
@@ -90,7 +93,7 @@ def _best(chance: Array, choice: Array, chosen: Array, left: Array) -> tuple[Arr
 
 
 def _of_all(best: list[tuple[Array, Array]], n: int) -> Array:
-    """The best choice of ``n`` documents of all queries, of the best of each, shape (documents,).
+    """The best choice of ``n`` documents of all queries, True for these; ``best``: of each query, as ``_best`` says.
 
     With each query the best choices of 0 up to ``n`` documents of the queries so far are found.
     """

@@ -120,12 +120,8 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
-    cells = {"row": np.arange(n), "ranking": ranking, "rank": pl.Series(rank, nan_to_null=True)}
-    cells |= {
-        "of": codes(log.table, keys_of(log))[0],
-        "document": number_documents(log),
-        "system": grid.system[ranking],
-    }
+    cells = {"of": codes(log.table, keys_of(log))[0], "document": number_documents(log), "row": np.arange(n)}
+    cells |= {"ranking": ranking, "rank": pl.Series(rank, nan_to_null=True), "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
     each = pl.DataFrame(cells).filter(unjudged).group_by("of", "document", maintain_order=True)
     beside = [seen, *(_alike(metric) for _, metric in asked)]
@@ -134,7 +130,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
 
 
 def _alike(metric: Metric) -> pl.Expr:
-    """A number for each document, the same for those that a metric of a ratio does not tell apart, by their places."""
+    """A number for each document, the same for those that have the same weights in a ratio, by their places."""
     places = ["ranking"] if metric.name == "recall" else ["ranking", "rank"]
     return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")
 
@@ -144,8 +140,8 @@ def _moving(
 ) -> pl.DataFrame:
     """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean.
 
-    Of a ratio they are the best ``n``, or of many documents the first ``n`` of each query, as it is open how much one
-    moves once others are judged.
+    Of a ratio they are the best ``n``; where there are too many choices to try, the first ``n`` of each query, as it is
+    open how much one moves once others are judged.
     """
     n, summed = min(n or len(table), len(table)), _summing(log, asked, baseline, max_grade)
 
@@ -179,10 +175,8 @@ def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> 
         def take(one: Shared) -> None:
             mine = query[one.at]
             at = spans(first[mine], count[mine])
-            found[int(one.at[0])] = (
-                at,
-                part(one, turn[one.doc], count[mine], at) * np.repeat(share[one.at], count[mine]),
-            )
+            parts = part(one, turn[one.doc], count[mine], at)
+            found[int(one.at[0])] = at, parts * np.repeat(share[one.at], count[mine])
 
         each_shared(log, asked, max_grade, base, take)
         in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
