@@ -1333,7 +1333,7 @@ class IRM(Generic[Frame]):
         summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
         other ``n`` documents narrow them more, whatever the judgments turn out to be. Of ndcg and recall no others do
         in the mean over all judgments, in a small log: all choices are tried where that is up to some million steps,
-        as for 20 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is a good one, not
+        as for 15 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is a good one, not
         proved to be the best. A document counts after those of its query above it, as if these were judged in turn, no
         gain and the highest: a query's ``moves`` add up to no more than the width there.
 

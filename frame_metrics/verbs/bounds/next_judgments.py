@@ -121,9 +121,9 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
     cells = {"of": codes(log.table, keys_of(log))[0], "document": number_documents(log), "row": np.arange(n)}
-    cells |= {"ranking": ranking, "rank": pl.Series(rank, nan_to_null=True), "system": grid.system[ranking]}
+    cells |= {"ranking": ranking, "rank": rank, "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
-    each = pl.DataFrame(cells).filter(unjudged).group_by("of", "document", maintain_order=True)
+    each = pl.DataFrame(cells, nan_to_null=True).filter(unjudged).group_by("of", "document", maintain_order=True)
     beside = [seen, *(_alike(metric) for _, metric in asked)]
     found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *beside).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
