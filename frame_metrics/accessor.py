@@ -1331,13 +1331,16 @@ class IRM(Generic[Frame]):
         ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged, the
         mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
         summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
-        other ``n`` documents narrow them more, whatever the judgments turn out to be. Of ndcg and recall a document
-        counts after those of its query above it, as if these were judged in turn, no gain and the highest: a query's
-        ``moves`` add up to no more than the width there. The order is a good one, not proved to be the best.
+        other ``n`` documents narrow them more, whatever the judgments turn out to be. Of ndcg and recall no others do
+        in the mean over all judgments, in a small log: all choices are tried where that is up to some million steps,
+        as for 15 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is a good one, not
+        proved to be the best. A document counts after those of its query above it, as if these were judged in turn, no
+        gain and the highest: a query's ``moves`` add up to no more than the width there.
 
         Parameters
         ----------
-        n : how many documents; None for all that move the metric.
+        n : how many documents; None for all that move the metric. Of ndcg and recall the best few need not be among the
+            best more.
         metric : its name, or a value, of ndcg, recall or what adds up over results.
         baseline : a system, to settle the differences of the others from it; None to settle their values.
         way : "bounds", as above; or "depth", the shallowest rank first in any system, then what most systems found:

@@ -45,6 +45,7 @@ from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
 from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.of_logs import about_log, queries_without_results
 from frame_metrics.verbs.audit.of_rows import about_grades, about_rows
+from frame_metrics.verbs.bounds import choices
 from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "border_of",
     "check_bounded",
     "chi_square",
+    "choices_tried",
     "decision_checks",
     "delong",
     "draws",
@@ -132,6 +134,14 @@ def small_blocks(rows: int) -> Iterator[None]:
         _replaced(patch, "BLOCK", rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)
+        yield
+
+
+@contextmanager
+def choices_tried(cells: int) -> Iterator[None]:
+    """Let ``to_judge`` try all choices of documents up to so much work; 0: none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choices, "SMALL_WORK", cells)
         yield
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -29,7 +30,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.bounds.unjudged import Gains, Pair, best_alone, fitted, open_in, ratio_of
+from frame_metrics.verbs.bounds.unjudged import Gains, Given, Pair, best_alone, fitted, open_in, ratio_of
 
 UNTURNED = 1 << 40  # the place in an order of what is not in it
 RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
@@ -133,23 +134,17 @@ class Shared:
         -------
         A value for each document of the first ranking, in their order, then of the second ...
         """
-        moved, rest = self._alone()
+        rows, n_ways = self.weights, self.weights.count + 1
+        if self.gains is None:  # each judgment takes away its own part
+            moved, rest = np.abs(rows.value), np.zeros(rows.n_queries)
+        else:
+            lower, upper = self.gains.bounds()
+            left = np.maximum(np.repeat(upper - lower, n_ways) - self._left_by_two(rows.position, n_ways, _one), 0)
+            first = np.cumsum(n_ways) - n_ways  # what is judged first has no place, and no weight
+            moved, rest = np.delete(left, first), np.where(self.gains.outside > 0, left[first], 0)
         each, first, there = np.repeat(rest, count), np.cumsum(count) - count, turn < UNTURNED
-        each[first[self.weights.query[there]] + turn[there]] = moved[there]
+        each[first[rows.query[there]] + turn[there]] = moved[there]
         return each
-
-    def _alone(self) -> Pair:
-        """The same for the document of each weight, and for one without a weight, shape (weights,) and (rankings,)."""
-        rows, n = self.weights, self.weights.n_queries
-        if self.gains is None:
-            return np.abs(rows.value), np.zeros(n)
-        place = rows.position - 1
-        no_place = np.full(n, place.max(initial=0) + 1)  # past the last weight: what is judged there has none
-        at, begin = np.append(rows.query, np.arange(n)), np.append(place, no_place)
-        lower, upper = self.gains.bounds()
-        left = _left(self.gains, rows.grid(place, UNTURNED), at, begin, begin + 1)
-        moved, rest = np.split(np.maximum((upper - lower)[at] - left, 0), [len(place)])
-        return moved, np.where(self.gains.outside > 0, rest, 0)
 
     def narrowed_in_turn(self, turn: Array, count: Array) -> Array:
         """Return by how much each judgment narrows the bounds once those of the documents before it are there.
@@ -157,12 +152,45 @@ class Shared:
         It is the mean of two ways to judge them in turn: no gain, the greatest, no gain ..., and the reverse.
         Parameters and result are those of ``narrowed``.
         """
-        if self.gains is None:  # each judgment takes away its own part
-            return self.narrowed(turn, count)
-        end = spans(np.zeros_like(count), count + 1)
-        at = np.repeat(np.arange(len(count)), count + 1)
-        left = _left(self.gains, self.weights.grid(turn, UNTURNED), at, np.zeros_like(end), end)
-        return -np.diff(left)[end[1:] > 0]
+        left = self._left_by_two(turn, count + 1, _first)
+        return -np.diff(left)[spans(np.zeros_like(count), count + 1)[1:] > 0]
+
+    def _left_by_two(self, turn: Array, n_ways: Array, said: Callable[..., Given]) -> Array:
+        """The mean of what two sorts of ways leave, each numbered from 0."""
+        ways = spans(np.zeros_like(n_ways), n_ways)
+        no_gain, highest = (self.left(turn, n_ways, ways, partial(said, begin=begin)) for begin in (0, 1))
+        return (no_gain + highest) / 2
+
+    def left(self, turn: Array, n_ways: Array, ways: Array, said: Callable[[Array, Array], Given]) -> Array:
+        """Return how wide the bounds are once documents are judged, in several ways, shape (ways,).
+
+        Parameters
+        ----------
+        turn : as of ``narrowed``.
+        n_ways, ways : how many ways there are for each ranking, and the numbers of them, end to end.
+        said : the judgments of some ways, of the documents at these places, shape (ways, 1) and (ways, weights); see
+            ``Gains.judged``.
+        """
+        gains = cast(Gains, self.gains)  # of sums each judgment takes away its own part, whatever the others are
+        place, at = self.weights.grid(turn, UNTURNED), np.repeat(np.arange(len(n_ways)), n_ways)
+        left, step = np.zeros(len(at)), max(threads.BLOCK // (place.shape[1] + 1), 1)
+        for first in range(0, len(at), step):
+            part = slice(first, first + step)
+            given = said(ways[part, None], place[at[part]])
+            least, greatest = gains.judged(at[part], *given).bounds()
+            left[part] = greatest - least
+        return left
+
+
+def _one(way: Array, place: Array, begin: int) -> Given:
+    """The judgment of one document: of no gain, or of the greatest."""
+    n = np.ones(len(way), np.int64)
+    return (place == way) * (1 + begin), n, n * begin
+
+
+def _first(way: Array, place: Array, begin: int) -> Given:
+    """The judgments of so many first documents in turn: no gain, the greatest, no gain ..., or the reverse."""
+    return (place < way) * (1 + (place + begin) % 2), way[:, 0], (way[:, 0] + begin) // 2
 
 
 def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
@@ -199,17 +227,6 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
             take(Shared(i, at, start, falling, own, gains))
 
     blocks.each_block(grid.size[together].sum(axis=1), work)
-
-
-def _left(gains: Gains, turn: Array, at: Array, begin: Array, end: Array) -> Array:
-    """The width of the bounds once some documents are judged, the mean of two ways to do so; see ``Gains.judged``."""
-    left, step = np.zeros(len(at)), max(threads.BLOCK // (turn.shape[1] + 1), 1)
-    for first in range(0, len(at), step):
-        part = slice(first, first + step)
-        for way in (0, 1):
-            least, greatest = gains.judged(at[part], turn[at[part]], begin[part], end[part], way).bounds()
-            left[part] += (greatest - least) / 2
-    return left
 
 
 def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
@@ -258,8 +275,14 @@ def place_of(log: Log, baseline: Any) -> int:
     return len(names) if at is None else at  # the systems of all pieces are looked at later
 
 
+def keys_of(log: Log) -> list[str]:
+    """Return the owner of a judgment of a document: a query, and its segment where judgments say it."""
+    _, by, query = log.columns.key_names
+    return [*by, *query] if log.judged is None else log.judged.keys
+
+
 def number_documents(log: Log) -> Array:
-    """Return a number for the document of each row; where systems are columns of a frame, their rows are the same."""
+    """Return a number for the document of a query, of each row; where systems are columns, their rows are the same."""
     if "doc" in log.table.columns:
-        return codes(log.table, ["doc"])[0]
+        return codes(log.table, [*keys_of(log), "doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)

@@ -25,6 +25,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.bounds import check_open, check_open_ties, scaled
+from frame_metrics.verbs.bounds.choices import Part, Summed, best_choice
 from frame_metrics.verbs.bounds.differences import (
     RATIOS,
     UNTURNED,
@@ -32,6 +33,7 @@ from frame_metrics.verbs.bounds.differences import (
     check_baseline,
     each_shared,
     is_exact,
+    keys_of,
     number_documents,
     system_of,
 )
@@ -107,7 +109,6 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
     def work(block: Block) -> None:
         if asked:
             check_open_ties(block.rows, log)
-        block = Block(log, block.at, alike=True)  # which document is where matters here, also among the unjudged
         run = block.ranking()
         every = np.arange(len(run.grade))
         rows = block.rows.frame_rows(grid.rankings, every)
@@ -115,32 +116,23 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
-    log.each_block(work)
+    log.each_block(work, alike=True)  # which document is where matters here, also among the unjudged
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
-    judged = np.zeros(n, bool)
-    for name in names:
-        judged |= ~np.isnan(to_array(log.table[name]))
-    table = pl.DataFrame(
-        {
-            "of": codes(log.table, _keys(log))[0],
-            "document": number_documents(log),
-            "row": np.arange(n),
-            "ranking": ranking,
-            "rank": pl.Series(rank, nan_to_null=True),
-            "system": grid.system[ranking],
-        }
-    )
+    unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
+    cells = {"of": codes(log.table, keys_of(log))[0], "document": number_documents(log), "row": np.arange(n)}
+    cells |= {"ranking": ranking, "rank": rank, "system": grid.system[ranking]}
     seen = pl.col("system").filter(pl.col("rank").is_not_null()).n_unique().alias("n_systems")
-    each = table.filter(~judged).group_by("of", "document", maintain_order=True)
-    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), seen).with_columns(chosen=pl.lit(True))
+    each = pl.DataFrame(cells, nan_to_null=True).filter(unjudged).group_by("of", "document", maintain_order=True)
+    beside = [seen, *(_alike(metric) for _, metric in asked)]
+    found = each.agg(pl.col("row", "ranking").first(), pl.min("rank"), *beside).with_columns(chosen=pl.lit(True))
     return found if asked else found.drop_nulls("rank")
 
 
-def _keys(log: Log) -> list[str]:
-    """Owner of a judgment of a document: a query, and its segment where judgments say it."""
-    _, by, query = log.columns.key_names
-    return [*by, *query] if log.judged is None else log.judged.keys
+def _alike(metric: Metric) -> pl.Expr:
+    """A number for each document, the same for those that have the same weights in a ratio, by their places."""
+    places = ["ranking"] if metric.name == "recall" else ["ranking", "rank"]
+    return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")
 
 
 def _moving(
@@ -148,35 +140,50 @@ def _moving(
 ) -> pl.DataFrame:
     """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean.
 
-    Of a ratio they are the first ``n`` of each query, as it is open how much one moves once others are judged.
+    Of a ratio they are the best ``n``; where there are too many choices to try, the first ``n`` of each query, as it is
+    open how much one moves once others are judged.
     """
-    base = None if baseline is None else system_of(log, baseline)
-    share = _shares(log, base)
+    n, summed = min(n or len(table), len(table)), _summing(log, asked, baseline, max_grade)
 
-    def summed(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
-        places, found = _Places(log, table), {-1: (np.zeros(0, np.int64), np.zeros(0))}
+    def moving(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
+        """The table with what documents move, and that as they are ordered by: equal ones, though sums are rounded."""
+        moves = summed(table, table["of"].to_numpy(), lambda one, turn, count, _: narrowed(one, turn, count))
+        return table.with_columns(moves=moves).with_columns(moved=pl.col("moves").round_sig_figs(10))
+
+    table = moving(table.sort("of").with_columns(turn=0), Shared.narrowed)
+    found = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
+    if asked[0][1].name not in RATIOS or not len(found):
+        return found
+    best = best_choice(table.join(found, on="of", how="semi"), n, summed)
+    falls = (found if best is None else best).sort("of", -pl.col("moved"), "rank", "row", nulls_last=True)
+    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < n)
+    return moving(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves", "moved").cum_min().over("of").clip(0))
+
+
+def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
+    """Return the function that adds up what rankings say of their unjudged documents, see ``choices.Summed``."""
+    keys, base = keys_of(log), None if baseline is None else system_of(log, baseline)
+    share, names = _shares(log, base), log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
+    query = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
+
+    def summed(table: pl.DataFrame, of: Array, part: Part) -> Array:
+        turn, found = np.full(len(log.table), UNTURNED), {-1: (np.zeros(0, np.int64), np.zeros(0))}
+        turn[table["document"].to_numpy()] = table.select(pl.int_range(pl.len()).over("of")).to_series().to_numpy()
+        count = np.bincount(of, minlength=len(names) + 1)
+        first = np.cumsum(count) - count
 
         def take(one: Shared) -> None:
-            rows, turn, count = places.of(one)
-            found[int(one.at[0])] = rows, narrowed(one, turn, count) * np.repeat(share[one.at], count)
+            mine = query[one.at]
+            at = spans(first[mine], count[mine])
+            parts = part(one, turn[one.doc], count[mine], at)
+            found[int(one.at[0])] = at, parts * np.repeat(share[one.at], count[mine])
 
         each_shared(log, asked, max_grade, base, take)
         in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
-        rows, moved = map(np.concatenate, zip(*in_order, strict=True))
-        return table.with_columns(moves=pl.Series(np.bincount(rows, moved, len(table)), dtype=pl.Float64))
+        at, parts = map(np.concatenate, zip(*in_order, strict=True))
+        return np.bincount(at, parts, len(of)).astype(np.float64)  # of nothing an integer
 
-    table = _rounded(summed(table.sort("of").with_columns(turn=0), Shared.narrowed))
-    table = table.filter(pl.col("moves") > CLOSE * pl.max("moves"))
-    if asked[0][1].name not in RATIOS or not len(table):
-        return table
-    falls = table.sort("of", "moved", "rank", "row", descending=[False, True, False, False], nulls_last=True)
-    falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < (n or len(table)))
-    return _rounded(summed(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves").cum_min().over("of").clip(0)))
-
-
-def _rounded(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with what its documents move as it is ordered by: equal ones are equal, though sums are rounded."""
-    return table.with_columns(moved=pl.col("moves").round_sig_figs(10))
+    return summed
 
 
 def _shares(log: Log, base: int | None) -> Array:
@@ -188,26 +195,3 @@ def _shares(log: Log, base: int | None) -> Array:
     compared = max(len(grid.system_row), 1) - (base is not None)  # systems, as often as which each query has a weight
     total = np.bincount(grid.segment, weight, len(grid.segment_row)) * compared / max(len(grid.system_row), 1)
     return np.nan_to_num(ratio(weight, total[grid.segment]))
-
-
-class _Places:
-    """The rows of a table of documents, sorted by what a judgment belongs to, for the documents of rankings."""
-
-    def __init__(self, log: Log, table: pl.DataFrame) -> None:
-        keys = _keys(log)
-        names = log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
-        self.group = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
-        of = table["of"].to_numpy()
-        self.count = np.bincount(of, minlength=len(names) + 1)
-        self.first = np.cumsum(self.count) - self.count
-        self.scale, number = len(log.table), of * len(log.table) + table["document"].to_numpy()
-        self.order, self.number = np.argsort(number), np.sort(number)
-
-    def of(self, one: Shared) -> tuple[Array, Array, Array]:
-        """Return the rows of all documents of each ranking, the place in them of each weight's, how many they are."""
-        group = self.group[one.at]
-        mine = group[one.weights.query]
-        wanted = mine * self.scale + one.doc
-        at = np.searchsorted(self.number[:-1], wanted)
-        turn = np.where(self.number[at] == wanted, self.order[at] - self.first[mine], UNTURNED)
-        return spans(self.first[group], self.count[group]), turn, self.count[group]

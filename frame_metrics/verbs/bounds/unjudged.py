@@ -19,6 +19,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
 
 Pair: TypeAlias = tuple[Array, Array]
+Given: TypeAlias = tuple[Array, Array, Array]  # of documents: what is said of some, how many are judged, and highest
 Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
 
 
@@ -340,28 +341,27 @@ class Gains:
             gained[done], cost[done] = 0, 0
         return total, ideal
 
-    def judged(self, at: Array, turn: Array, begin: Array, end: Array, way: int) -> Gains:
-        """Return the gains of some queries, once documents of each are judged: no gain, the highest, no gain ...
+    def judged(self, at: Array, given: Array, n: Array, tops: Array) -> Gains:
+        """Return the gains of some queries, once documents of each are judged: of no gain, or of the highest.
 
         Parameters
         ----------
         at : the queries, which may repeat.
-        turn : of the document of each weight of these, its place in some order, shape (queries, weights).
-        begin, end : the places from the first up to the last, without the end, that are judged. What has no weight is
-            at the others.
-        way : 0, or 1 to begin with the highest gain.
+        given : of the document of each weight of these, 1 for no gain, 2 for the highest, and 0 where it is not judged,
+            shape (queries, weights).
+        n, tops : how many documents are judged, and have the highest gain, those without a weight included.
         """
-        done, n, top = (begin[:, None] <= turn) & (turn < end[:, None]), end - begin, self.levels[-1]
+        done, top = given > 0, self.levels[-1]
         gone = np.where(done, np.diff(self.sums[at], axis=1), 0)
         return replace(
             self,
-            start=self.start[at] + top * (gone * ((turn - begin[:, None] + way) % 2)).sum(axis=1),
+            start=self.start[at] + top * (gone * (given == 2)).sum(axis=1),
             sums=self.sums[at] - _after(0, np.cumsum(gone, axis=1)),
             added=self.added[at] - _after(0, np.cumsum(done, axis=1)),
             above=self.above[at] - (gone > 0).sum(axis=1),
             outside=np.maximum(self.outside[at] + done.sum(axis=1) - n, 0),
             width=self.width[at],
-            reach=self.reach[at] + ((n + way) // 2 * (top > 0))[:, None],
+            reach=self.reach[at] + (tops * (top > 0))[:, None],
             ends=self.ends[at],
         )
 
