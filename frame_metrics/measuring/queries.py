@@ -39,6 +39,9 @@ class Measured:
     weights: dict[int, Array] = field(default_factory=dict)
     shown: Results | None = None  # the results of all lists, where some metric is of them together
     unpaired: Array | None = None  # queries of each segment that one of two frames has alone; None where one is read
+    # Where rankings were added up, and each stands for many: what ``tallies`` returns, and how many are evaluated.
+    sums: tuple[list[int], list[Tally]] | None = None
+    many: Array | None = None
 
     @property
     def results(self) -> Results:
@@ -157,7 +160,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         check_probability(name, log.table["score"], str(columns.score))
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    measured = _unfilled(log, asked, averages, evaluated)
+    measured = unfilled(log, asked, averages, evaluated)
 
     def work(block: Block) -> None:
         for name, metric in strict:
@@ -176,7 +179,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
-def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
+def unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
     """Return room for the values of metrics, and for what their averages need beside."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
@@ -255,6 +258,8 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     With two metrics and the averages macro and median that is [0, 0, 1, 1] and four sums. An average that a metric has
     under two names is there once.
     """
+    if measured.sums is not None:
+        return measured.sums
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []

@@ -111,5 +111,5 @@ def _check_shared(work: pieces.Measuring, counts: pl.DataFrame) -> None:
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result of a piece, with the systems of all pieces."""
     systems = known[NAME] if work.unnumbered else None
-    answer = finish(pieces.restored_values(*pieces.with_systems_numbered(table, work, systems)))
-    return PolarsFrame(None).given_back(answer)
+    table, work = pieces.with_systems_numbered(table, work, systems)
+    return PolarsFrame(None).given_back(finish(work.together(table)))
