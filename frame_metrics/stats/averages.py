@@ -138,7 +138,7 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     -------
     Shape (3, tallies, n).
     """
-    rests_on, undefined, each, *ends = _parted(tallies, numbers_within(tallies, group, n))
+    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
     for i, average in enumerate(tallies):
         if average.level is not None:
             each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
@@ -154,29 +154,34 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
     ``group`` is that of ``averages_within``.
     """
-    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    added, means = within(group, n, [*counted, *_summed(tallies)[0]]), [one.ends for one in tallies if one.ends]
-    ends = (within(group, n, [mean[at] for mean in means], ufunc) for at, ufunc in enumerate((np.fmin, np.fmax)))
-    return np.concatenate([added, *ends])
+    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
+    return np.concatenate([rests_on, undefined, *each, *ends])
 
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
-    """Return the same averages of groups of queries, by the numbers of these, as if each group were a query."""
-    rests_on, undefined, each, least, most = _parted(tallies, numbers)
+    """Return the same averages over groups of queries, of which each is now one query, by the numbers of the groups."""
+    columns, edges = _summed(tallies)
+    means = sum(one.ends is not None for one in tallies)
+    sizes = [len(tallies), len(tallies), len(columns), means]
+    rests_on, undefined, sums, least, most = np.split(numbers, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
-    made = zip(tallies, each, rests_on, undefined, strict=True)
+    parts = zip(tallies, _apart(sums, edges), rests_on, undefined, strict=True)
     return [
         replace(one, columns=tuple(rows), defined=n, undefined=lacking, ends=one.ends and next(ends))
-        for one, rows, n, lacking in made
+        for one, rows, n, lacking in parts
     ]
 
 
-def _parted(tallies: list[Tally], numbers: Array) -> tuple[Array, Array, list[Array], Array, Array]:
-    """Queries that count and undefined ones, sums of each tally, least and greatest values of means."""
-    m, means = len(tallies), sum(average.ends is not None for average in tallies)
+def _summed_within(
+    tallies: list[Tally], group: Array | None, n: int
+) -> tuple[Array, Array, list[Array], tuple[Array, Array]]:
+    """Queries that count and undefined ones, sums of each tally, least and greatest values of means, within groups."""
     columns, edges = _summed(tallies)
-    n, undefined, sums, least, most = np.split(numbers, [*accumulate([m, m, len(columns), means])])
-    return n, undefined, _apart(sums, edges), least, most
+    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
+    table, m = within(group, n, [*counted, *columns]), len(tallies)
+    ends = [average.ends for average in tallies if average.ends is not None]
+    least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
+    return table[:m], table[m : 2 * m], _apart(table[2 * m :], edges), (least, most)
 
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
