@@ -35,7 +35,6 @@ class Grid:
     query_row: Array  # a row that holds each query, shape (queries,)
     pool: Pools | None  # the judged documents of each ranking, where its rows are not all there is
     placed: Array | None = None  # whether all key columns of each segment are known, shape (segments,); None: of all
-    stands_for: Array | None = None  # the counts of ``of_log_and_shared`` that rankings were added up to; None: own
 
     @property
     def size(self) -> Array:
@@ -47,15 +46,6 @@ class Grid:
     def of_log(self) -> Array:
         """True for the rankings that the log has, and no judgments or other systems alone, shape (rankings,)."""
         return np.arange(len(self.pair)) < len(self.rankings.first_row)
-
-    @property
-    def of_log_and_shared(self) -> Array:
-        """Rankings that the log has, and those of them whose pair another system has too, shape (2, rankings)."""
-        if self.stands_for is not None:
-            return self.stands_for
-        own = self.of_log
-        several = np.bincount(self.pair[own], minlength=self.n_pairs) > 1
-        return np.array([own, own & several[self.pair]])
 
     @cached_property
     def n_pairs(self) -> int:
@@ -229,5 +219,6 @@ def rankings_of_systems(grid: Grid) -> Array:
 
     A pair is one of a segment and a query.
     """
-    n = len(grid.system_row)
-    return np.array([np.bincount(grid.system, each, minlength=n) for each in grid.of_log_and_shared]).astype(np.int64)
+    own, n = grid.of_log, len(grid.system_row)
+    several = np.bincount(grid.pair[own], minlength=grid.n_pairs) > 1
+    return np.array([np.bincount(grid.system[some], minlength=n) for some in (own, own & several[grid.pair])])

@@ -16,7 +16,7 @@ from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
 
-SUM, OF_LOG, SHARED = "\0sum:", "\0of log", "\0shared"  # columns of what is gathered, of each system and segment
+SUM = "\0sum:"  # columns of what is gathered, of each system and segment
 
 
 def measured_of(
@@ -61,19 +61,19 @@ class Summing(pieces.Measuring):
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
         log, grid = measured.log, measured.log.grid
         _, first, cell = np.unique(grid.cell, return_index=True, return_inverse=True)
-        counts = within(cell, len(first), [measured.evaluated, *grid.of_log_and_shared])
+        evaluated = within(cell, len(first), [measured.evaluated])
         sums = numbers_within(tallies(measured, self.averages)[1], cell[measured.evaluated], len(first))
         at = np.sort(first)  # what is known of the piece stays in its first row
-        each = pieces.of_rankings(log, self, {pieces.ANSWERED: answered(measured)}, ordered=ordered)
+        own = {pieces.ANSWERED: answered(measured)} | pieces.counts_of_systems(log, grid.system)
+        each = pieces.of_rankings(log, self, own, ordered=ordered)
         columns = {name: values[at] for name, values in each.columns.items()}
-        names = (pieces.EVALUATED, OF_LOG, SHARED, *(f"{SUM}{i}" for i in range(len(sums))))
-        added = zip(names, np.concatenate([counts, sums])[:, cell[at]], strict=True)
+        names = (pieces.EVALUATED, *(f"{SUM}{i}" for i in range(len(sums))))
+        added = zip(names, np.concatenate([evaluated, sums])[:, cell[at]], strict=True)
         columns |= {name: pl.Series(values) for name, values in added}
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
     def together(self, table: pl.DataFrame) -> Measured:
         log, table = pieces.restored(table, self)
-        log = replace(log, grid=replace(log.grid, stands_for=table.select(OF_LOG, SHARED).to_numpy().T))
         numbers = table.select(name for name in table.columns if name.startswith(SUM)).to_numpy().T
         nothing, all_of = np.zeros(len(table), bool), np.ones(len(table), bool)
         weight = np.zeros(len(table)) if self.plan.columns.weight else None

@@ -15,7 +15,7 @@ from frame_metrics.border.pieces import CATEGORIES, ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
-from frame_metrics.data.grid import Grid
+from frame_metrics.data.grid import Grid, rankings_of_systems
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
@@ -36,7 +36,7 @@ from frame_metrics.measuring.queries import (
 )
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, at_once, check_shared
+from frame_metrics.plan.source import InPieces, Source, at_once, check_shared, check_systems
 from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
@@ -50,6 +50,8 @@ WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
 PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
+# In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
+OF_SYSTEMS = ("\0rankings", "\0shared")
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
@@ -57,7 +59,10 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
     check_scale(work, source)
     table, work = gather(work, source)
     measured = work.together(table)
-    check_shared(measured.log)
+    if OF_SYSTEMS[0] in table.columns:
+        check_shared_of_pieces(table, work)
+    else:
+        check_shared(measured.log)
     check_positions(positions(measured.log))
     check_grades(work.asked, measured.log)
     return measured
@@ -269,6 +274,24 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     once = [pl.when(pl.col(ROW_OF).is_first_distinct()).then(pl.col(name)).alias(name) for name in known]
     table = table.with_columns(pl.col(NUMBER).alias(SYSTEM), *once).drop(PIECE_OF, ROW_OF, NUMBER, NAMES)
     return table, replace(work, systems=systems)
+
+
+def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
+    """Return what stands in the first row of each system of a piece, by the number of each row's; none without any."""
+    if not log.columns.system:
+        return {}
+    here, first = np.unique(system, return_index=True)
+    counts = np.zeros((2, len(system)), np.int64)
+    counts[:, first] = rankings_of_systems(log.grid)[:, here]
+    return dict(zip(OF_SYSTEMS, map(pl.Series, counts), strict=True))
+
+
+def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
+    """Raise for a system that shares no query with another, by what was counted in all pieces."""
+    if work.columns.system:
+        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
+        names = work.names.gather(number)
+        check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
