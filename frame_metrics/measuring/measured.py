@@ -38,11 +38,11 @@ def measured_of(
     """
     if not isinstance(source, InPieces):
         return measure(source.log(queries=queries, totals=totals, arms=arms), asked, averages)
-    kind = Summing if not queries and _add_up(source, asked, averages) else pieces.Measuring
+    kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
     return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
 
 
-def _add_up(source: InPieces, asked: Asked, averages: Averages) -> bool:
+def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
     """Return True where sums are sent: averages, columns and errors need no single rankings.
 
     Those of a file come here one piece after the other, and give the averages of a frame in memory to the last bit.
@@ -75,9 +75,9 @@ class Summing(pieces.Measuring):
     def together(self, table: pl.DataFrame) -> Measured:
         log, table = pieces.restored(table, self)
         numbers = table.select(name for name in table.columns if name.startswith(SUM)).to_numpy().T
-        nothing, all_of = np.zeros(len(table), bool), np.ones(len(table), bool)
-        weight = np.zeros(len(table)) if self.plan.columns.weight else None
-        measured = replace(unfilled(log, self.asked, self.averages, nothing), weight=weight)
-        of, sums = tallies(measured, self.averages)  # of no ranking
+        n = len(table)
+        weight = np.zeros(n) if self.plan.columns.weight else None
+        blank = replace(unfilled(log, self.asked, self.averages, np.zeros(n, bool)), weight=weight)
+        of, sums = tallies(blank, self.averages)  # of no ranking
         many = table[pieces.EVALUATED].to_numpy()
-        return replace(measured, evaluated=all_of, sums=(of, of_numbers(sums, numbers)), many=many)
+        return replace(blank, evaluated=np.ones(n, bool), sums=(of, of_numbers(sums, numbers)), many=many)
