@@ -8,15 +8,17 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.log import Log
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring import pieces
-from frame_metrics.measuring.queries import Measured, answered, measure, tallies, unfilled
+from frame_metrics.measuring.queries import Measured, measure, tallies
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
 
-SUM = "\0sum:"  # columns of what is gathered, of each system and segment
+SUMS = "\0sums"  # in the row that stands for many: how many are evaluated, and the numbers of their averages
+FEW = 6  # a ranking takes about a sixth of what sums take
 
 
 def measured_of(
@@ -56,28 +58,28 @@ def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool
 
 @dataclass(frozen=True, eq=False)
 class Summing(pieces.Measuring):
-    """Sums over the rankings of each system and segment of a piece; the first ranking stands for all of them."""
+    """Sums over the rankings of each system and segment of a piece; the first stands for all, and few stay apart."""
 
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
-        log, grid = measured.log, measured.log.grid
-        _, first, cell = np.unique(grid.cell, return_index=True, return_inverse=True)
-        evaluated = within(cell, len(first), [measured.evaluated])
-        sums = numbers_within(tallies(measured, self.averages)[1], cell[measured.evaluated], len(first))
-        at = np.sort(first)  # what is known of the piece stays in its first row
-        own = {pieces.ANSWERED: answered(measured)} | pieces.counts_of_systems(log, grid.system)
-        each = pieces.of_rankings(log, self, own, ordered=ordered)
-        columns = {name: values[at] for name, values in each.columns.items()}
-        names = (pieces.EVALUATED, *(f"{SUM}{i}" for i in range(len(sums))))
-        added = zip(names, np.concatenate([evaluated, sums])[:, cell[at]], strict=True)
-        columns |= {name: pl.Series(values) for name, values in added}
+        log, evaluated = measured.log, measured.evaluated
+        many = np.bincount(log.grid.cell) >= FEW
+        group, n = np.where(many, np.cumsum(many) - 1, -1)[log.grid.cell], int(many.sum())
+        numbers = numbers_within(tallies(measured, self.averages)[1], group[evaluated], n)
+        sums = np.concatenate([within(group, n, [evaluated]), numbers]).T.tolist()
+        stays = group < 0
+        stays[np.unique(group, return_index=True)[1]] = True  # the very first too, which has the facts of the piece
+        each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
+        columns = each.columns | pieces.counts_of_systems(log, log.grid.system)
+        columns = {name: values[at] for name, values in columns.items()}
+        columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 
-    def together(self, table: pl.DataFrame) -> Measured:
-        log, table = pieces.restored(table, self)
-        numbers = table.select(name for name in table.columns if name.startswith(SUM)).to_numpy().T
-        n = len(table)
-        weight = np.zeros(n) if self.plan.columns.weight else None
-        blank = replace(unfilled(log, self.asked, self.averages, np.zeros(n, bool)), weight=weight)
-        of, sums = tallies(blank, self.averages)  # of no ranking
-        many = table[pieces.EVALUATED].to_numpy()
-        return replace(blank, evaluated=np.ones(n, bool), sums=(of, of_numbers(sums, numbers)), many=many)
+    def together(self, log: Log, table: pl.DataFrame) -> Measured:
+        measured, summed = super().together(log, table), table[SUMS].is_not_null().to_numpy()
+        measured = replace(measured, evaluated=measured.evaluated | summed)
+        of, each = tallies(measured, self.averages)
+        n = int(measured.evaluated.sum())
+        numbers = np.concatenate([np.ones((1, n)), numbers_within(each, np.arange(n), n)])
+        sums = table[SUMS].drop_nulls().explode().to_numpy()
+        numbers[:, summed[measured.evaluated]] = sums.reshape(-1, len(numbers)).T
+        return replace(measured, sums=(of, of_numbers(each, numbers[1:])), many=numbers[0])

@@ -58,7 +58,7 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
     """Measure every ranking of all pieces."""
     check_scale(work, source)
     table, work = gather(work, source)
-    measured = work.together(table)
+    measured = work.together(*restored(table, work))
     if OF_SYSTEMS[0] in table.columns:
         check_shared_of_pieces(table, work)
     else:
@@ -182,9 +182,8 @@ class Measuring(Work):
         columns |= {SAMPLING: log.sampling} if self.plan.judged is not None and self.plan.judged.sampling else {}
         return of_rankings(log, self, columns, ordered=ordered)
 
-    def together(self, table: pl.DataFrame) -> Measured:
+    def together(self, log: Log, table: pl.DataFrame) -> Measured:
         """The values of all pieces, as if measured at once."""
-        log, table = restored(table, self)
         values = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}

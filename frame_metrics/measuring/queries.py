@@ -160,7 +160,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         check_probability(name, log.table["score"], str(columns.score))
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    measured = unfilled(log, asked, averages, evaluated)
+    measured = _unfilled(log, asked, averages, evaluated)
 
     def work(block: Block) -> None:
         for name, metric in strict:
@@ -179,7 +179,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
-def unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
+def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
     """Return room for the values of metrics, and for what their averages need beside."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}

@@ -107,4 +107,4 @@ def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl
     """Return the rows of the result of a piece, with the systems of all pieces."""
     systems = known[NAME] if work.unnumbered else None
     table, work = pieces.with_systems_numbered(table, work, systems)
-    return PolarsFrame(None).given_back(finish(work.together(table)))
+    return PolarsFrame(None).given_back(finish(work.together(*pieces.restored(table, work))))
