@@ -18,7 +18,7 @@ from frame_metrics.stats.averages import Averages, averages_of, numbers_within, 
 from frame_metrics.stats.quantiles import level_of
 
 SUMS = "\0sums"  # in the row that stands for many: how many are evaluated, and the numbers of their averages
-FEW = 6  # a ranking takes about a sixth of what sums take
+FEW = 6  # rankings that take as much as their sums
 
 
 def measured_of(
@@ -58,7 +58,10 @@ def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool
 
 @dataclass(frozen=True, eq=False)
 class Summing(pieces.Measuring):
-    """Sums over the rankings of each system and segment of a piece; the first stands for all, and few stay apart."""
+    """Sums over the rankings of each system and segment of a piece, of which the first stands for all.
+
+    Few rankings are sent as they are, which is less than their sums.
+    """
 
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
         log, evaluated = measured.log, measured.evaluated
@@ -76,6 +79,8 @@ class Summing(pieces.Measuring):
 
     def together(self, log: Log, table: pl.DataFrame) -> Measured:
         measured, summed = super().together(log, table), table[SUMS].is_not_null().to_numpy()
+        if not summed.any():
+            return measured
         measured = replace(measured, evaluated=measured.evaluated | summed)
         of, each = tallies(measured, self.averages)
         n = int(measured.evaluated.sum())
