@@ -18,6 +18,7 @@ import pytest
 from frame_metrics import IRM
 from frame_metrics.border import files, sent, spark
 from frame_metrics.border.duckdb import DuckDBFrame
+from frame_metrics.border.engine import Engine
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import LazyPolars
@@ -107,6 +108,7 @@ __all__ = [
     "reads",
     "registered",
     "resampled",
+    "rows_brought",
     "share_of",
     "short_looks_at_files",
     "small_blocks",
@@ -160,6 +162,22 @@ def small_pieces_of_spark(rows: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "PIECE_ROWS", rows)
         yield
+
+
+@contextmanager
+def rows_brought() -> Iterator[list[int]]:
+    """Note how many rows come here each time that something is gathered on a cluster."""
+    gathered, seen = Engine.gathered, list[int]()
+
+    def noted(self: Engine, asked: Gathering) -> pl.DataFrame:
+        assert asked.together is None
+        table = gathered(self, asked)
+        seen.append(len(table))
+        return table
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "gathered", noted)
+        yield seen
 
 
 @contextmanager

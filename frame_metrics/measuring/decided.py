@@ -13,7 +13,6 @@ from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
-from frame_metrics.data.grid import rankings_of_systems
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import SHARES, check_level, check_positions, positions_in, undecided, undecided_shares
@@ -24,7 +23,9 @@ from frame_metrics.measuring.pieces import (
     PLACED,
     SYSTEM,
     Work,
+    check_shared_of_pieces,
     conventions_of,
+    counts_of_systems,
     facts,
     gather,
     key_rows,
@@ -34,11 +35,9 @@ from frame_metrics.measuring.pieces import (
     work_of,
 )
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, check_systems
+from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.roles.series import largest_grade
 
-# In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
-OF_SYSTEMS = ("\0rankings", "\0shared")
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 
 
@@ -71,12 +70,7 @@ class Counting(Work):
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
         which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
-        if log.columns.system:
-            here, first = np.unique(system, return_index=True)
-            counts = np.zeros((2, len(system)), np.int64)
-            counts[:, first] = rankings_of_systems(grid)[:, here]
-            which |= zip(OF_SYSTEMS, counts, strict=True)
-        out = {name: pl.Series(values) for name, values in which.items()}
+        out = {name: pl.Series(values) for name, values in which.items()} | counts_of_systems(log, system)
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
 
 
@@ -135,7 +129,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table, work = gather(work, source)
     if kind is Counting:  # and not an audit, which goes on
         judging = work.plan.judged or columns
-        _check_shared(table, work)
+        check_shared_of_pieces(table, work)
         check_positions(positions_in(table, columns))
         if not judging.label:
             shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), work.plan.conventions)
@@ -156,14 +150,6 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
     return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)
-
-
-def _check_shared(table: pl.DataFrame, work: Counting) -> None:
-    """Raise for a system that shares no query with another."""
-    if work.columns.system:
-        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
-        names = work.names.gather(number)
-        check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:

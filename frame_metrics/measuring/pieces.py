@@ -15,7 +15,7 @@ from frame_metrics.border.pieces import CATEGORIES, ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
-from frame_metrics.data.grid import Grid
+from frame_metrics.data.grid import Grid, rankings_of_systems
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
@@ -33,11 +33,10 @@ from frame_metrics.measuring.queries import (
     check_ideal,
     each_ranking,
     lacks_scale,
-    measure,
 )
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, at_once, check_shared
+from frame_metrics.plan.source import InPieces, Source, at_once, check_shared, check_systems
 from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
@@ -51,34 +50,19 @@ WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
 PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
-
-
-def measured_of(
-    source: Source,
-    asked: Asked,
-    averages: Averages = (None,),
-    *,
-    queries: bool = True,
-    totals: bool = False,
-    arms: bool = False,
-) -> Measured:
-    """Compute metrics for every ranking of what is read.
-
-    Parameters
-    ----------
-    averages : those that will be asked for, which need counts of some metrics.
-    queries, totals, arms : see ``read_log``.
-    """
-    if isinstance(source, InPieces):
-        return gathered_of(work_of(Measuring, source, asked, averages, totals=totals, arms=arms), source)
-    return measure(source.log(queries=queries, totals=totals, arms=arms), asked, averages)
+# In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
+OF_SYSTEMS = ("\0rankings", "\0shared")
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
     """Measure every ranking of all pieces."""
     check_scale(work, source)
-    measured = restored_values(*gather(work, source))
-    check_shared(measured.log)
+    table, work = gather(work, source)
+    measured = work.together(*restored(table, work))
+    if OF_SYSTEMS[0] in table.columns:
+        check_shared_of_pieces(table, work)
+    else:
+        check_shared(measured.log)
     check_positions(positions(measured.log))
     check_grades(work.asked, measured.log)
     return measured
@@ -181,7 +165,32 @@ class Measuring(Work):
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
         check_ideal(self.asked, log)
-        return _kept(self.measured(log), self, ordered=ordered)
+        return self.kept(self.measured(log), ordered=ordered)
+
+    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
+        """A row for each ranking of a piece: its values, and what averages and tests need of it."""
+        log = measured.log
+        columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
+        columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
+        columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
+        columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
+        if measured.shown is not None:
+            columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
+        columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
+        columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
+        columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
+        columns |= {SAMPLING: log.sampling} if self.plan.judged is not None and self.plan.judged.sampling else {}
+        return of_rankings(log, self, columns, ordered=ordered)
+
+    def together(self, log: Log, table: pl.DataFrame) -> Measured:
+        """The values of all pieces, as if measured at once."""
+        values = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
+        counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
+        rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
+        weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
+        evaluated = table[EVALUATED].to_numpy()
+        shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
+        return Measured(log, self.asked, values, counts, rows, evaluated, weight, cluster, weights=weights, shown=shown)
 
     def measured(self, log: Log) -> Measured:
         """Measure every ranking of a piece."""
@@ -266,6 +275,24 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
     return table, replace(work, systems=systems)
 
 
+def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
+    """Return what stands in the first row of each system of a piece, by the number of each row's; none without any."""
+    if not log.columns.system:
+        return {}
+    here, first = np.unique(system, return_index=True)
+    counts = np.zeros((2, len(system)), np.int64)
+    counts[:, first] = rankings_of_systems(log.grid)[:, here]
+    return dict(zip(OF_SYSTEMS, map(pl.Series, counts), strict=True))
+
+
+def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
+    """Raise for a system that shares no query with another, by what was counted in all pieces."""
+    if work.columns.system:
+        number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
+        names = work.names.gather(number)
+        check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
+
+
 def check_flags(table: pl.DataFrame, work: Work) -> None:
     """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
     if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
@@ -280,22 +307,6 @@ def check_judgments(work: Work, source: Source) -> None:
     columns, conventions = work.plan.columns, work.plan.conventions
     log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
     read_judgments(*qrels, log, columns, conventions)
-
-
-def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
-    """A row for each ranking of a piece: its values, and what averages and tests need of it."""
-    log = measured.log
-    columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
-    columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
-    columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
-    columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
-    if measured.shown is not None:
-        columns |= measured.shown.in_lists(log.table["doc"], len(measured.evaluated))
-    columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
-    columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
-    columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
-    columns |= {SAMPLING: log.sampling} if work.plan.judged is not None and work.plan.judged.sampling else {}
-    return of_rankings(log, work, columns, ordered=ordered)
 
 
 def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
@@ -387,18 +398,6 @@ def _cluster_rows(log: Log) -> Array:
     own = grid.pair[grid.of_log]
     first[own[::-1]] = grid.rankings.first_row[::-1]
     return np.where(first[grid.pair] == NONE, row, first[grid.pair])
-
-
-def restored_values(table: pl.DataFrame, work: Measuring) -> Measured:
-    """The values of all pieces, as if measured at once."""
-    log, table = restored(table, work)
-    values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
-    counts, weights = (_of_metrics(table, name, len(work.asked)) for name in (COUNT, WEIGHTS))
-    rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
-    weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
-    evaluated = table[EVALUATED].to_numpy()
-    shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
-    return Measured(log, work.asked, values, counts, rows, evaluated, weight, cluster, weights=weights, shown=shown)
 
 
 def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:

@@ -14,8 +14,8 @@ from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
 from frame_metrics.inputs import Array, Pool, Ranking, Scores
+from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import all_filled
-from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import ENDS, PROXIES, Averaged, EvaluateOptions, tidied
 from frame_metrics.metrics.metric import Metric

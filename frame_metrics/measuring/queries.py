@@ -40,6 +40,9 @@ class Measured:
     weights: dict[int, Array] = field(default_factory=dict)
     shown: Results | None = None  # the results of all lists, where some metric is of them together
     unpaired: Array | None = None  # queries of each segment that one of two frames has alone; None where one is read
+    # Where rankings were added up, and each stands for many: what ``tallies`` returns, and how many are evaluated.
+    sums: tuple[list[int], list[Tally]] | None = None
+    many: Array | None = None
 
     @property
     def results(self) -> Results:
@@ -256,6 +259,8 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     With two metrics and the averages macro and median that is [0, 0, 1, 1] and four sums. An average that a metric has
     under two names is there once.
     """
+    if measured.sums is not None:
+        return measured.sums
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []

@@ -123,12 +123,13 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
-        member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
+        member = segments.place[cell] if count > 1 or log.grid.placed is not None or measured.many is not None else None
         tables.append(_within(measured, of, sums, segments, member))
         if options.ci is not None:
             ends = intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)
             tables[-1] |= zip(ENDS, ends, strict=True)
-        evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
+        n = np.array([len(cell)]) if member is None else np.bincount(member + 1, measured.many, count + 1)[1:]
+        evaluated.append(n)
     place, lists = _together(measured, of)
     averages = [*(tally.average for tally in sums), *[None] * len(lists)]
     of, averages = ([values[i] for i in place] for values in ([*of, *lists], averages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars as pl
@@ -17,11 +17,20 @@ from frame_metrics.errors import BadValueError
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.queries import Measured, check_grades
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.source import InPieces, check_systems
+from frame_metrics.plan.source import InPieces
 
 STRANGE = "\0strange"  # of a piece in which no judgment was found: why not, for its queries and its documents
-COUNTS, NAME, RANKINGS, SHARED = "\0counts", "\0name", "\0rankings", "\0shared"  # of each system of a piece
+NAME = "\0name"  # of each system
 Finish = Callable[[Measured], Answer]
+
+
+@dataclass(frozen=True, eq=False)
+class Telling(pieces.Measuring):
+    """Metrics for each ranking of a piece, and how many rankings each system has, and shares with others."""
+
+    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
+        answer, log = super().kept(measured, ordered=ordered), measured.log
+        return replace(answer, columns=answer.columns | pieces.counts_of_systems(log, log.grid.system))
 
 
 def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
@@ -31,11 +40,11 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
     ----------
     finish : makes the rows of some queries; it can be pickled.
     """
-    work = pieces.work_of(pieces.Measuring, source, asked, (None,))
+    work = pieces.work_of(Telling, source, asked, (None,))
     pieces.check_judgments(work, source)
     pieces.check_scale(work, source)
     alone = replace(work, judgments=None)  # which are sent once
-    steps = partial(_told, alone), partial(_known, alone), partial(_rows, alone, finish)
+    steps = _told, partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
         {}, {}, spread=Spread(work.plan.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
     )
@@ -72,16 +81,9 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
             yield None
 
 
-def _told(work: pieces.Measuring, table: pl.DataFrame) -> pl.DataFrame:
-    """Return one row of a piece, which has its facts, and how many rankings each system has, and shares with others."""
-    columns = work.plan.columns
-    if columns.system is None or not len(table):
-        return table.head(1)
-    own = pieces.with_systems(*pieces.with_systems_numbered(table, work)).filter(pieces.OWN)
-    shared = pl.len().over(*columns.by, pieces.PLACED, *columns.query) > 1
-    each = own.select(pl.col(columns.system).alias(NAME), shared.alias(SHARED)).group_by(NAME)
-    counts = each.agg(pl.len().cast(pl.Int64).alias(RANKINGS), pl.sum(SHARED).cast(pl.Int64))
-    return table.head(1).with_columns(counts.select(pl.struct(pl.all()).implode()).to_series().alias(COUNTS))
+def _told(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the first row of each system of a piece: what was counted of it, and in the very first the facts."""
+    return table.filter(pl.col(pieces.SYSTEM).is_first_distinct())
 
 
 def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
@@ -95,21 +97,14 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
                 raise BadValueError(each[0])
     table, numbered = pieces.with_systems_numbered(told, work)
     log, _ = pieces.restored(table, numbered)
-    if COUNTS in told.columns:
-        _check_shared(work, told[COUNTS].explode().struct.unnest().drop_nulls(RANKINGS))
+    pieces.check_shared_of_pieces(table, numbered)
     check_positions(positions(log))
     check_grades(work.asked, log)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(NAME)
 
 
-def _check_shared(work: pieces.Measuring, counts: pl.DataFrame) -> None:
-    """Raise for a system that shares no query with another."""
-    names, *each = counts.group_by(NAME).agg(pl.sum(RANKINGS, SHARED)).sort(NAME, nulls_last=True)
-    check_systems(work.plan.columns, names.__getitem__, *(one.to_numpy() for one in each))
-
-
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result of a piece, with the systems of all pieces."""
     systems = known[NAME] if work.unnumbered else None
-    answer = finish(pieces.restored_values(*pieces.with_systems_numbered(table, work, systems)))
-    return PolarsFrame(None).given_back(answer)
+    table, work = pieces.with_systems_numbered(table, work, systems)
+    return PolarsFrame(None).given_back(finish(work.together(*pieces.restored(table, work))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -29,7 +29,8 @@ class Tally:
     defined: Array  # whether each query counts, shape (queries,)
     undefined: Array  # whether the metric was undefined for each query, shape (queries,)
     level: float | None = None  # of a quantile, for which the one column is put in order and not summed
-    held: Array | None = None  # of a mean, the values that it is of, NaN where undefined, shape (queries,)
+    # Of a mean, the least and the greatest value of each query, NaN where undefined, shape (queries,) each.
+    ends: tuple[Array, Array] | None = None
 
 
 def _quotient(sums: Array) -> Array:
@@ -96,8 +97,8 @@ def tally(
     plain = weight is None or average == "macro"
     columns = (values, defined) if plain else (values * weight, defined * weight)
     if average == "gmean":
-        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined, held=held)
-    return Tally(average, columns, _quotient, defined, undefined, held=held)
+        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined, ends=(held, held))
+    return Tally(average, columns, _quotient, defined, undefined, ends=(held, held))
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -137,21 +138,50 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     -------
     Shape (3, tallies, n).
     """
-    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    columns, ends = _summed(tallies)
-    table, m = within(group, n, [*counted, *columns]), len(tallies)
-    rests_on, undefined, sums = table[:m], table[m : 2 * m], table[2 * m :]
-    each = _apart(sums, ends)
+    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
     for i, average in enumerate(tallies):
         if average.level is not None:
             each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
-    means = [i for i, average in enumerate(tallies) if average.held is not None]
-    held = [average.held for average in tallies if average.held is not None]
-    # Sums are rounded: see ``no_further``.
-    value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
+    means = [i for i, average in enumerate(tallies) if average.ends is not None]
+    value[means] = np.clip(value[means], *ends)  # sums are rounded: see ``no_further``
     return np.array([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
+
+
+def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
+    """Return all that averages but quantiles need of each group, shape (numbers, n), from which ``of_numbers`` goes on.
+
+    ``group`` is that of ``averages_within``.
+    """
+    rests_on, undefined, each, ends = _summed_within(tallies, group, n)
+    return np.concatenate([rests_on, undefined, *each, *ends])
+
+
+def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
+    """Return the same averages over groups of queries, of which each is now one query, by the numbers of the groups."""
+    columns, edges = _summed(tallies)
+    means = sum(one.ends is not None for one in tallies)
+    sizes = [len(tallies), len(tallies), len(columns), means]
+    rests_on, undefined, sums, least, most = np.split(numbers, [*accumulate(sizes)])
+    ends = zip(least, most, strict=True)
+    parts = zip(tallies, _apart(sums, edges), rests_on, undefined, strict=True)
+    return [
+        replace(one, columns=tuple(rows), defined=n, undefined=lacking, ends=one.ends and next(ends))
+        for one, rows, n, lacking in parts
+    ]
+
+
+def _summed_within(
+    tallies: list[Tally], group: Array | None, n: int
+) -> tuple[Array, Array, list[Array], tuple[Array, Array]]:
+    """Queries that count and undefined ones, sums of each tally, least and greatest values of means, within groups."""
+    columns, edges = _summed(tallies)
+    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
+    table, m = within(group, n, [*counted, *columns]), len(tallies)
+    ends = [average.ends for average in tallies if average.ends is not None]
+    least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
+    return table[:m], table[m : 2 * m], _apart(table[2 * m :], edges), (least, most)
 
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
@@ -169,12 +199,12 @@ def _apart(sums: Array, ends: list[int]) -> list[Array]:
 def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
     """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
 
-    Another ``ufunc`` gives another number than the sum; a group without rows has 0.
+    Another ``ufunc`` gives another number than the sum; a group without rows has 0, or NaN where that is no sum.
 
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     Rows of group -1 are in none.
     """
-    out = np.zeros((len(columns), n))
+    out = np.full((len(columns), n), 0.0 if ufunc is np.add else np.nan)
     order: slice | Array = slice(None)
     there = first = np.zeros(1, np.int64)
     if group is not None:

@@ -17,7 +17,7 @@ from frame_metrics.data.segments import scored
 from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, shown
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
-from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
 from frame_metrics.measuring.results import EvaluateOptions, IntervalOptions, averaged, each_query, number, whole
 from frame_metrics.measuring.rows import check_scores
@@ -130,7 +130,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(source: Source) -> Answer:
-        measured = measured_of(source, asked)
+        measured = measured_of(source, asked, queries=options.per is not None or options.ci is not None)
         rows = each_query(measured) if options.per else averaged(measured, averages)
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
         return replace(rows, columns={name: values[name] for name in columns})

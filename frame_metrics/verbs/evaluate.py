@@ -18,7 +18,7 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
-from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
     ENDS,

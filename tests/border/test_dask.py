@@ -17,7 +17,7 @@ from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelE
 from frame_metrics import metric as own_metric
 from frame_metrics.inputs import Array, Ranking
 from helpers import error, found_by_name
-from inside import Sent, of_version
+from inside import Sent, of_version, rows_brought
 
 
 def _log(seed: int = 0, n: int = 400) -> pd.DataFrame:
@@ -126,6 +126,95 @@ def test_systems(npartitions: int) -> None:
     both = _log().assign(other=lambda own: own["score"].rank(pct=True))
     ours, theirs = (IRM(one, score=["score", "other"]) for one in (dd.from_pandas(both, npartitions=npartitions), both))
     _same(ours.evaluate("ndcg@3"), theirs.evaluate("ndcg@3"))
+
+
+def _runs(queries: int = 40) -> pd.DataFrame:
+    """Rows of three systems, one of them null; one lacks results of some queries, and users have sizes."""
+    rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
+    rows = rows.drop_duplicates(["run", "query", "doc"])
+    rows = rows[(rows["run"] != "a") | ~rows["query"].isin(["q3", "q13", "q33"])]
+    more = [rows.assign(query=rows["query"] + at * "x") for at in range(queries // 40)]
+    rows = pd.concat(more, ignore_index=True)
+    return rows.assign(size=rows["user"] + 5.0, half=rows["user"] % 2)
+
+
+MEANS: dict[str, Any] = {
+    "means": lambda irm: irm.evaluate("ndcg@3", "rr", "num_rel", "bpref"),
+    "segments": lambda irm: irm(by=["day", "half"]).evaluate("ndcg", "precision@3", margins=True),
+    "averages": lambda irm: irm(by="day").evaluate(
+        "precision@3", "recall", average=["macro", "gmean", "micro", "rows"]
+    ),
+    "weights": lambda irm: irm(weight="size").evaluate("map", "rr", "gm_map", average=["weighted", "macro"]),
+    "null": lambda irm: irm(undefined="null", unjudged="drop", by="day").evaluate("ndcg", "rr", layout="wide"),
+    "sizes": lambda irm: irm(collection_size=500).evaluate("specificity@3", "tn", average="micro"),
+    "curve": lambda irm: irm(by="day").curve("ndcg@k", "recall@k", cutoffs=[1, 5]),
+}
+
+
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("judged", [False, True])
+def test_partitions_send_sums(name: str, judged: bool) -> None:
+    """Means are those of pandas, and what comes here of a partition, a row for each segment, grows with no query."""
+    brought: dict[int, list[int]] = {}
+    for queries in (240, 480):
+        rows = _runs(queries)
+        log = rows.drop(columns="grade").dropna(subset="score") if judged else rows
+        qrels = rows.dropna(subset="grade")[["query", "doc", "grade"]].drop_duplicates(["query", "doc"])
+        alone = pd.DataFrame({"query": ["of none"], "doc": ["d1"], "grade": [1.0]})
+        qrels = qrels if name == "weights" else pd.concat([qrels, alone])  # whose weight nobody says
+        frames = dd.from_pandas(log, npartitions=3, sort=False), log
+        ours, theirs = (IRM(one, system="run").judge(qrels) if judged else IRM(one, system="run") for one in frames)
+        with rows_brought() as brought[queries]:
+            found = MEANS[name](ours)
+        _same(found, MEANS[name](theirs))
+    assert brought[240] == brought[480]
+    assert sum(brought[240]) < 120
+
+
+@pytest.mark.parametrize("apart", [0, 5, 10])
+def test_segments_of_few_queries(apart: int) -> None:
+    """Queries of a segment that has few in a partition come as they are, which is less than sums, beside those."""
+    rows = _runs()
+    rows["user"] = rows["user"].where(rows["user"] < apart, -1)
+    ours, theirs = (IRM(one, system="run", by="user") for one in (dd.from_pandas(rows, npartitions=3), rows))
+    with rows_brought() as brought:
+        for given in ({}, {"ci": 0.9, "resamples": 5}):
+            _same(*(one.evaluate("rr", "ndcg", margins=True, **given) for one in (ours, theirs)))
+    sums, every = brought
+    assert sums < every if apart < 10 else sums == every
+
+
+CHANCES = {rank: 1 / rank for rank in range(1, 99)}
+OF_EACH: dict[str, Any] = {
+    "intervals": lambda irm: irm.evaluate("rr", ci=0.9, resamples=9),
+    "quantiles": lambda irm: irm.evaluate("rr", "ap", average=["macro", "median", "q0.9"]),
+    "of all lists": lambda irm: irm(catalogue=1000).evaluate("rr", "catalogue_coverage@2"),
+    "effective sizes": lambda irm: irm(score=None, rank="place", propensity=CHANCES).evaluate("dcg@2"),
+}
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_what_needs_single_queries(name: str) -> None:
+    """Where averages are no sums a row for each query and system comes here, and the numbers are those of pandas."""
+    rows = _runs()
+    rows["place"] = rows.groupby(["run", "query"], dropna=False)["score"].rank("first")
+    ours, theirs = (IRM(one, system="run") for one in (dd.from_pandas(rows, npartitions=3), rows))
+    with rows_brought() as brought:
+        _same(OF_EACH[name](ours), OF_EACH[name](theirs))
+    assert brought[0] >= rows.groupby(["run", "query"], dropna=False).ngroups
+
+
+@pytest.mark.parametrize("undefined", ["raise", None])
+def test_errors_of_the_whole_frame(undefined: str | None) -> None:
+    """What is wrong with the queries of all partitions together is said of all of them, as in pandas."""
+    rows = _runs().sort_values("run", ignore_index=True)
+    rows.loc[rows["query"] < "q2", "grade"] = 0.0
+    if undefined is None:
+        rows["query"] = rows["run"].fillna("c") + rows["query"]  # so that no two systems share one
+    both = (IRM(one, system="run", undefined=undefined) for one in (dd.from_pandas(rows, npartitions=3), rows))
+    said, expected = (error(lambda one=one: one.evaluate("rr")) for one in both)
+    assert said == expected
+    assert f"{'is undefined for' if undefined else 'and no other system has any of one'}" in said
 
 
 READ: list[int] = []  # partitions

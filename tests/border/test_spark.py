@@ -18,7 +18,16 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from helpers import ROOT, error, made_log, output_of, script
-from inside import TIMES, Gathering, SparkFrame, few_distinct_rows, of_version, small_pieces_of_spark, whole_queries
+from inside import (
+    TIMES,
+    Gathering,
+    SparkFrame,
+    few_distinct_rows,
+    of_version,
+    rows_brought,
+    small_pieces_of_spark,
+    whole_queries,
+)
 
 KEYS = ["query", "day"]
 SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
@@ -201,8 +210,9 @@ def test_types_that_spark_does_not_compare(session: Any, value: str) -> None:
 def test_what_spark_does_not_bring(session: Any) -> None:
     """More than the driver takes, and a stream without an end, are told with the setting and the way out."""
     many = session.range(600_000).selectExpr("cast(id as string) as query", "rand() as score", "1 as grade")
-    said = error(lambda: many.irm.evaluate("rr"), NotComputableError)
+    said = error(lambda: many.irm.evaluate("rr", ci=0.9), NotComputableError)
     assert said.startswith("what comes to the driver takes more than spark.driver.maxResultSize allows: ")
+    assert many.irm.evaluate("rr").toArrow().column("n").to_pylist() == [600_000]  # sums are few
     stream = session.readStream.format("rate").load().selectExpr("value as query", "1.0D as score", "1 as grade")
     said = error(lambda: stream.irm.evaluate("rr"), NotComputableError)
     assert said.startswith("a streaming DataFrame has no end to measure; write it ")
@@ -347,6 +357,11 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "audit": lambda irm: irm(by="segment").audit(),
     "bounds": lambda irm: irm(by="segment").bounds("ndcg@10", "rr", of="ties"),
 }
+MEANS: dict[str, Callable[[Any], Any]] = {
+    "means": lambda irm: irm.evaluate(*TEN),
+    "segments": lambda irm: irm(by="segment", weight="weight").evaluate(*TEN, average=["macro", "gmean"], margins=True),
+    "micro": RANKED["micro"],
+}
 FEW = ("evaluate by", "per_query", "compare", "audit")
 TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "r_precision")
 DECIDED: dict[str, Callable[[Any], Any]] = {
@@ -436,6 +451,24 @@ def test_rows_are_read_once(session: Any) -> None:
             before = read.value
             RANKED[name](irm).collect()
             assert read.value - before == len(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session", ["classic"], indirect=True)
+def test_tasks_send_sums(session: Any) -> None:
+    """What comes to the driver for means, a row for each system and segment of a piece, grows with no query."""
+    brought: dict[int, list[int]] = {}
+    for queries in (200, 500):
+        log = made_log(queries=queries).drop("rank")
+        log = pl.concat(
+            [log.with_columns(run=pl.lit(run), score=pl.col("score") * at) for at, run in enumerate("ab", 1)]
+        )
+        frame = spread(session, log).frame
+        with rows_brought() as brought[queries]:
+            for ask in MEANS.values():
+                check_equal(ask(frame.irm(system="run", doc="doc")), ask(log.irm(system="run", doc="doc")))
+    assert brought[200] == brought[500]
+    assert max(brought[200]) <= 3 * 3 * 4  # in three partitions two systems, and what stands for others, in segments
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from frame_metrics.errors import check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
+from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
-from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read

@@ -1,0 +1,90 @@
+"""Metrics of what is read: in memory at once, else in pieces, which send sums where averages need no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.log import Log
+from frame_metrics.inputs import Lists
+from frame_metrics.measuring import pieces
+from frame_metrics.measuring.queries import Measured, measure, tallies
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.source import InPieces, Source
+from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
+from frame_metrics.stats.quantiles import level_of
+
+SUMS = "\0sums"  # in the row that stands for many: how many are evaluated, and the numbers of their averages
+FEW = 6  # rankings that take as much as their sums
+
+
+def measured_of(
+    source: Source,
+    asked: Asked,
+    averages: Averages = (None,),
+    *,
+    queries: bool = True,
+    totals: bool = False,
+    arms: bool = False,
+) -> Measured:
+    """Compute metrics for every ranking of what is read, or where nothing needs single ones, their sums.
+
+    Parameters
+    ----------
+    averages : those that will be asked for, which need counts of some metrics.
+    queries : whether single queries will be named, or drawn.
+    totals, arms : see ``read_log``.
+    """
+    if not isinstance(source, InPieces):
+        return measure(source.log(queries=queries, totals=totals, arms=arms), asked, averages)
+    kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
+    return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
+
+
+def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
+    """Return True where sums are sent: averages, columns and errors need no single rankings.
+
+    Those of a file come here one piece after the other, and give the averages of a frame in memory to the last bit.
+    """
+    conventions = source.plan.conventions
+    if source.pieces.ordered or conventions.undefined == "raise" or conventions.propensity is not None:
+        return False
+    each = [name for _, metric in asked for name in averages_of(metric, averages, weighted=False)]
+    return all(level_of(name) is None for name in each) and all(metric.input is not Lists for _, metric in asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Summing(pieces.Measuring):
+    """Sums over the rankings of each system and segment of a piece, of which the first stands for all.
+
+    Few rankings are sent as they are, which is less than their sums.
+    """
+
+    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
+        log, evaluated = measured.log, measured.evaluated
+        many = np.bincount(log.grid.cell) >= FEW
+        group, n = np.where(many, np.cumsum(many) - 1, -1)[log.grid.cell], int(many.sum())
+        numbers = numbers_within(tallies(measured, self.averages)[1], group[evaluated], n)
+        sums = np.concatenate([within(group, n, [evaluated]), numbers]).T.tolist()
+        stays = group < 0
+        stays[np.unique(group, return_index=True)[1]] = True  # the very first too, which has the facts of the piece
+        each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
+        columns = each.columns | pieces.counts_of_systems(log, log.grid.system)
+        columns = {name: values[at] for name, values in columns.items()}
+        columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
+        return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
+
+    def together(self, log: Log, table: pl.DataFrame) -> Measured:
+        measured, summed = super().together(log, table), table[SUMS].is_not_null().to_numpy()
+        if not summed.any():
+            return measured
+        measured = replace(measured, evaluated=measured.evaluated | summed)
+        of, each = tallies(measured, self.averages)
+        n = int(measured.evaluated.sum())
+        numbers = np.concatenate([np.ones((1, n)), numbers_within(each, np.arange(n), n)])
+        sums = table[SUMS].drop_nulls().explode().to_numpy()
+        numbers[:, summed[measured.evaluated]] = sums.reshape(-1, len(numbers)).T
+        return replace(measured, sums=(of, of_numbers(each, numbers[1:])), many=numbers[0])
