@@ -26,6 +26,7 @@ class Answer:
     table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
     beside: Any = None  # the judgments, where the keys of rows past the end of the table stand
     spread: Spread | None = None  # how the rows are made where those of the frame are, instead of all that
+    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the caller's columns whose values a column has
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""

@@ -94,7 +94,10 @@ class PandasFrame(Border):
                 keys[name] = _as_pandas(name, at)
                 continue
             keys[self.label(name) if source == name else name] = self._key(source, at, answer.table, answer.beside)
-        return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+        columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
+        for name, whose in answer.classes.items():
+            columns[name] = _like([self.column(own) for own in whose], answer.columns[name], columns[name])
+        return pd.DataFrame(keys | columns)
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
         """The values of a key column at rows of the frame, or of the judgments past its end."""
@@ -244,6 +247,25 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
         return values.to_pandas().array
     return values.to_numpy(writable=True)
+
+
+def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
+    """The values of classes in the type of the first column that has them; those of categories as the values they are.
+
+    ``made``: what pandas makes a column of, where their type is any.
+    """
+    import pandas as pd
+
+    sides = [side.cat.categories.to_series() if hasattr(side, "cat") else side for side in sides]
+    kind = sides[0].dtype
+    if kind == np.dtype(object):
+        known = pd.concat([side.dropna().drop_duplicates() for side in sides if side.dtype == kind]).drop_duplicates()
+        held = dict(zip(_as_series("", known), known, strict=True))
+        return pd.Series([held.get(value, value) for value in values], dtype=object)
+    if hasattr(kind, "pyarrow_dtype"):
+        return of_pandas(values, kind)
+    known = kind.kind not in "mM" if isinstance(kind, np.dtype) else type(kind).__name__ == "SparseDtype"
+    return made if known else pd.Series(made).astype(kind)
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:

@@ -39,6 +39,7 @@ from frame_metrics.roles.series import largest_grade
 
 # In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
 OF_SYSTEMS = ("\0rankings", "\0shared")
+CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that hold classes
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 
 
@@ -164,6 +165,17 @@ def _check_shared(table: pl.DataFrame, work: Counting) -> None:
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
+
+
+def in_own_type(answer: Answer, source: Source) -> Answer:
+    """Return an answer that says whose values its columns of classes have, where that column's type holds them all."""
+    columns, types, whose = source.plan.columns, source.table.schema, {}
+    for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
+        matched = name == "predicted" and source.plan.conventions.match is not None  # of a type of their own
+        sides = [side for side in (None if matched else columns.label, columns.predicted) if side in types]
+        if sides and class_type(types[sides[0]]) == answer.columns[name].dtype:
+            whose[name] = sides
+    return replace(answer, classes=whose)
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:

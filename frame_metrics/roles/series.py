@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, closest, shown
+from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, shown
 from frame_metrics.inputs.gains import LARGEST
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
@@ -233,11 +233,13 @@ def doc_column(values: pl.Series, column: str) -> pl.Series:
 
 def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     """Mark the values that are the given one; null stays null."""
+    given = value
     if values.null_count() == len(values):
         return values.is_null() & pl.Series([None], dtype=pl.Boolean)
     if values.dtype == pl.Boolean and value in (0, 1):
         return values == bool(value)
     try:
+        value = _fields(value)
         if isinstance(value, str) != isinstance(values.dtype, TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
         if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
@@ -246,7 +248,32 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
             return _same_time(values, value)
         return values.cast(pl.String) == value if isinstance(values.dtype, TEXTS) else values == value
     except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
-        raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
+        raise none_of(values, given, column) from None
+
+
+def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
+    """Return the error for what can be none of the values, with the text of it where they have that."""
+    as_text = isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == str(value)).any()
+    hint = did_you_mean(str(value)) if as_text else ""
+    return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
+
+
+def said(kind: pl.DataType) -> str:
+    """Return a type as errors call it; of periods and intervals of pandas, by the names that their fields have here."""
+    names = [field.name for field in kind.fields] if isinstance(kind, pl.Struct) else []
+    if names and names[0].startswith("period["):
+        return names[0]
+    return f"interval {', '.join(names)}" if names and names[0] in ("[left", "(left") else str(kind)
+
+
+def _fields(value: Any) -> Any:
+    """Return a period or an interval of pandas as its column holds it: fields that say its frequency, or its sides."""
+    if hasattr(value, "freqstr"):
+        return {f"period[{value.freqstr}]": value.ordinal}
+    if hasattr(value, "closed_left"):
+        left, right = "(["[value.closed_left], ")]"[value.closed_right]
+        return {f"{left}left": value.left, f"right{right}": value.right}
+    return value
 
 
 def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
