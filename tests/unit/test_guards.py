@@ -457,6 +457,16 @@ def test_facts_about_classes() -> None:
     }
 
 
+def test_equal_scores_that_may_be_rounded() -> None:
+    """Of rows of one segment, and of whole numbers so large that a text of them is read as another one."""
+    scores = [float(f"{2**53 + i}.0") for i in range(3)] + [0.5, 0.5, None]
+    rows = pl.DataFrame({"label": [1, 0, 1, 0, 1, 0], "score": scores, "day": [1, 1, 2, 1, 1, 2]})
+    name = "rows of equal scores past 2**53"
+    assert IRM(rows).audit().filter(check=name).select("severity", "n", "share").rows() == [("warning", 2, 2 / 6)]
+    assert IRM(rows, by="day").audit().filter(check=name)["n"].to_list() == [2]
+    assert name not in IRM(rows.with_columns(pl.col("score") / 4)).audit()["check"]
+
+
 # Bad values
 
 

@@ -16,6 +16,7 @@ from frame_metrics.data.classes import distinct_values, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs.rows import EXACT
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
@@ -298,6 +299,16 @@ def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
     predicted = cases.rows.get_column("predicted", default=None)
     return None if predicted is None or not cases.binary else Seen(cases.number(predicted), cases.number())
+
+
+@check("warning", "rows", name="rows of equal scores past 2**53")
+def equal_scores_of_rows(cases: Cases) -> Seen | None:
+    """rows with the score of another, which float64 does not tell from its neighbours: were they different?"""
+    score = cases.rows.get_column("score", default=None)
+    if score is None:
+        return None
+    equal = cases.rows.select("cell", "score").is_duplicated() & (score.abs() >= EXACT).fill_null(False)
+    return Seen(cases.number(equal), cases.number())
 
 
 @check("fact", "rows")
