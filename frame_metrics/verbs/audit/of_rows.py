@@ -305,7 +305,7 @@ def rows_predicted_relevant(cases: Cases) -> Seen | None:
 def equal_scores_of_rows(cases: Cases) -> Seen | None:
     """rows with the score of another, which float64 does not tell from its neighbours: were they different?"""
     score = cases.rows.get_column("score", default=None)
-    if score is None:
+    if score is None or not cases.binary:
         return None
     equal = cases.rows.select("cell", "score").is_duplicated() & (score.abs() >= EXACT).fill_null(False)
     return Seen(cases.number(equal), cases.number())
