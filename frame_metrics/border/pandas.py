@@ -89,11 +89,11 @@ class PandasFrame(Border):
 
         keys = {}
         for name, at in answer.keys.items():
-            source = answer.source(name)
             if isinstance(at, pl.Series):
                 keys[name] = _as_pandas(name, at)
-                continue
-            keys[self.label(name) if source == name else name] = self._key(source, at, answer.table, answer.beside)
+            else:
+                called = name if name in answer.aliases else self.label(name)
+                keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
         columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
         for name, whose in answer.classes.items():
             columns[name] = _like([self.column(own) for own in whose], answer.columns[name], columns[name])

@@ -95,8 +95,7 @@ class Call:
             several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
             if several and not _is_file(name):
                 raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
-        for name in self.metrics if self.name in NAMED and "value" not in said else ():
-            if not _is_file(name):
+            if self.name in NAMED and "value" not in said and not _is_file(name):
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")

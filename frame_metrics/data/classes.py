@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, said, shown
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import (
-    TEXTS,
-    grade_column,
-    label_column,
-    largest_grade,
-    none_of,
-    refuse_nan,
-    said,
-    same_as,
-)
+from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, none_of, refuse_nan, same_as
 
 SCALE = 3  # so many grades are no yes or no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, shown
+from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, said, shown
 from frame_metrics.inputs.gains import LARGEST
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
@@ -258,14 +258,6 @@ def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
     as_text = isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == str(value)).any()
     hint = did_you_mean(str(value)) if as_text else ""
     return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
-
-
-def said(kind: pl.DataType) -> str:
-    """Return a type as errors call it; of periods and intervals of pandas, by the names that their fields have here."""
-    names = [field.name for field in kind.fields] if isinstance(kind, pl.Struct) else []
-    if names and names[0].startswith("period["):
-        return names[0]
-    return f"interval {', '.join(names)}" if names and names[0] in ("[left", "(left") else str(kind)
 
 
 def _fields(value: Any) -> Any:
