@@ -43,9 +43,7 @@ class Spread:
 
     columns: Sequence[str]  # those of a piece
     keys: Sequence[str]  # those of them that rows of one query agree in
-    queries: (
-        pl.DataFrame | None
-    )  # keys that are in a piece though they may have no rows; ``HAS_ROW`` is false in theirs
+    queries: pl.DataFrame | None  # keys that are in a piece, maybe without rows: ``HAS_ROW`` is false in these
     each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
     told: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
     known: Callable[[pl.DataFrame], pl.DataFrame]  # of what was told of all, what each result needs; it checks that too

@@ -56,9 +56,8 @@ class PandasFrame(Border):
         if type(kind).__name__ == "ArrowDtype":
             return super().holds_lists(column)
         held = values.array if kind == np.dtype(object) else []
-        return isinstance(
-            next((one for one in held if not _is_absent(one)), None), list | np.ndarray
-        )  # a tuple is a value
+        first = next((one for one in held if not _is_absent(one)), None)
+        return isinstance(first, list | np.ndarray)  # a tuple is a value
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
@@ -96,7 +95,8 @@ class PandasFrame(Border):
                 keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
         columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
         for name, whose in answer.classes.items():
-            columns[name] = _like([self.column(own) for own in whose], answer.columns[name], columns[name])
+            if sides := [self.column(own) for own in whose if own in self._names]:
+                columns[name] = _like(sides, answer.columns[name], columns[name])
         return pd.DataFrame(keys | columns)
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
@@ -262,10 +262,8 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
         known = pd.concat([side.dropna().drop_duplicates() for side in sides if side.dtype == kind]).drop_duplicates()
         held = dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([held.get(value, value) for value in values], dtype=object)
-    if hasattr(kind, "pyarrow_dtype"):
-        return of_pandas(values, kind)
-    known = kind.kind not in "mM" if isinstance(kind, np.dtype) else type(kind).__name__ == "SparseDtype"
-    return made if known else pd.Series(made).astype(kind)
+    plain = isinstance(kind, np.dtype) and kind.kind in "biuf"  # which what was made is, if it can be
+    return made if plain else in_type(pd.Series(made), values, kind)
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
@@ -301,6 +299,17 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
         return pd.Series(pd.arrays.ArrowExtensionArray(as_type(values, dtype.pyarrow_dtype)))
     kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
+
+
+def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
+    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
+    if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
+        return of_pandas(read, dtype)
+    try:
+        held = values.astype(dtype)
+    except (TypeError, ValueError):
+        return values
+    return held if held.isna().sum() == values.isna().sum() else values
 
 
 def period_text(number: int, freq: str) -> str:

@@ -20,7 +20,6 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
-NAMED = ("evaluate", "per-query", "compare", "similarity", "report")  # commands that take names of metrics
 SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
 
 
@@ -95,7 +94,7 @@ class Call:
             several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
             if several and not _is_file(name):
                 raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
-            if self.name in NAMED and "value" not in said and not _is_file(name):
+            if self.name != "curve" and "value" not in said and not _is_file(name):
                 read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")

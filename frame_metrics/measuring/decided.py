@@ -168,13 +168,11 @@ def _check_shared(table: pl.DataFrame, work: Counting) -> None:
 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:
-    """Return an answer that says whose values its columns of classes have, where that column's type holds them all."""
+    """Return an answer that says whose values its columns of classes have: of labels, or predictions, of their type."""
     columns, types, whose = source.plan.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
-        matched = name == "predicted" and source.plan.conventions.match is not None  # of a type of their own
-        sides = [side for side in (None if matched else columns.label, columns.predicted) if side in types]
-        if sides and class_type(types[sides[0]]) == answer.columns[name].dtype:
-            whose[name] = sides
+        sides = [side for side in (columns.label, columns.predicted) if side in types]
+        whose[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
     return replace(answer, classes=whose)
 
 

@@ -421,7 +421,7 @@ PANDAS_CLASSES: dict[str, tuple[Any, Any]] = {
     "days of Arrow": (pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32())), None),
     "categories of text": (pd.Series(["a", "b", "c"], dtype="category"), pd.Series(["a"]).dtype),
     "categories of days": (pd.Series(DAYS, dtype="category"), np.dtype(object)),
-    "sparse numbers": (pd.Series([1, 2, 3], dtype=pd.SparseDtype("int64")), np.dtype("int64")),
+    "sparse numbers": (pd.Series([1, 2, 3], dtype=pd.SparseDtype("float64")), None),
 }
 
 

@@ -22,17 +22,7 @@ from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, one_of
-from frame_metrics.verbs.audit.checks import (
-    POOR,
-    RARE,
-    SURE,
-    About,
-    Keys,
-    Seen,
-    cells_in_words,
-    check,
-    seen_in,
-)
+from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_logs import Grades, grades_in_words
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
@@ -304,10 +294,10 @@ def rows_predicted_relevant(cases: Cases) -> Seen | None:
 @check("warning", "rows", name="rows of equal scores past 2**53")
 def equal_scores_of_rows(cases: Cases) -> Seen | None:
     """rows with the score of another, which float64 does not tell from its neighbours: were they different?"""
-    score = cases.rows.get_column("score", default=None)
-    if score is None or not cases.binary:
+    if "score" not in cases.rows.columns or not cases.binary:
         return None
-    equal = cases.rows.select("cell", "score").is_duplicated() & (score.abs() >= EXACT).fill_null(False)
+    scores = cases.rows.select("cell", "score")
+    equal = scores.is_duplicated() & (scores["score"].abs() >= EXACT).fill_null(False)
     return Seen(cases.number(equal), cases.number())
 
 
