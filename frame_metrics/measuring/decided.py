@@ -171,7 +171,7 @@ def in_own_type(answer: Answer, source: Source) -> Answer:
     """Return an answer that says whose values its columns of classes have: of labels, or predictions, of their type."""
     columns, types, whose = source.plan.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
-        sides = [side for side in (columns.label, columns.predicted) if side in types]
+        sides = [str(side) for side in (columns.label, columns.predicted) if side in types]
         whose[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
     return replace(answer, classes=whose)
 
