@@ -259,8 +259,9 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
     sides = [side.cat.categories.to_series() if hasattr(side, "cat") else side for side in sides]
     kind = sides[0].dtype
     if kind == np.dtype(object):
-        known = pd.concat([side.dropna().drop_duplicates() for side in sides if side.dtype == kind]).drop_duplicates()
-        held = dict(zip(_as_series("", known), known, strict=True))
+        held: dict[Any, Any] = {}
+        for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
+            held |= dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([held.get(value, value) for value in values], dtype=object)
     plain = isinstance(kind, np.dtype) and kind.kind in "biuf"  # which what was made is, if it can be
     return made if plain else in_type(pd.Series(made), values, kind)
@@ -303,11 +304,11 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
 
 def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
     """Return values, which were read so, in a type of pandas, if it holds every one of them."""
-    if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
+    if type(dtype).__name__ in EXTENSIONS:
         return of_pandas(read, dtype)
     try:
-        held = values.astype(dtype)
-    except (TypeError, ValueError):
+        held = of_pandas(read, dtype) if hasattr(dtype, "pyarrow_dtype") else values.astype(dtype)
+    except (TypeError, ValueError, NotImplementedError):
         return values
     return held if held.isna().sum() == values.isna().sum() else values
 

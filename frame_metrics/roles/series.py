@@ -348,7 +348,9 @@ def extra_column(values: pl.Series, column: str) -> pl.Series:
 def group_column(values: pl.Series, column: str) -> pl.Series:
     """Return a number for each group, which its text has wherever it stands; NaN where none is named."""
     if values.dtype.is_nested() or values.dtype == pl.Object:
-        raise BadValueError(f"{column}: a group is named by its text, and this column is {said(values.dtype)}; convert it")
+        raise BadValueError(
+            f"{column}: a group is named by its text, and this column is {said(values.dtype)}; convert it"
+        )
     text = values.cast(pl.String)
     known = text.unique().drop_nulls().to_list()
     codes = dict(zip(known, map(code_of, known), strict=True))

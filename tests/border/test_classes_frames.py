@@ -440,6 +440,13 @@ def test_classes_of_pandas_come_back_as_they_are(name: str) -> None:
     assert {*totals.dropna()} == {*values}
 
 
+def test_predictions_may_be_the_text_of_labels() -> None:
+    """A class comes back as the labels have it, and one that is predicted alone as the predictions have it."""
+    ids = [UUID(int=i) for i in range(3)]
+    frame = pd.DataFrame({"label": [*ids[:2], ids[0]], "predicted": [*map(str, ids)]})
+    assert frame.irm().confusion()["actual"].unique().tolist() == [*ids[:2], str(ids[2])]
+
+
 def test_ordered_categories_keep_their_order() -> None:
     """Classes of ordered categories, and of an Enum, stand in its order, and mistakes weigh by it."""
     levels = ["low", "not there", "mid", "high"]
