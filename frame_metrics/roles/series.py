@@ -19,7 +19,6 @@ ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): categories that have a name are equal to none of them
 UNUSUAL = (pl.Int128, pl.UInt128, pl.Float16)  # numpy has none of 128 bits, and of 16 bits polars rounds none down
 SHARES = ("weight", "popularity")  # amounts that need not be whole
-FAR = 1e100  # the square of a sum of such weights is a number, and so is that of weights of 1 over it
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 MOST = 1000  # rows among which a text is looked for
 
@@ -311,14 +310,6 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
         refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
     values = values.cast(pl.Float64)
-    if role == "weight":  # whose sums are multiplied
-        far = (values > FAR) | ((values < 1 / FAR) & (values > 0))
-        refuse(
-            column,
-            far,
-            "are past 1e100 or below 1e-100",
-            "their squares would be infinite or 0: rescale them, or say 0",
-        )
     if values.sum() > LARGEST:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values
