@@ -263,8 +263,8 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
         for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
             held |= dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([held.get(value, value) for value in values], dtype=object)
-    plain = isinstance(kind, np.dtype) and kind.kind in "biuf"  # which what was made is, if it can be
-    return made if plain else in_type(pd.Series(made), values, kind)
+    own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # which what was made is by itself
+    return made if own else in_type(pd.Series(made), values, kind)
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
