@@ -26,6 +26,7 @@ class Answer:
     table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
     beside: Any = None  # the judgments, where the keys of rows past the end of the table stand
     spread: Spread | None = None  # how the rows are made where those of the frame are, instead of all that
+    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the caller's columns whose values a column has
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
@@ -42,9 +43,7 @@ class Spread:
 
     columns: Sequence[str]  # those of a piece
     keys: Sequence[str]  # those of them that rows of one query agree in
-    queries: (
-        pl.DataFrame | None
-    )  # keys that are in a piece though they may have no rows; ``HAS_ROW`` is false in theirs
+    queries: pl.DataFrame | None  # keys that are in a piece, maybe without rows: ``HAS_ROW`` is false in these
     each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
     told: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
     known: Callable[[pl.DataFrame], pl.DataFrame]  # of what was told of all, what each result needs; it checks that too

@@ -138,6 +138,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
+def said(kind: Any) -> str:
+    """Return a type of polars as errors call it; of periods and intervals of pandas, by the names of their fields."""
+    names = [field.name for field in getattr(kind, "fields", ())]
+    if names and names[0].startswith("period["):
+        return names[0]
+    return f"interval {', '.join(names)}" if names and names[0] in ("[left", "(left") else str(kind)
+
+
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
     message = about_rows(column, len(rows), rows[:3], total, what, remedy)

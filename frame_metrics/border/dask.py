@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.border.arrow import DIGITS
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
+from frame_metrics.border.pandas import PandasFrame, in_type
 from frame_metrics.border.pieces import TIMES, counted, hashes, summed
 from frame_metrics.border.protocol import Gathering, Work
 from frame_metrics.border.sent import Sent
@@ -85,15 +85,14 @@ class DaskFrame(Engine):
     def given_back(self, answer: Answer) -> Any:
         from dask.dataframe import from_pandas
 
-        sources = {answer.source(name) for name in answer.keys}
+        sources = {answer.source(name) for name in answer.keys}.union(*answer.classes.values())
         read = answer.table.select(name for name in answer.table.columns if name in sources)
         keys = _as_pandas(read)
         for at, name in enumerate(read.columns):
             if name in self.names():
-                keys.isetitem(at, _in_type(keys[name], read[name], self._empty.column(name).dtype))
+                keys.isetitem(at, in_type(keys[name], read[name], self._empty.column(name).dtype))
         keys.columns = [self._empty.label(name) for name in read.columns]
-        table = PandasFrame(keys).given_back(answer)
-        return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
+        return from_pandas(PandasFrame(keys).given_back(answer), npartitions=1)  # type: ignore[no-untyped-call]
 
     def _taken(self, columns: Sequence[str]) -> Any:
         return self.frame[[self._empty.label(name) for name in columns]]
@@ -128,14 +127,3 @@ def _as_pandas(table: pl.DataFrame) -> Any:
     held: dict[Any, Any] = dict.fromkeys((pl.Int128, pl.UInt128), decimal)
     held |= {pl.List(kind): pl.List(decimal) for kind in held}
     return table.cast(held).to_pandas(use_pyarrow_extension_array=True)
-
-
-def _in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
-    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
-    if type(dtype).__name__ in EXTENSIONS:
-        return of_pandas(read, dtype)
-    try:
-        held = values.astype(dtype)
-    except (TypeError, ValueError):
-        return values
-    return held if held.isna().sum() == values.isna().sum() else values

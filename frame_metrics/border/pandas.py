@@ -56,9 +56,8 @@ class PandasFrame(Border):
         if type(kind).__name__ == "ArrowDtype":
             return super().holds_lists(column)
         held = values.array if kind == np.dtype(object) else []
-        return isinstance(
-            next((one for one in held if not _is_absent(one)), None), list | np.ndarray
-        )  # a tuple is a value
+        first = next((one for one in held if not _is_absent(one)), None)
+        return isinstance(first, list | np.ndarray)  # a tuple is a value
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
@@ -89,12 +88,16 @@ class PandasFrame(Border):
 
         keys = {}
         for name, at in answer.keys.items():
-            source = answer.source(name)
             if isinstance(at, pl.Series):
                 keys[name] = _as_pandas(name, at)
-                continue
-            keys[self.label(name) if source == name else name] = self._key(source, at, answer.table, answer.beside)
-        return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+            else:
+                called = name if name in answer.aliases else self.label(name)
+                keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
+        columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
+        for name, whose in answer.classes.items():
+            if sides := [self.column(own) for own in whose if own in self._names]:
+                columns[name] = _like(sides, answer.columns[name], columns[name])
+        return pd.DataFrame(keys | columns)
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
         """The values of a key column at rows of the frame, or of the judgments past its end."""
@@ -246,6 +249,24 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     return values.to_numpy(writable=True)
 
 
+def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
+    """The values of classes in the type of the first column that has them; those of categories as the values they are.
+
+    ``made``: what pandas makes a column of, where their type is any.
+    """
+    import pandas as pd
+
+    sides = [side.cat.categories.to_series() if hasattr(side, "cat") else side for side in sides]
+    kind = sides[0].dtype
+    if kind == np.dtype(object):
+        held: dict[Any, Any] = {}
+        for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
+            held |= dict(zip(_as_series("", known), known, strict=True))
+        return pd.Series([held.get(value, value) for value in values], dtype=object)
+    own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # which what was made is by itself
+    return made if own else in_type(pd.Series(made), values, kind)
+
+
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     import pandas as pd
@@ -279,6 +300,17 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
         return pd.Series(pd.arrays.ArrowExtensionArray(as_type(values, dtype.pyarrow_dtype)))
     kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
+
+
+def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
+    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
+    if type(dtype).__name__ in EXTENSIONS:
+        return of_pandas(read, dtype)
+    try:
+        held = of_pandas(read, dtype) if hasattr(dtype, "pyarrow_dtype") else values.astype(dtype)
+    except (TypeError, ValueError, NotImplementedError):
+        return values
+    return held if held.isna().sum() == values.isna().sum() else values
 
 
 def period_text(number: int, freq: str) -> str:

@@ -15,6 +15,7 @@ from frame_metrics.command.front import PROGRAM
 from frame_metrics.command.options import JUDGMENTS
 from frame_metrics.command.settings import PROJECT, settings
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
+from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
@@ -94,6 +95,8 @@ class Call:
             several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs
             if several and not _is_file(name):
                 raise BadValueError(f"{name}: metrics are parted by spaces, as {name.replace(',', ' ')}")
+            if self.name != "curve" and "value" not in said and not _is_file(name):
+                read([name])
         if self.name == "curve" and not self.metrics:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
@@ -106,7 +109,7 @@ class Call:
             return writing.format_to(name, said.get("to"), header=header, trec=trec)
         from frame_metrics.report.write import format_of  # which takes a while, and other commands do without
 
-        return format_of(name, said.get("format"))
+        return format_of(name, said.get("format"), f"-o {name}")
 
     @property
     def _read(self) -> list[tuple[str, str | None]]:

@@ -204,8 +204,7 @@ class Job(Call):
         gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
         if self.name in gated:
             return gated[self.name]()
-        verb = getattr(self.irm, self.name.replace("-", "_"))
-        return verb(*self.metrics, **self._of_verb()).collect(), []
+        return getattr(self.irm, self.name.replace("-", "_"))(*self.metrics, **self._of_verb()).collect(), []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}

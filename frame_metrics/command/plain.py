@@ -247,7 +247,8 @@ class PlainText:
         for column, dtype in types.items():
             text = row.get(column, "")
             if text and dtype.is_numeric() and not _reads(text, int if dtype.is_integer() else float):
-                raise self.wrong(line, f"{column} has {shown(text)}, which is no {_told(dtype, one=True)}")
+                way = "; numbers are written as 1234.5" if "," in text else ""
+                raise self.wrong(line, f"{column} has {shown(text)}, which is no {_told(dtype, one=True)}{way}")
 
 
 class _Wrong(Exception):

@@ -40,6 +40,9 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         unknown = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
         flags = [one.partition("=")[0] for one in unknown if one.startswith("-") and one.strip("-")]
+        if message.startswith("argument ") and message.endswith(": expected one argument"):
+            flag = message.removeprefix("argument ").partition(":")[0].partition("/")[0]
+            message = f"{flag} needs a value; one that begins with a dash is written {flag}=-x"
         raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
 
     def _unknown(self, flags: Sequence[str]) -> str:

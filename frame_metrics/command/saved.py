@@ -90,8 +90,7 @@ def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, o
     text = pl.col(column).cast(pl.String)
     for system in saved.systems:
         found = irm.compare(*metrics, baseline=saved.of(system), **(options | {"correction": "none"})).collect()
-        own = found.select(text.unique(maintain_order=True)).to_series().to_list()
-        _check_same(own, saved)
+        _check_same(found.select(text.unique(maintain_order=True)).to_series().to_list(), saved)
         parts.append(found.filter(text.eq_missing(system)))
     if options.get("per_query"):
         return pl.concat(parts)

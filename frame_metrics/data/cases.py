@@ -30,6 +30,7 @@ from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_colu
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
+FAR = 1e100  # the product of two sums of weights up to it is a number, and not 0 of weights from 1 over it on
 MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
 
 
@@ -166,6 +167,10 @@ def _of_several(
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """The weight, count and cluster of rows."""
     out = role_columns(frame, columns, OF_ROWS)
+    if columns.weight:
+        far = (out["weight"] > FAR) | ((out["weight"] < 1 / FAR) & (out["weight"] > 0))
+        way = "their squares would be infinite or 0: rescale them, or say 0"
+        refuse(columns.weight, far, "are past 1e100 or below 1e-100", way)
     if columns.count:
         out |= {"each": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)

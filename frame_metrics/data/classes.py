@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, said, shown
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, refuse_nan, same_as
+from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, none_of, refuse_nan, same_as
 
 SCALE = 3  # so many grades are no yes or no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)
@@ -55,7 +55,7 @@ def sides_of(
 
 def _side(values: pl.Series) -> pl.Series:
     if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
-        raise BadValueError(f"{values.name}: values of type {values.dtype} are no classes; make them text")
+        raise BadValueError(f"{values.name}: values of type {said(values.dtype)} are no classes; make them text")
     refuse_nan(values, values.name)
     return values
 
@@ -198,7 +198,8 @@ def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
 def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
     """Classes as the caller lists them, in the type of the labels."""
     dtype = None if kind == pl.Null else kind
-    column, held = (columns.predicted, kind) if label.dtype == pl.Null else (columns.label, label.dtype)
+    column = columns.predicted if label.dtype == pl.Null else columns.label
+    held = label.cast(kind) if label.dtype == pl.Null else label
     for value in values:
         try:
             one = pl.Series([value], dtype=dtype, strict=True)
@@ -206,7 +207,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
             if not same_as(one, value, str(column)).all():  # as a moment whose nanoseconds were cut off
                 raise TypeError
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-            raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {held}") from None
+            raise none_of(held, value, str(column)) from None
     try:
         return pl.Series(list(values), dtype=dtype, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

@@ -18,10 +18,7 @@ from frame_metrics.roles.series import amount_column, doc_column, refuse
 
 TABLES = ("popularity", "catalogue")
 COUNTS = ("count", "counts", "len", "n", "frequency")  # what a column of counted rows is called
-CHOSEN, SURPRISE = (
-    "popularity",
-    "popularity=surprise",
-)  # columns of a table of documents: how often, and -log2 of the share
+CHOSEN, SURPRISE = "popularity", "popularity=surprise"  # of documents: how often, and -log2 of the share
 
 
 def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -85,9 +84,9 @@ class Segments:
         """Return the key rows of the columns that tell groups apart, and of no other."""
         return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
 
-    def values(self, key: str) -> list[Any]:
+    def values(self, key: str) -> pl.Series:
         """Return the value of a key column in each group."""
-        return self.cells.values[key][self.first].to_list()
+        return self.cells.values[key][self.first]
 
     def text(self, group: int) -> str | None:
         """Return the key values of a group as text; None where no key tells groups apart."""

@@ -13,15 +13,7 @@ import polars as pl
 
 from frame_metrics.answer import frame_of
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import (
-    Pools,
-    codes,
-    find_duplicates,
-    find_rankings,
-    numbers,
-    rows_at,
-    to_array,
-)
+from frame_metrics.data.blocks import Pools, codes, find_duplicates, find_rankings, numbers, rows_at, to_array
 from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.ids import id_hash, in_common_type, in_type_of
 from frame_metrics.errors import BadRowsError, BadValueError, listed

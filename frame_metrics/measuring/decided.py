@@ -38,6 +38,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.roles.series import largest_grade
 
+CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that hold classes
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 
 
@@ -150,6 +151,15 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
     return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)
+
+
+def in_own_type(answer: Answer, source: Source) -> Answer:
+    """Return an answer that says whose values its columns of classes have: of labels, or predictions, of their type."""
+    columns, types, whose = source.plan.columns, source.table.schema, {}
+    for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
+        sides = [str(side) for side in (columns.label, columns.predicted) if side in types]
+        whose[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
+    return replace(answer, classes=whose)
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:

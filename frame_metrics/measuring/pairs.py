@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
@@ -12,11 +13,13 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.shown import value_text
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured, answered, filled
 from frame_metrics.measuring.results import labels
+from frame_metrics.roles.series import same_as
 from frame_metrics.stats.averages import numbered
 
 
@@ -162,12 +165,12 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     order, segments = in_order(log)
     names = names_of(log)
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
-    places, named = [some.index(at) for at in order if at in some], [names[at] for at in some]
-    pairs = [(some[one], some[base]) for one, base in pairs_of(places, named, baseline, str(log.columns.system))]
+    places, column = [some.index(at) for at in order if at in some], str(log.columns.system)
+    pairs = [(some[one], some[base]) for one, base in pairs_of(places, names.gather(some), baseline, column)]
     return Pairing(measured, all_filled(measured), answered(measured), segments, pairs)
 
 
-def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
+def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str) -> list[tuple[int, int]]:
     """Pair each system with the baselines that are named, or without one with every system before it.
 
     Parameters
@@ -178,7 +181,7 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     column : what the caller calls the column of systems.
     """
     if len(names) < 2:
-        there = f"one system, {listed(names)}" if names else "no systems"
+        there = f"one system, {listed(names)}" if len(names) else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
@@ -194,42 +197,44 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     return [(system, base) for system in others for base in bases]
 
 
-def names_of(log: Log) -> list[Any]:
+def names_of(log: Log) -> pl.Series:
     """Return the systems by their numbers; those that a piece does not have are not among them."""
     rows = log.grid.system_row
-    return log.keys_at(["system"], rows[rows >= 0])["system"].to_list() if log.columns.system else []
+    return log.keys_at(["system"], rows[rows >= 0])["system"] if log.columns.system else pl.Series([])
 
 
-def bases_of(baseline: Any, names: list[Any]) -> list[Any]:
+def bases_of(baseline: Any, names: pl.Series) -> list[Any]:
     """Return the systems that are named as baselines: one, which may be called by a list, or each one of a list."""
-    several = isinstance(baseline, list | tuple) and [*baseline] not in names
+    several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
     return [*baseline] if several else [baseline]
 
 
-def number_of(baseline: Any, names: list[Any], column: str) -> int:
-    """The number of the system that is called so."""
-    at = number_if_any(baseline, names)
+def number_of(called: Any, names: pl.Series, column: str, option: str = "baseline=") -> int:
+    """Return the number of the system that is called so, or raise; ``option`` says where it is called."""
+    at = number_if_any(called, names)
     if at is None:
-        raise BadValueError(
-            f"baseline={shown(baseline)} is not among the systems of {column}: "
-            f"{listed(names[:5])}{closest(baseline, names)}"
-        )
+        every = [value_text(name) if isinstance(name, dict) else name for name in names.to_list()]
+        told = f"{option}{shown(called)} is not among the systems of {column}: {listed(every[:5])}"
+        raise BadValueError(f"{told}{closest(called, every)}")
     return at
 
 
-def number_if_any(baseline: Any, names: list[Any]) -> int | None:
-    """Return the number of the system that is called so; a text, or a day, may stand for the date or time it says."""
-    try:
-        return names.index([*baseline] if isinstance(baseline, tuple) else baseline)  # polars has no tuples
-    except (ValueError, TypeError):  # the latter of what cannot be compared with a name
-        text = str(baseline) if isinstance(baseline, str | date) else ""
-        return next((at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)), None)
+def number_if_any(called: Any, names: pl.Series) -> int | None:
+    """Return the number of the system that is called so; a text, or a day, may stand for the time it says."""
+    with suppress(BadValueError):  # of what can be no name
+        at = (names.is_null() if called is None else same_as(names, called, "")).arg_true()
+        if len(at):
+            return int(at[0])
+    text = str(called) if isinstance(called, str | date) else ""
+    return next((at for at, name in enumerate(names.to_list()) if text and text in _written(name)), None)
 
 
-def _written(when: date) -> tuple[str, ...]:
-    """Return a date or time as text; midnight is written as its day too."""
+def _written(when: Any) -> tuple[str, ...]:
+    """Return a period, an interval, a date or time as text; midnight is written as its day too."""
+    if not isinstance(when, date):
+        return (value_text(when),) if isinstance(when, dict) else ()
     midnight = isinstance(when, datetime) and when.time() == time()
     return (str(when), when.isoformat(), *([str(when.date())] if midnight else []))  # type: ignore[attr-defined]
 

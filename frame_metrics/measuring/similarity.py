@@ -43,8 +43,8 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     """
     if not isinstance(source, InPieces):
         log = source.log()
-        names = [] if there is not None else names_of(log)
-        bases = names if baseline is None else bases_of(baseline, names)
+        names = names_of(log)[: None if there is None else 0]
+        bases = names.to_list() if baseline is None else bases_of(baseline, names)
         return _of_log(log, asked, None if baseline is None else bases, there), bases
     if there is not None:
         raise NotComputableError(
@@ -54,8 +54,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     work = work_of(Comparing, source, asked, (None,), ())
     if baseline is None and work.systems is None and not work.plan.columns.per_system:
         raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
-    names = work.names.to_list()
-    bases = names if baseline is None else bases_of(baseline, names)
+    bases = work.names.to_list() if baseline is None else bases_of(baseline, work.names)
     return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
 
 
@@ -82,7 +81,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
         turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
-        for base in (number_if_any(name, here) for name in (here if names is None else names)):
+        for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
             of_pair, mine = np.full(int(grid.pair.max(initial=-1)) + 1, -1), np.flatnonzero(grid.system == base)
             of_pair[grid.pair[mine]] = mine

@@ -106,22 +106,26 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
     if system in columns and system != "system":
         raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")
     named = {str(system) if name == "system" else name: values for name, values in columns.items()}
-    answer = Answer({}, named).of_rows(pl.DataFrame(), None)
+    held = [name for name in (system, "baseline") if system and name in named and named[name].dtype != pl.String]
+    answer = Answer({}, named, classes={name: [str(system)] for name in held}).of_rows(pl.DataFrame(), None)
     found = border_of(irm.frame).given_back(answer)
     return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
-def format_of(name: str | None, given: str | None) -> str:
-    """Return the format that is said, or that the name of the file ends in; raise for a folder that is not there."""
+def format_of(name: str | None, given: str | None, told: str = "") -> str:
+    """Return the format that is said, or that the name of the file ends in; raise for a folder that is not there.
+
+    ``told``: how errors call the file.
+    """
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
     if name is None:
         return given or "html"
-    folder, end = os.path.dirname(name), os.path.splitext(name)[1].lower()
+    folder, end, told = os.path.dirname(name), os.path.splitext(name)[1].lower(), told or f"path={name!r}"
     if folder and not os.path.isdir(folder):
-        raise BadValueError(f"path={name!r}: there is no folder {folder!r}")
+        raise BadValueError(f"{told}: there is no folder {folder!r}")
     if given is None and end not in FORMATS:
-        raise BadValueError(f"path={name!r} does not end in one of {listed(FORMATS)}; rename it, or say format='html'")
+        raise BadValueError(f"{told} does not end in one of {listed(FORMATS)}; rename it, or say format='html'")
     return given or FORMATS[end]
 
 

@@ -106,6 +106,7 @@ class Columns:
         called="docid doc_id docno document document_id product_id item item_id pid url",
         text="text",
         check=series.doc_column,
+        takes=("spare",),
     )
     relevant: str | None = _column(found="lists")
     team: str | None = _column(
@@ -274,7 +275,8 @@ def role_columns(
     """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
-    known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type}
+    spare = bool(columns.query and (columns.label or columns.grade)) and not columns.relevant
+    known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type, "spare": spare}
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
         role = ROLES.get(name)

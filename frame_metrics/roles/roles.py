@@ -10,15 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args
 
 import polars as pl
 
-from frame_metrics.errors import (
-    BadValueError,
-    UnknownNameError,
-    check_choice,
-    closest,
-    did_you_mean,
-    listed,
-    shown,
-)
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, listed, shown
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import ROLES

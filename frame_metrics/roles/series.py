@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, closest, shown
+from frame_metrics.errors import BadValueError, bad_rows, closest, did_you_mean, said, shown
 from frame_metrics.inputs.gains import LARGEST
 from frame_metrics.inputs.rows import EXACT, code_of
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
@@ -58,7 +58,7 @@ def number_column(
         return values.cast(pl.Float64)
     if not values.dtype.is_numeric():
         refuse_lists_as_text(values, column)
-        raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
+        raise BadValueError(f"{column}: a {role} is a number, and this column is {said(values.dtype)}; convert it")
     if exact:
         _refuse_rounded(values, column)
     if values.dtype.is_decimal() or values.dtype in UNUSUAL:
@@ -223,21 +223,24 @@ def label_column(
     return values.cast(pl.Int8)
 
 
-def doc_column(values: pl.Series, column: str) -> pl.Series:
-    """Return document ids of any type, none missing."""
+def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Series:
+    """Return document ids of any type, none missing; ``spare``: whether the log may do without them."""
     refuse_lists_as_text(values, column)
-    refuse_null(column, values, "have no document", "drop them, or give them one")
+    either = "give them one, or say doc=None where a search showed nothing" if spare else "or give them one"
+    refuse_null(column, values, "have no document", f"drop them, {either}")
     refuse_nan(values, column, "drop them, or give them one")
     return values
 
 
 def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     """Mark the values that are the given one; null stays null."""
+    given = value
     if values.null_count() == len(values):
         return values.is_null() & pl.Series([None], dtype=pl.Boolean)
     if values.dtype == pl.Boolean and value in (0, 1):
         return values == bool(value)
     try:
+        value = _fields(value)
         if isinstance(value, str) != isinstance(values.dtype, TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
         if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
@@ -246,7 +249,24 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
             return _same_time(values, value)
         return values.cast(pl.String) == value if isinstance(values.dtype, TEXTS) else values == value
     except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
-        raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
+        raise none_of(values, given, column) from None
+
+
+def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
+    """Return the error for what can be none of the values, with the text of it where they have that."""
+    as_text = isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == str(value)).any()
+    hint = did_you_mean(str(value)) if as_text else ""
+    return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
+
+
+def _fields(value: Any) -> Any:
+    """Return a period or an interval of pandas as its column holds it: fields that say its frequency, or its sides."""
+    if hasattr(value, "freqstr"):
+        return {f"period[{value.freqstr}]": value.ordinal}
+    if hasattr(value, "closed_left"):
+        left, right = "(["[value.closed_left], ")]"[value.closed_right]
+        return {f"{left}left": value.left, f"right{right}": value.right}
+    return value
 
 
 def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
@@ -319,7 +339,9 @@ def extra_column(values: pl.Series, column: str) -> pl.Series:
 def group_column(values: pl.Series, column: str) -> pl.Series:
     """Return a number for each group, which its text has wherever it stands; NaN where none is named."""
     if values.dtype.is_nested() or values.dtype == pl.Object:
-        raise BadValueError(f"{column}: a group is named by its text, and this column is {values.dtype}; convert it")
+        raise BadValueError(
+            f"{column}: a group is named by its text, and this column is {said(values.dtype)}; convert it"
+        )
     text = values.cast(pl.String)
     known = text.unique().drop_nulls().to_list()
     codes = dict(zip(known, map(code_of, known), strict=True))

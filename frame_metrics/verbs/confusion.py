@@ -15,7 +15,7 @@ from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.measuring.decided import cases_read, type_of_classes
+from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import number, whole
 from frame_metrics.plan.needs import decision_of
 from frame_metrics.plan.plan import Plan
@@ -45,7 +45,8 @@ def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
         return total | predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64} | share
 
     def compute(source: Source) -> Answer:
-        return _counts(cases_read(source, named=True, totals=margins), margins=margins, shares=shares, payoffs=payoffs)
+        cases = cases_read(source, named=True, totals=margins)
+        return in_own_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
 
     return answer_of(plan, compute, schema, keys=plan.columns.groups, in_pieces=True)
 

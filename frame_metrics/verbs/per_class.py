@@ -15,7 +15,7 @@ from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_choice, listed
 from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.measuring import rows as pooled
-from frame_metrics.measuring.decided import cases_read, type_of_classes
+from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import labels, number, whole
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
@@ -49,7 +49,7 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
 
     def compute(source: Source) -> Answer:
         lines = _by_class(cases_read(source, named=True), asked, averages)
-        return _laid(lines, asked, ["class", *columns], layout)
+        return in_own_type(_laid(lines, asked, ["class", *columns], layout), source)
 
     return answer_of(
         plan,

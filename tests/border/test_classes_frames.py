@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from decimal import Decimal
+from enum import Enum
 from functools import cache
 from typing import Any
+from uuid import UUID
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -387,6 +390,61 @@ def test_classes_of_pandas_text(name: str, other: str) -> None:
     frame = pd.DataFrame({"label": PANDAS_LABELS[name](label), "predicted": PANDAS_LABELS[other](said)})
     same(IRM(frame).confusion(), MANY.irm.confusion())
     same(IRM(frame).per_class("precision"), MANY.irm.per_class("precision"))
+
+
+class Animal(Enum):
+    """Labels that are read as their text."""
+
+    CAT, DOG, OWL = "cat", "dog", "owl"
+
+
+ZONED = [dt.datetime(2024, 3, 1 + i, tzinfo=dt.timezone(dt.timedelta(hours=2))) for i in range(3)]
+# Three values of each type of pandas, and the type that classes have where it is another.
+PANDAS_CLASSES: dict[str, tuple[Any, Any]] = {
+    "days": (pd.Series(DAYS), None),
+    "times": (pd.Series([dt.time(hour) for hour in range(3)]), None),
+    "moments as objects": (pd.Series([dt.datetime(2024, 3, 1 + i) for i in range(3)], dtype=object), None),
+    "moments in seconds": (pd.Series(pd.to_datetime(DAYS)).astype("datetime64[s]"), None),
+    "moments of a zone": (pd.Series(ZONED), None),
+    "moments of a zone as objects": (pd.Series(ZONED, dtype=object), None),
+    "lengths as objects": (pd.Series([dt.timedelta(i) for i in range(3)], dtype=object), None),
+    "lengths in seconds": (pd.Series([dt.timedelta(i) for i in range(3)]).astype("timedelta64[s]"), None),
+    "decimals": (pd.Series([Decimal(i) / 10 for i in range(3)]), None),
+    "nullable integers": (pd.Series([1, 2, 3], dtype="Int16"), None),
+    "nullable floats": (pd.Series([0.5, 1, 2], dtype="Float32"), None),
+    "nullable text": (pd.Series(["a", "b", "c"], dtype="string"), None),
+    "numbers as objects": (pd.Series([1, 2, 3], dtype=object), None),
+    "text as objects": (pd.Series(["a", "b", "c"], dtype=object), None),
+    "Python's enums": (pd.Series([*Animal]), None),
+    "uuids": (pd.Series([UUID(int=i) for i in range(3)]), None),
+    "several types": (pd.Series([1, "a", 2.5], dtype=object), None),
+    "days of Arrow": (pd.Series(DAYS, dtype=pd.ArrowDtype(pa.date32())), None),
+    "categories of text": (pd.Series(["a", "b", "c"], dtype="category"), pd.Series(["a"]).dtype),
+    "categories of days": (pd.Series(DAYS, dtype="category"), np.dtype(object)),
+    "sparse numbers": (pd.Series([1, 2, 3], dtype=pd.SparseDtype("float64")), None),
+}
+
+
+@pytest.mark.parametrize("name", PANDAS_CLASSES)
+def test_classes_of_pandas_come_back_as_they_are(name: str) -> None:
+    """Of the type of the labels, also one that is predicted and never true; categories as their values."""
+    values, other = PANDAS_CLASSES[name]
+    frame = pd.DataFrame({"label": values.iloc[[0, 1, 0]].reset_index(drop=True), "predicted": values})
+    irm = frame.irm()
+    for classes in (irm.confusion()["actual"], irm.confusion()["predicted"], irm.per_class("recall")["class"]):
+        assert classes.dtype == (values.dtype if other is None else other)
+        assert {*classes} == {*values}
+        assert other is not None or {*map(type, classes)} == {*map(type, values)}
+    totals = irm.confusion(margins=True)["actual"]
+    assert totals.isna().sum() == 4
+    assert {*totals.dropna()} == {*values}
+
+
+def test_predictions_may_be_the_text_of_labels() -> None:
+    """A class comes back as the labels have it, and one that is predicted alone as the predictions have it."""
+    ids = [UUID(int=i) for i in range(3)]
+    frame = pd.DataFrame({"label": [*ids[:2], ids[0]], "predicted": [*map(str, ids)]})
+    assert frame.irm().confusion()["actual"].unique().tolist() == [*ids[:2], str(ids[2])]
 
 
 def test_ordered_categories_keep_their_order() -> None:

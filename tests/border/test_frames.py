@@ -351,6 +351,44 @@ def test_slices_of_lists_of_one_size(kind: str) -> None:
         assert IRM(parts, by="by").evaluate("num_rel").column("value").to_pylist() == [1.0, 1.0]
 
 
+ZONED = pd.to_datetime(["2026-01-01T00:00+02:00", "2026-02-01T00:00+02:00"])
+# Two names, and how the second may be called.
+NAMES: dict[str, tuple[Any, list[Any]]] = {
+    "months": (pd.period_range("2026-01", periods=2, freq="M"), [pd.Period("2026-02", "M"), "2026-02"]),
+    "weeks": (pd.period_range("2026-01", periods=2, freq="W"), [pd.Period("2026-01-07", "W")]),
+    "intervals": (pd.interval_range(0, 2, closed="left"), [pd.Interval(1, 2, closed="left"), "[1, 2)"]),
+    "intervals of moments": (
+        pd.interval_range(ZONED[0], periods=2),
+        [pd.Interval(*ZONED[0] + pd.to_timedelta([1, 2], "D"))],
+    ),
+    "moments of an offset": (ZONED, [ZONED[1], ZONED[1].tz_convert("UTC"), ZONED[1].to_pydatetime()]),
+    "32 bits": (pd.Index([0.5, 0.1], dtype="float32"), [0.1, np.float32(0.1), float(np.float32(0.1))]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_that_name_what_pandas_holds(name: str) -> None:
+    """As a baseline, as an arm and as a query; another of the kind is none of them, in words of the caller's."""
+    values, called = NAMES[name]
+    log = pd.DataFrame({"query": [1, 1] * 2, "doc": ["a", "b"] * 2, "score": [2.0, 1, 1, 2], "grade": [1, 0] * 2})
+    log["run"] = values.repeat(2)
+    for one in called:
+        compared = log.irm(system="run").compare("rr", baseline=one)
+        assert compared["baseline"].tolist() == [values[1]]
+        assert log.irm(system="run").similarity("rbo", baseline=[one])["baseline"].tolist() == [values[1]]
+        assert log.irm(system="run").bounds("rr", of="unjudged", baseline=one)["run"].tolist() == [values[0]]
+        arms = log.assign(query=[1, 2, 3, 4]).irm(system="run")
+        assert "units split" in arms.audit(split={values[0]: 0.5, one: 0.5})["check"].tolist()
+    for one in (one for one in called if not isinstance(one, str)):
+        assert set(log.irm(query="run").explain("rr", query=one)["run"]) == {values[1]}
+    said = error(lambda: log.irm(system="run").compare("rr", baseline=pd.Period("2026-02", "D")))
+    assert "is not among the systems of run: " in said
+    assert "{" not in said
+    said = error(lambda: log.irm(query="run").explain("rr", query=pd.Period("2026-02", "D")))
+    assert "cannot be one of its values, which are " in said
+    assert "Struct" not in said
+
+
 def test_intervals_of_pandas() -> None:
     """Intervals are keys, and no classes; nothing warns of them."""
     intervals = pd.Series(pd.arrays.IntervalArray.from_tuples([(0, 1), (0, 2), (0, 1), None]))
@@ -360,7 +398,7 @@ def test_intervals_of_pandas() -> None:
     values = dict(zip(map(str, result["key"]), result["value"], strict=True))
     assert values == {"(0.0, 1.0]": 2.0, "(0.0, 2.0]": 0.0, "nan": 0.0}
     said = error(lambda: IRM(frame[["score"]].assign(label=intervals)).evaluate("roc_auc"))
-    assert said.startswith("label: values of type Struct")
+    assert said.startswith("label: values of type interval (left, right] are no classes")
     assert said.endswith("are no classes; make them text")
 
 

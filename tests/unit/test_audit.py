@@ -175,6 +175,11 @@ def constant() -> frame_metrics.IRM[pl.DataFrame]:
     return pl.concat([CLEAN, same]).irm(query="query")
 
 
+def rounded() -> frame_metrics.IRM[pl.DataFrame]:
+    below = log(("q1", "d", 1.0, 0), ("q2", "d", 1.0, 0)).cast(CLEAN.schema)
+    return pl.concat([CLEAN.with_columns(pl.col("score") + 2.0**60), below]).irm(query="query")
+
+
 def too_few_relevant() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(total=1).irm(n_relevant="total")
 
@@ -275,6 +280,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "unjudged in the top 10": (unjudged_results, "warning", 1, 1 / 4, "q2"),
     "unjudged results": (unjudged_results, "info", 1, 1 / 4, "q2"),
     "ties across rank 10": (tied, "warning", 1, 1 / 3, "deep"),
+    "equal scores past 2**53": (rounded, "warning", 2, 2 / 6, "q1"),
     "ideal from the results alone": (only_results, "info", 1, 1 / 2, "q2"),
     "ranks with gaps": (gaps, "info", 1, 1 / 2, "q2"),
     "repeated documents": (repeated, "warning", 1, 1 / 7, "q2"),

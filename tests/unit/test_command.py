@@ -750,6 +750,14 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--junit", "a.xml"], "--junit writes what gates say, and there is none"),
         (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
         (["evaluate", "log.parquet", "rr", "--config", "no.toml"], "--config: there is no file 'no.toml'"),
+        (
+            ["evaluate", "log.parquet", "rr", "--system", "--score"],
+            "--system needs a value; one that begins with a dash",
+        ),
+        (["compare", "log.parquet", "rr", "--baseline", "--new"], "a dash is written --baseline=-x;"),
+        (["evaluate", "-", "per_class"], "frame-metrics: there is no metric 'per_class';"),
+        (["report", "none.parquet", "ndcgg"], "there is no metric 'ndcgg'; did you mean 'ndcg'?"),
+        (["report", "log.parquet", "-o", "log.xlsx"], "-o log.xlsx does not end in one of '.html'"),
         (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; say --from, one of"),
         (
             ["compare", "log.parquet", "rr", "--saved", "notes.txt"],

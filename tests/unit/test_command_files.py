@@ -258,7 +258,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "a comma in a number": (
         "log.csv",
         b'query,score,grade\n1,"2,5",1\n',
-        "log.csv, line 2: score has '2,5', which is no number",
+        "log.csv, line 2: score has '2,5', which is no number; numbers are written as 1234.5",
     ),
     "a quote": ("log.csv", b'query,score,grade\n1,2,1\n"1,2,1\n', "log.csv, line 3: a quote is opened and not closed"),
     "nothing": ("log.csv", b"", "log.csv: the file is empty"),

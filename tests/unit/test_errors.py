@@ -11,6 +11,7 @@ import pytest
 
 from frame_metrics import (
     IRM,
+    BadRowsError,
     BadValueError,
     ColumnError,
     FrameMetricsError,
@@ -61,7 +62,9 @@ log({"qid": [None, 1, 2, None]}).evaluate("recall", "rr")
 log({"part": ["a", None, "b", "c"]}, query=["qid", "part"]).evaluate("recall", "rr")
     BadRowsError: part: 1 of 4 rows has no query (row 1); drop them, or give them one
 log({"sku": ["a", None, "b", "c"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows has no document (row 1); drop them, or give them one
+    BadRowsError: sku: 1 of 4 rows has no document (row 1); drop them, give them one, or say doc=None where a search
+        showed nothing
+    but: log({"sku": ["a", None, "b", "c"], "bm25": [2.0, None, 3.0, 2.5]}, doc=None).evaluate("recall", "rr")
     but: log({"sku": [*"abca"]}, doc="sku").evaluate("recall", "rr")
 log({"bm25": [2.0, INF, -INF, 2.0]}).evaluate("recall", "rr")
     BadRowsError: bm25: 2 of 4 rows are infinite (rows 1, 2); drop them, or make them null if the document was not
@@ -1123,14 +1126,37 @@ def test_a_column_without_a_name_is_refused(role: str) -> None:
         assert error(lambda: log.irm.judge(log, **given), ColumnError).startswith(f"judge: {role}='': a column")
 
 
+@pytest.mark.parametrize("far", [1e299, 1e101, 1e-101, 5e-324])
+def test_weights_whose_squares_are_no_numbers_are_refused(far: float) -> None:
+    """A sum would be infinite, or the product of two sums 0: so that mcc was 0, and kappa and roc_auc null."""
+    rows = pl.DataFrame({"query": [1, 2, 3], "score": [1.0, 1.0, 0.5], "label": [1, 0, 1], "w": [far, far, 0.0]})
+    said = error(lambda: rows.irm(weight="w", query=None, threshold=0.75).evaluate("precision"), BadRowsError)
+    told = "their squares would be infinite or 0: rescale them, or say 0"
+    assert said == f"w: 2 of 3 rows are past 1e100 or below 1e-100 (rows 0, 1); {told}"
+
+
 def test_weights_that_overflow_are_refused() -> None:
     """Their sum would be infinite, and the mean 0."""
     rows = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "label": [1, 0], "w": [1e308, 1e308]})
-    for roles in ({}, {"query": None, "threshold": 0.5}):
-        said = error(lambda roles=roles: rows.irm(weight="w", **roles).evaluate("precision"), BadValueError)
-        assert said == "w: the weights add up to inf, which overflows in sums; rescale them"
+    said = error(lambda: rows.irm(weight="w").evaluate("precision"), BadValueError)
+    assert said == "w: the weights add up to inf, which overflows in sums; rescale them"
     small = rows.with_columns(w=pl.col("w") / 1e10)
     assert small.irm(weight="w").evaluate("precision")["value"].item() == 0.5
+
+
+@pytest.mark.parametrize("scale", [2.0**320, 2.0**-320])
+def test_weights_may_be_far_from_one(scale: float) -> None:
+    """Up to there the measures of rows, and their intervals, are to the bit what weights near 1 give."""
+    rows = pl.DataFrame(
+        {"label": [1, 0, 1, 0, 1, 0] * 3, "predicted": [1, 1, 0, 0, 1, 0] * 3, "w": [1.0, 2.0, 3.0] * 6}
+    )
+    rows = rows.with_columns(score=pl.Series(range(18)) % 7 / 8)
+    names = ("precision", "mcc", "kappa", "informedness", "roc_auc", "average_precision", "brier", "ks")
+    near, far = (
+        frame.irm(query=None, weight="w").evaluate(*names, ci=0.9, resamples=20)
+        for frame in (rows, rows.with_columns(pl.col("w") * scale))
+    )
+    assert near.equals(far)
 
 
 def test_what_was_named_cannot_be_changed_from_outside() -> None:

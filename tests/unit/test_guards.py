@@ -16,6 +16,7 @@ from inside import decision_checks
 RARE = "prevalence near 0 or 1"
 MAJORITY = "accuracy below the majority class"
 BIAS = "bias far from prevalence"
+ROUNDED = "rows of equal scores past 2**53"
 CHANCE = "score worse than chance"
 HIDDEN = "accuracy that hides the recall"
 WORSE = "decisions worse than chance"
@@ -410,7 +411,7 @@ def test_a_guard_says_what_follows() -> None:
 def test_every_guard_is_made_to_fire() -> None:
     """There is a case here for each guard but one, that an audit of a log has too."""
     irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
-    beside = {"nothing to evaluate", WORSE}  # beside another one, always
+    beside = {"nothing to evaluate", WORSE, ROUNDED}  # beside another one, always; the last has a test of its own
     assert decision_checks(irm) == {n.split(",")[0] for n in FIRED} | beside
     assert decision_checks(IRM(classes({"aa": 1, "bc": 1}, score=0.5))) == {
         *FIRED_CLASSES,
@@ -455,6 +456,15 @@ def test_facts_about_classes() -> None:
         "classes": (3, None),
         "rows decided": (5, 5 / 6),
     }
+
+
+def test_equal_scores_that_may_be_rounded() -> None:
+    """Rows of one segment whose scores are so large that a text of them is read as another number."""
+    scores = [float(f"{2**53 + i}.0") for i in range(3)] + [0.5, 0.5, None]
+    rows = pl.DataFrame({"label": [1, 0, 1, 0, 1, 0], "score": scores, "day": [1, 1, 2, 1, 1, 2]})
+    for irm in (IRM(rows), IRM(rows, by="day"), IRM(rows.with_columns(n=1), count="n")):
+        assert irm.audit().filter(check=ROUNDED).select("severity", "n", "share").rows() == [("warning", 2, 2 / 6)]
+    assert ROUNDED not in IRM(rows.with_columns(pl.col("score") / 4)).audit()["check"]
 
 
 # Bad values

@@ -22,6 +22,7 @@ from frame_metrics.verbs.audit.checks import Finding
 OF_VALUES = (
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
+    "are past 1e100 or below 1e-100",
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
 )

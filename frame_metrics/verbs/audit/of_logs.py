@@ -15,7 +15,7 @@ from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE, spans
+from frame_metrics.inputs.rows import EXACT, NONE, spans
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import (
@@ -77,6 +77,12 @@ def ties_across_the_top(block: RankedBlock) -> Array | None:
     """rankings whose equal scores at ranks {top} and {below} are ordered {order}"""
     by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
     return block.run.tied_at(TOP) if by_score else None
+
+
+@check("warning", "results", of="results", name="equal scores past 2**53")
+def equal_scores_that_may_be_rounded(block: RankedBlock) -> Array | None:
+    """results with the score of the one above, which float64 does not tell from its neighbours: were they different?"""
+    return None if "rank" in block.rows.cells else block.neighbours(lambda s, above: (s == above) & (abs(s) >= EXACT))
 
 
 @check("info", "rankings", of="evaluated")

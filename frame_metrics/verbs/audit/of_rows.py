@@ -16,22 +16,13 @@ from frame_metrics.data.classes import distinct_values, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs.rows import EXACT
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, one_of
-from frame_metrics.verbs.audit.checks import (
-    POOR,
-    RARE,
-    SURE,
-    About,
-    Keys,
-    Seen,
-    cells_in_words,
-    check,
-    seen_in,
-)
+from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_logs import Grades, grades_in_words
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
@@ -298,6 +289,16 @@ def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
     predicted = cases.rows.get_column("predicted", default=None)
     return None if predicted is None or not cases.binary else Seen(cases.number(predicted), cases.number())
+
+
+@check("warning", "rows", name="rows of equal scores past 2**53")
+def equal_scores_of_rows(cases: Cases) -> Seen | None:
+    """rows with the score of another, which float64 does not tell from its neighbours: were they different?"""
+    if "score" not in cases.rows.columns or not cases.binary:
+        return None
+    scores = cases.rows.select("cell", "score")
+    equal = scores.is_duplicated() & (scores["score"].abs() >= EXACT).fill_null(False)
+    return Seen(cases.number(equal), cases.number())
 
 
 @check("fact", "rows")

@@ -14,6 +14,7 @@ from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array
+from frame_metrics.measuring.pairs import number_of
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.stats.significance import adjusted
@@ -224,16 +225,11 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
     table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
     """
     arms, units = table.group_by("system", maintain_order=True).agg(pl.col("times").sum())
-    names, asked = arms.to_list(), list(split)
-    for arm in asked:
-        if arm not in names:
-            raise BadValueError(
-                f"split: {shown(arm)} is not among the systems of {columns.system}: {listed(names[:5])}"
-            )
-    if lacking := [arm for arm in names if arm not in asked]:
+    asked = [number_of(arm, arms, str(columns.system), "split: ") for arm in split]
+    if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
         raise BadValueError(f"split: {listed(lacking[:5])} of {columns.system} has no share; give each system one")
     several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
     shares = np.array([float(share) for share in split.values()])
     word = f"clusters ({columns.cluster})" if columns.cluster else word
-    n = units.to_numpy().astype(np.int64)[[names.index(arm) for arm in asked]]
-    return Split(asked, n, shares / shares.sum(), several, known, word)
+    n = units.to_numpy().astype(np.int64)[asked]
+    return Split(arms.gather(asked).to_list(), n, shares / shares.sum(), several, known, word)

@@ -261,7 +261,7 @@ def spare_of(log: Log) -> Array:
 
 def system_of(log: Log, baseline: Any) -> int:
     """Return the number of a baseline; raise where it is no system, or the only one."""
-    names = log.keys_at(["system"], log.grid.system_row)["system"].to_list()
+    names = log.keys_at(["system"], log.grid.system_row)["system"]
     return pairs_of(range(len(names)), names, baseline, str(log.columns.system))[0][1]
 
 
@@ -270,7 +270,7 @@ def place_of(log: Log, baseline: Any) -> int:
     rows = log.grid.system_row
     if not (rows == NONE).any():
         return system_of(log, baseline)
-    names = log.keys_at(["system"], rows[rows != NONE])["system"].to_list()
+    names = log.keys_at(["system"], rows[rows != NONE])["system"]
     at = number_if_any(baseline, names)
     return len(names) if at is None else at  # the systems of all pieces are looked at later
 

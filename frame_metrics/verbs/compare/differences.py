@@ -141,7 +141,7 @@ def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any],
 def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise where there are none."""
     (column,) = systems.keys
-    names = systems.values(column) if systems.n.any() else []
+    names = systems.values(column)[: None if systems.n.any() else 0]
     return pairs_of(range(len(names)), names, options.baseline, column)
 
 
