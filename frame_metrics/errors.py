@@ -215,7 +215,7 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
 
 def check_once(option: str, given: Sequence[Any]) -> None:
     """Raise for a value that stands twice in a list of which each has results of its own."""
-    for one, n in Counter(given).items():
+    for one, n in Counter(given).items() if len(given) > 1 else ():
         if n > 1:
             raise BadValueError(f"{option}={shown(one)} is asked for twice")
 

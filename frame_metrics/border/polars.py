@@ -49,7 +49,7 @@ class PolarsFrame(Border):
         super().check(columns)
         for column in columns:
             kind = self._types[column]
-            if kind == pl.Object or type(kind).__name__ == "Extension":
+            if type(kind).__name__ in ("Object", "Extension"):
                 raise BadValueError(
                     f"{column}: the column is {kind}, whose values cannot be compared; make them text or numbers"
                 )

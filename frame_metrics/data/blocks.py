@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -101,14 +103,18 @@ def find_rankings(
     starts = None if few else run_starts(frame, keys)
     if keys and starts is not None and not _all_differ(frame, keys, starts):
         starts = None
-    if starts is None and n <= threads.SMALL:
-        number, starts = codes(frame, keys)
-        if not few or (number[1:] < number[:-1]).any():
-            order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
-            laid_out = {name: to_array(frame[name])[order] for name in values}
-            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
     if starts is not None:
         lengths = np.append(starts[1:], n) - starts
+    elif n <= threads.SMALL:
+        alike: dict[int, list[int]] = defaultdict(list)
+        for row, first_row in enumerate(first_alike(frame, keys).tolist()):
+            alike[first_row].append(row)
+        lengths, order = np.array([*map(len, alike.values())], np.int64), [*chain(*alike.values())]
+        starts = lengths.cumsum() - lengths
+        if order != [*range(n)]:
+            laid_out = {name: to_array(frame[name])[order] for name in values}
+            return RankingRows(np.array([*alike]), starts, lengths, np.array(order) if rows else None, laid_out)
+    if starts is not None:
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
@@ -238,7 +244,10 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     n = len(size)
     if not n:
         return None, []
-    least, most = max(int(size.min()), 1), max(int(size.max()), 1)
+    most = max(int(size.max()), 1)
+    if n * most <= threads.BLOCK:
+        return None, [(0, n)]
+    least = max(int(size.min()), 1)
     if most <= 1.5 * least + 8:
         step = max(threads.BLOCK // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]

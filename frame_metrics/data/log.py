@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import frame_of
+from frame_metrics import threads
+from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.groups import Cells, drawing_places
@@ -152,6 +153,8 @@ class Log:
     def cells(self) -> Cells:
         """Every segment of every system, whether it has rankings or not."""
         grid, columns = self.grid, self.columns
+        if not columns.groups:
+            return Cells(columns, NOTHING, {}, np.array([len(grid.pair)]), held=self.held)
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
@@ -205,12 +208,14 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False) -> None:
+    def each_block(
+        self, work: Callable[[Block], None], load: Callable[[Log], Array] | None = None, *, alike: bool = False
+    ) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
 
         Parameters
         ----------
-        load : rows that each ranking keeps busy.
+        load : gives the rows that each ranking keeps busy, which a few do not need.
         alike : whether rows of equal score that no metric tells apart are put in order too.
 
         Raises
@@ -233,7 +238,8 @@ class Log:
             except FrameMetricsError as error:
                 other[first] = error
 
-        blocks.each_block(self.grid.size if load is None else load, tried)
+        few = load is None or self.n_rows <= threads.SMALL
+        blocks.each_block(self.grid.size if few else load(self), tried)
         if broken:
             with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))

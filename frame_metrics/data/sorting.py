@@ -46,20 +46,13 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        ranked = in_rank_order(score, lengths)
-        self._check_finite(score, lengths, n_ret, ranked)
-        order = None if ranked else rank_order(score, lengths)
-        return self._settled(Sorted(cells, lengths, n_ret, order, at, score), alike and self.conventions.ties == "doc")
-
-    def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
-        """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
-        if self.nulls or "rank" in self.table.columns:
-            return  # then all are looked at before
-        some = n_ret > 0
-        first = (lengths.cumsum() - lengths)[some]
-        looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
-        if not np.isfinite(looked_at).all():
+        distinct = in_rank_order(score, lengths, np.less)
+        ranked = distinct or in_rank_order(score, lengths)
+        if not (self.nulls or np.isfinite(score).all() or "rank" in self.table.columns):  # else looked at before
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
+        order = None if ranked else rank_order(score, lengths)
+        sheet = Sorted(cells, lengths, n_ret, order, at, score)
+        return sheet if distinct else self._settled(sheet, alike and self.conventions.ties == "doc")
 
     def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
         """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""
@@ -192,13 +185,13 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def in_rank_order(score: Array, lengths: Array) -> bool:
-    """Return True where no ranking's score rises from one row to the next."""
-    down = score[1:] <= score[:-1]
+def in_rank_order(score: Array, lengths: Array, below: np.ufunc = np.less_equal) -> bool:
+    """Return True where no ranking's score rises from one row to the next; ``np.less``: where each falls."""
+    down = below(score[1:], score[:-1])
     starts = lengths.cumsum() - lengths
     inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
-    return bool(down.all())
+    return np.count_nonzero(down) == len(down)
 
 
 def rank_order(score: Array, lengths: Array) -> Array:

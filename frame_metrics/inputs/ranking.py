@@ -87,7 +87,7 @@ class Ranking(Remembers):
     @kept
     def everything_retrieved(self) -> bool:
         """True where no row is only known, and not retrieved."""
-        return bool((self.n_ret == self.lengths).all())
+        return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
     @kept
     def _even(self) -> bool:
@@ -235,7 +235,7 @@ class Ranking(Remembers):
             return np.flatnonzero(self.grade >= self.rel)
         row, grade = self._positive
         enough = grade >= self.rel
-        return row if enough.all() else row[enough]
+        return row if np.count_nonzero(enough) == len(row) else row[enough]
 
     @kept
     def good(self) -> Array:

@@ -171,7 +171,9 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
             check_known(run, rel, log)
             _fill(measured, wanted, run, block)
 
-    log.each_block(work, _load(log), alike=deep is not None)
+    log.each_block(work, _load, alike=deep is not None)
+    if deep is None and not (columns.weight or columns.cluster):
+        return measured
     shown = None if deep is None else together([listed[at] for at in sorted(listed)])
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 

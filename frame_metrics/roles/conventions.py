@@ -80,6 +80,8 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
+        if FLOATS.keys().isdisjoint((score, grade)):
+            return self
         threshold = self.threshold
         threshold = _as_held(threshold, score) if isinstance(threshold, int | float) else threshold
         grade = grade if self.scale is None else "Float64"

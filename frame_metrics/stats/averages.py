@@ -151,7 +151,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     held = [average.held for average in tallies if average.held is not None]
     # Sums are rounded: see ``no_further``.
     value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
-    return np.array([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
+    value[rests_on == 0] = np.nan
+    return np.array([value, rests_on, undefined])
 
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
@@ -174,6 +175,10 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     Rows of group -1 are in none.
     """
+    columns = list(columns)
+    few = bool(columns) and 0 < len(columns[0]) <= threads.SMALL  # then most of the time goes into calls
+    if few and group is None:
+        return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
     out = np.zeros((len(columns), n))
     order: slice | Array = slice(None)
     there = first = np.zeros(1, np.int64)
@@ -181,8 +186,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
         order = np.argsort(group, kind="stable")
         order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
-    columns = list(columns)
-    if columns and 0 < len(columns[0]) <= threads.SMALL:  # of few rows most of the time goes into calls
+    if few:
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
     held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on
