@@ -29,8 +29,8 @@ class Answer:
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
-        table = table if self.table is None else self.table
-        return Answer(self.keys, self.columns, self.aliases, table, beside, self.spread)
+        own = self.table
+        return Answer(self.keys, self.columns, self.aliases, table if own is None else own, beside, self.spread)
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""

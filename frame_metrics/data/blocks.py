@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -106,14 +104,13 @@ def find_rankings(
     if starts is not None:
         lengths = np.append(starts[1:], n) - starts
     elif n <= threads.SMALL:
-        alike: dict[int, list[int]] = defaultdict(list)
-        for row, first_row in enumerate(first_alike(frame, keys).tolist()):
-            alike[first_row].append(row)
-        lengths, order = np.array([*map(len, alike.values())], np.int64), [*chain(*alike.values())]
-        starts = lengths.cumsum() - lengths
-        if order != [*range(n)]:
+        alike = first_alike(frame, keys)
+        starts = np.flatnonzero(alike == np.arange(n))
+        lengths = np.bincount(alike)[starts]
+        if np.count_nonzero(alike[1:] < alike[:-1]):
+            order = alike.argsort(kind="stable")
             laid_out = {name: to_array(frame[name])[order] for name in values}
-            return RankingRows(np.array([*alike]), starts, lengths, np.array(order) if rows else None, laid_out)
+            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
     if starts is not None:
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
@@ -247,8 +244,7 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     most = max(int(size.max()), 1)
     if n * most <= threads.BLOCK:
         return None, [(0, n)]
-    least = max(int(size.min()), 1)
-    if most <= 1.5 * least + 8:
+    if most <= 1.5 * max(int(size.min()), 1) + 8:
         step = max(threads.BLOCK // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")

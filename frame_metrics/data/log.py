@@ -208,14 +208,12 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(
-        self, work: Callable[[Block], None], load: Callable[[Log], Array] | None = None, *, alike: bool = False
-    ) -> None:
+    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool = False) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
 
         Parameters
         ----------
-        load : gives the rows that each ranking keeps busy, which a few do not need.
+        busy : whether a ranking keeps ``work`` the busier, the more of its rows are relevant.
         alike : whether rows of equal score that no metric tells apart are put in order too.
 
         Raises
@@ -238,13 +236,19 @@ class Log:
             except FrameMetricsError as error:
                 other[first] = error
 
-        few = load is None or self.n_rows <= threads.SMALL
-        blocks.each_block(self.grid.size if few else load(self), tried)
+        blocks.each_block(self._load() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
         if broken:
             with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
+
+    def _load(self) -> Array:
+        """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+        values = self.grid.rankings.values
+        sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
+        share = np.count_nonzero(sample > 0) / max(len(sample), 1)
+        return (self.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""

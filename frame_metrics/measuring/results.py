@@ -209,16 +209,14 @@ def _side_by_side(
 def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
     """Return the columns metric and k, and more of text, of the metric that each row is about; None: one row each."""
     held = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
-    columns = {
-        name: _column(name, tuple(values), pl.Int64 if name == "k" else pl.String) for name, values in held.items()
-    }
+    columns = {name: _column(name, *values) for name, values in held.items()}
     return columns if at is None else {name: values[at] for name, values in columns.items()}
 
 
 @lru_cache(maxsize=64)
-def _column(name: str, values: tuple[Any, ...], dtype: Any) -> pl.Series:
-    """Names and cutoffs as a column, which is the same whenever they are asked for."""
-    return pl.Series(name, values, dtype=dtype)
+def _column(name: str, *values: Any) -> pl.Series:
+    """Names, cutoffs or counts as a column, which is the same whenever they are asked for."""
+    return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
 def number(values: Array, name: str = "") -> pl.Series:
@@ -227,7 +225,9 @@ def number(values: Array, name: str = "") -> pl.Series:
 
 
 def whole(values: Array, name: str = "") -> pl.Series:
-    """Return counts."""
+    """Return counts; a single one is remembered, which costs a small call less."""
+    if len(values) == 1:
+        return _column(name, int(values[0]))
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
