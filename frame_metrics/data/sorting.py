@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from frame_metrics import threads
 from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
@@ -39,16 +40,20 @@ class Sorter:
         """Sort the rows of some rankings; ``alike``: whether documents also order those that no metric tells apart."""
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
-        score, n_ret = _key(cells), lengths
+        score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
         if score is None:
             return Sorted(cells, lengths, n_ret, None, at, None)
+        score = score.astype(np.float64, copy=False)
         if self.nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        distinct = in_rank_order(score, lengths, np.less)
+        few = len(score) <= threads.SMALL
+        distinct = few and in_rank_order(score, lengths, np.less)
         ranked = distinct or in_rank_order(score, lengths)
-        if not (self.nulls or np.isfinite(score).all() or "rank" in self.table.columns):  # else looked at before
+        stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
+        looked_at = score if few or not ranked else score[np.concatenate([[0], stop[:-1], stop - 1])]
+        if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):  # else looked at before
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
         order = None if ranked else rank_order(score, lengths)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
@@ -171,18 +176,10 @@ class Sorted:
         rank = self.column("rank")
         if rank is None:
             return None
-        last = self.lengths.cumsum() - self.lengths + self.n_ret - 1
-        last = last[self.n_ret > 0]
+        last = (self.lengths.cumsum() - self.lengths + self.n_ret - 1)[self.n_ret > 0]
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
         return np.where(np.isnan(rank), 0, rank).astype(np.int64)
-
-
-def _key(cells: dict[str, Array]) -> Array | None:
-    """The values that order the rows, greatest first."""
-    if "rank" in cells:
-        return -cells["rank"].astype(np.float64)
-    return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
 def in_rank_order(score: Array, lengths: Array, below: np.ufunc = np.less_equal) -> bool:
