@@ -112,7 +112,7 @@ def find_rankings(
             laid_out = {name: to_array(frame[name])[order] for name in values}
             return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
     if starts is not None:
-        return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
+        return RankingRows(starts, starts, lengths, None, {name: to_array(frame.get_column(name)) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]

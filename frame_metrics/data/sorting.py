@@ -34,7 +34,7 @@ class Sorter:
     def nulls(self) -> bool:
         """True where any score or rank is null."""
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
-        return place is not None and self.table[place].null_count() > 0
+        return place is not None and self.table.get_column(place).null_count() > 0
 
     def sort(self, block: slice | Array, *, alike: bool = False) -> Sorted:
         """Sort the rows of some rankings; ``alike``: whether documents also order those that no metric tells apart."""
