@@ -234,6 +234,8 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
 
     values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
+        if not values.null_count():
+            return pd.arrays.IntegerArray(values.to_numpy(writable=True), np.zeros(len(values), bool))
         return getattr(pd, f"{values.dtype}Dtype")().__from_arrow__(values.to_arrow())  # by its name it takes longer
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")

@@ -119,8 +119,8 @@ class Groups:
         """Return for each group, in order, the key columns that are totalled, as text; null where none is."""
         by = self.each[0].cells.columns.by
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
-        at = [np.full(len(segments), at) for at, segments in enumerate(self.each)]
-        return pl.Series(over, dtype=pl.String).gather(self.laid(at))
+        of = self.laid([np.full(len(segments), at) for at, segments in enumerate(self.each)])
+        return pl.Series(over, dtype=pl.String).gather(of)
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:

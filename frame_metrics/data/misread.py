@@ -14,7 +14,6 @@ from frame_metrics.roles.conventions import Conventions
 
 # Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
 # the lowest grades; the groups of documents.
-CALLED_RANK = {"rank", *ROLES["rank"].names}
 FACTS = POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
 
 
@@ -23,7 +22,7 @@ def _called_positions(columns: Columns) -> list[str]:
     if columns.rank or not columns.score or not columns.query:
         return []
     names = columns.per_system if columns.score == columns.together else (columns.score,)
-    return [name for name in names if name.strip().lower() in CALLED_RANK]
+    return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 
 def _by_values(log: Log) -> tuple[set[str], set[str]]:

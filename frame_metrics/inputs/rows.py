@@ -145,10 +145,9 @@ class Rows(Segmented):
     def like(self, value: Array, rank: Array | None = None) -> Rows:
         """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
         other = object.__new__(Rows)
-        held = vars(other)
-        held.update(vars(self) | {"value": value, "_made": {}, "_sums": {}})
+        vars(other).update(vars(self), value=value, _made={}, _sums={})
         if rank is not None:
-            held.update(rank=rank, _reached={}, _places={})
+            vars(other).update(rank=rank, _reached={}, _places={})
         seal(other)
         return other
 

@@ -208,7 +208,7 @@ def _side_by_side(
 
 def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
     """Return the columns metric and k, and more of text, of the metric that each row is about; None: one row each."""
-    held = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
+    held: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
     columns = {name: _column(name, *values) for name, values in held.items()}
     return columns if at is None else {name: values[at] for name, values in columns.items()}
 
