@@ -94,7 +94,8 @@ class PandasFrame(Border):
                 keys[name] = _as_pandas(name, at)
                 continue
             keys[self.label(name) if source == name else name] = self._key(source, at, answer.table, answer.beside)
-        return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+        # Each array was made for the frame, so that it needs no copy.
+        return pd.DataFrame(keys | {name: _as_pandas(name, one) for name, one in answer.columns.items()}, copy=False)
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
         """The values of a key column at rows of the frame, or of the judgments past its end."""
