@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, get_type_hints, overload
 
@@ -88,7 +88,7 @@ def _with_roles(baseline: Any) -> Any:
 
 def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
     """Return the options of a verb; what is no parameter of its method has a default."""
-    return options(**{field.name: given[field.name] for field in fields(options) if field.name in given})
+    return options(**{name: given[name] for name in options.__dataclass_fields__ if name in given})
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

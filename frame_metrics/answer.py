@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -30,7 +30,8 @@ class Answer:
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
-        return replace(self, table=table if self.table is None else self.table, beside=beside)
+        own = self.table
+        return Answer(self.keys, self.columns, self.aliases, table if own is None else own, beside, self.spread)
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""

@@ -182,7 +182,7 @@ def check_ci(ci: Any, n_tests: int = 1) -> None:
 
 def check_whole(option: str, given: Any, least: int, most: int | None = None) -> None:
     """Raise unless ``given`` is a whole number, at least and at most so much."""
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    whole = isinstance(given, int | Integral) and not isinstance(given, bool)
     if not whole or given < least or (most is not None and given > most):
         to = "" if most is None else f" to {most}"
         raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}{to}")
@@ -223,7 +223,7 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
 
 def check_once(option: str, given: Sequence[Any]) -> None:
     """Raise for a value that stands twice in a list of which each has results of its own."""
-    for one, n in Counter(given).items():
+    for one, n in Counter(given).items() if len(given) > 1 else ():
         if n > 1:
             raise BadValueError(f"{option}={shown(one)} is asked for twice")
 

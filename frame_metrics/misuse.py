@@ -36,7 +36,12 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
                 f"{method.__name__}() has no use for value=, whose numbers were computed already; "
                 f"{listed(OF_VALUES)} take them"
             )
-        _refuse_proxies(method.__name__, args)
+        judgments = getattr(args[0], "_judgments", None) if args else None
+        if judgments is not None and method.__name__ not in OF_PROXIES and judgments[1].get("proxy") is not None:
+            raise ColumnError(
+                f"{method.__name__}() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), "
+                "plan() and audit() take both; for the others judge() by one of them, without proxy="
+            )
         try:
             return method(*args, **options)
         except TypeError:  # of the call itself, or from within
@@ -52,16 +57,6 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 def _plan_of(args: tuple[Any, ...]) -> Plan | None:
     """The plan of the object whose verb is called; None where the class is asked without one."""
     return getattr(args[0], "_plan", None) if args else None
-
-
-def _refuse_proxies(name: str, args: tuple[Any, ...]) -> None:
-    """Raise for a verb that reads one set of judgments, where those of people and of a machine are kept."""
-    judgments = getattr(args[0], "_judgments", None) if args else None
-    if name not in OF_PROXIES and judgments is not None and judgments[1].get("proxy") is not None:
-        raise ColumnError(
-            f"{name}() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), plan() and "
-            "audit() take both; for the others judge() by one of them, without proxy="
-        )
 
 
 def refuse_bare(columns: Sequence[Any]) -> None:

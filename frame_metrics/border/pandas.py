@@ -90,14 +90,14 @@ class PandasFrame(Border):
         for name, at in answer.keys.items():
             if isinstance(at, pl.Series):
                 keys[name] = _as_pandas(name, at)
-            else:
-                called = name if name in answer.aliases else self.label(name)
-                keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
+                continue
+            called = name if name in answer.aliases else self.label(name)
+            keys[called] = self._key(answer.source(name), at, answer.table, answer.beside)
         columns = {name: _as_pandas(name, values) for name, values in answer.columns.items()}
         for name, whose in answer.classes.items():
             if sides := [self.column(own) for own in whose if own in self._names]:
                 columns[name] = _like(sides, answer.columns[name], columns[name])
-        return pd.DataFrame(keys | columns)
+        return pd.DataFrame(keys | columns, copy=False)  # each array was made for the frame, so that it needs no copy
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
         """The values of a key column at rows of the frame, or of the judgments past its end."""
@@ -237,6 +237,8 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
 
     values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
+        if not values.null_count():
+            return pd.arrays.IntegerArray(values.to_numpy(writable=True), np.zeros(len(values), bool))
         return getattr(pd, f"{values.dtype}Dtype")().__from_arrow__(values.to_arrow())  # by its name it takes longer
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ class PolarsFrame(Border):
         super().check(columns)
         for column in columns:
             kind = self._types[column]
-            if kind == pl.Object or type(kind).__name__ == "Extension":
+            if type(kind).__name__ in ("Object", "Extension"):
                 raise BadValueError(
                     f"{column}: the column is {kind}, whose values cannot be compared; make them text or numbers"
                 )
@@ -76,9 +76,8 @@ class PolarsFrame(Border):
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
     def given_back(self, answer: Answer) -> pl.DataFrame:
-        table, beside = answer.table, answer.beside
-        keys = {name: key_values(table, answer.source(name), rows, beside) for name, rows in answer.keys.items()}
-        return frame_of(keys | answer.columns)
+        read = partial(key_values, answer.table, beside=answer.beside)
+        return frame_of({name: read(answer.source(name), at) for name, at in answer.keys.items()} | answer.columns)
 
 
 class LazyPolars(Streamed, PolarsFrame):

@@ -101,15 +101,18 @@ def find_rankings(
     starts = None if few else run_starts(frame, keys)
     if keys and starts is not None and not _all_differ(frame, keys, starts):
         starts = None
-    if starts is None and n <= threads.SMALL:
-        number, starts = codes(frame, keys)
-        if not few or (number[1:] < number[:-1]).any():
-            order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
+    if starts is not None:
+        lengths = np.append(starts[1:], n) - starts
+    elif n <= threads.SMALL:
+        alike = first_alike(frame, keys)
+        starts = np.flatnonzero(alike == np.arange(n))
+        lengths = np.bincount(alike)[starts]
+        if np.count_nonzero(alike[1:] < alike[:-1]):
+            order = alike.argsort(kind="stable")
             laid_out = {name: to_array(frame[name])[order] for name in values}
             return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
     if starts is not None:
-        lengths = np.append(starts[1:], n) - starts
-        return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
+        return RankingRows(starts, starts, lengths, None, {name: to_array(frame.get_column(name)) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
@@ -238,8 +241,10 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     n = len(size)
     if not n:
         return None, []
-    least, most = max(int(size.min()), 1), max(int(size.max()), 1)
-    if most <= 1.5 * least + 8:
+    most = max(int(size.max()), 1)
+    if n * most <= threads.BLOCK:
+        return None, [(0, n)]
+    if most <= 1.5 * max(int(size.min()), 1) + 8:
         step = max(threads.BLOCK // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")

@@ -98,12 +98,16 @@ class Groups:
     """Segments, then the totals over them, and their order in a result."""
 
     each: list[Segments]  # the segments; with margins also those of each of several keys alone, then of none
-    order: Array  # all groups in the order of the result: by system, segments before totals, shape (groups,)
+    order: Array | None  # all groups by system, segments before totals, shape (groups,); None where they stand so
+
+    def laid(self, parts: Sequence[Array], axis: int = -1) -> Array:
+        """Return what there is of segments, then of each total, in the order of the result; ``axis``: of the groups."""
+        return parts[0] if self.order is None else np.concatenate(parts, axis).take(self.order, axis)
 
     def key_rows(self) -> dict[str, Array]:
         """Return the key rows of an answer that has a row for each group, in order."""
         rows = [segments.key_rows() for segments in self.each]
-        return {name: np.concatenate([one[name] for one in rows])[self.order] for name in rows[0]}
+        return {name: self.laid([one[name] for one in rows]) for name in rows[0]}
 
     @property
     def held(self) -> pl.DataFrame | None:
@@ -114,8 +118,8 @@ class Groups:
         """Return for each group, in order, the key columns that are totalled, as text; null where none is."""
         by = self.each[0].cells.columns.by
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
-        of = np.repeat(np.arange(len(over)), [len(segments) for segments in self.each])
-        return pl.Series(over, dtype=pl.String).gather(of[self.order])
+        of = self.laid([np.full(len(segments), at) for at, segments in enumerate(self.each)])
+        return pl.Series(over, dtype=pl.String).gather(of)
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
@@ -155,6 +159,8 @@ def groups_of(cells: Cells, margins: bool) -> Groups:
     system = [columns.system] if columns.system else []
     totals = [*([[key] for key in columns.by] if len(columns.by) > 1 else []), []] if margins else []
     each = [cells.apart([*system, *own], order) for own in (columns.by, *totals)]
+    if len(each) == 1:
+        return Groups(each, None)
     total = np.repeat(np.arange(len(each)), [len(one) for one in each])
     first = np.concatenate([one.first for one in each])
     return Groups(each, np.lexsort((total, *(order[name][first] for name in system))))

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import frame_of
+from frame_metrics import threads
+from frame_metrics.answer import NOTHING, frame_of
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.groups import Cells, drawing_places
@@ -152,6 +153,8 @@ class Log:
     def cells(self) -> Cells:
         """Every segment of every system, whether it has rankings or not."""
         grid, columns = self.grid, self.columns
+        if not columns.groups:
+            return Cells(columns, NOTHING, {}, np.array([len(grid.pair)]), held=self.held)
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
         system, segment = np.divmod(np.arange(systems * segments), segments)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
@@ -205,12 +208,12 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(self, work: Callable[[Block], None], load: Array | None = None, *, alike: bool = False) -> None:
+    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool = False) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
 
         Parameters
         ----------
-        load : rows that each ranking keeps busy.
+        busy : whether a ranking keeps ``work`` the busier, the more of its rows are relevant.
         alike : whether rows of equal score that no metric tells apart are put in order too.
 
         Raises
@@ -233,12 +236,19 @@ class Log:
             except FrameMetricsError as error:
                 other[first] = error
 
-        blocks.each_block(self.grid.size if load is None else load, tried)
+        blocks.each_block(self._load() if busy and len(self.table) > threads.SMALL else self.grid.size, tried)
         if broken:
             with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
+
+    def _load(self) -> Array:
+        """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+        values = self.grid.rankings.values
+        sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
+        share = np.count_nonzero(sample > 0) / max(len(sample), 1)
+        return (self.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""

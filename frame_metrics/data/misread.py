@@ -73,9 +73,9 @@ def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
 
 def positions(log: Log) -> list[str]:
     """Return the columns that are positions, and given as scores."""
-    if POSITIONS in log.table.columns:
-        return positions_in(log.table, log.columns)
     named = _called_positions(log.columns)
+    if named and POSITIONS in log.table.columns:
+        return positions_in(log.table, log.columns)
     found = _by_values(log)[0] if named else ()
     return [name for name in named if name in found]
 

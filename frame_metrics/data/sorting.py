@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from frame_metrics import threads
 from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
@@ -33,33 +34,30 @@ class Sorter:
     def nulls(self) -> bool:
         """True where any score or rank is null."""
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
-        return place is not None and self.table[place].null_count() > 0
+        return place is not None and self.table.get_column(place).null_count() > 0
 
     def sort(self, block: slice | Array, *, alike: bool = False) -> Sorted:
         """Sort the rows of some rankings; ``alike``: whether documents also order those that no metric tells apart."""
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
-        score, n_ret = _key(cells), lengths
+        score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
         if score is None:
             return Sorted(cells, lengths, n_ret, None, at, None)
+        score = score.astype(np.float64, copy=False)
         if self.nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        ranked = in_rank_order(score, lengths)
-        self._check_finite(score, lengths, n_ret, ranked)
-        order = None if ranked else rank_order(score, lengths)
-        return self._settled(Sorted(cells, lengths, n_ret, order, at, score), alike and self.conventions.ties == "doc")
-
-    def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
-        """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
-        if self.nulls or "rank" in self.table.columns:
-            return  # then all are looked at before
-        some = n_ret > 0
-        first = (lengths.cumsum() - lengths)[some]
-        looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
-        if not np.isfinite(looked_at).all():
+        few = len(score) <= threads.SMALL
+        distinct = few and in_rank_order(score, lengths, np.less)
+        ranked = distinct or in_rank_order(score, lengths)
+        stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
+        looked_at = score if few or not ranked else score[np.concatenate([[0], stop[:-1], stop - 1])]
+        if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):  # else looked at before
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
+        order = None if ranked else rank_order(score, lengths)
+        sheet = Sorted(cells, lengths, n_ret, order, at, score)
+        return sheet if distinct else self._settled(sheet, alike and self.conventions.ties == "doc")
 
     def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
         """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""
@@ -178,27 +176,19 @@ class Sorted:
         rank = self.column("rank")
         if rank is None:
             return None
-        last = self.lengths.cumsum() - self.lengths + self.n_ret - 1
-        last = last[self.n_ret > 0]
+        last = (self.lengths.cumsum() - self.lengths + self.n_ret - 1)[self.n_ret > 0]
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
         return np.where(np.isnan(rank), 0, rank).astype(np.int64)
 
 
-def _key(cells: dict[str, Array]) -> Array | None:
-    """The values that order the rows, greatest first."""
-    if "rank" in cells:
-        return -cells["rank"].astype(np.float64)
-    return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
-
-
-def in_rank_order(score: Array, lengths: Array) -> bool:
-    """Return True where no ranking's score rises from one row to the next."""
-    down = score[1:] <= score[:-1]
+def in_rank_order(score: Array, lengths: Array, below: np.ufunc = np.less_equal) -> bool:
+    """Return True where no ranking's score rises from one row to the next; ``np.less``: where each falls."""
+    down = below(score[1:], score[:-1])
     starts = lengths.cumsum() - lengths
     inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
-    return bool(down.all())
+    return np.count_nonzero(down) == len(down)
 
 
 def rank_order(score: Array, lengths: Array) -> Array:

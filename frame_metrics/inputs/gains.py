@@ -29,7 +29,7 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         out, judged = np.zeros(len(grade)), grade >= 0
         out[judged] = called("gain", gain, grade[judged], rising=True)
         return out
-    if isinstance(gain, Mapping):
+    if not isinstance(gain, str):
         known = np.array(sorted(gain), dtype=np.float64)
         values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
         place = np.searchsorted(known, grade).clip(max=len(known) - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class Ranking(Remembers):
     @kept
     def everything_retrieved(self) -> bool:
         """True where no row is only known, and not retrieved."""
-        return bool((self.n_ret == self.lengths).all())
+        return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
     @kept
     def _even(self) -> bool:
@@ -235,7 +236,7 @@ class Ranking(Remembers):
             return np.flatnonzero(self.grade >= self.rel)
         row, grade = self._positive
         enough = grade >= self.rel
-        return row if enough.all() else row[enough]
+        return row if np.count_nonzero(enough) == len(row) else row[enough]
 
     @kept
     def good(self) -> Array:
@@ -368,7 +369,7 @@ class Ranking(Remembers):
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self.once(("gains", _key(gain)), lambda: self._gainful(gain))
+        return self.once(("gains", _key(gain)), partial(self._gainful, gain))
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
@@ -382,7 +383,7 @@ class Ranking(Remembers):
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self.once(("ideal", _key(gain)), lambda: self._best_first(gain))
+        return self.once(("ideal", _key(gain)), partial(self._best_first, gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:

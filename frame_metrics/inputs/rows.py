@@ -81,7 +81,7 @@ class Segmented(Remembers):
     @kept
     def filled(self) -> Array | None:
         """The queries that have elements, ascending; None where all have some."""
-        return None if self.count.all() else np.flatnonzero(self.count)
+        return None if np.count_nonzero(self.count) == self.n_queries else np.flatnonzero(self.count)
 
     @kept
     def begins(self) -> Array:
@@ -144,10 +144,11 @@ class Rows(Segmented):
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
         """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
-        other = Rows(self.query, self.rank if rank is None else rank, value, self.n_queries)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in other.__dict__})
-        if rank is None:
-            other._reached, other._places = self._reached, self._places
+        other = object.__new__(Rows)
+        vars(other).update(vars(self), value=value, _made={}, _sums={})
+        if rank is not None:
+            vars(other).update(rank=rank, _reached={}, _places={})
+        seal(other)
         return other
 
     def reached(self, k: int | None) -> Array:
@@ -175,7 +176,7 @@ class Rows(Segmented):
 
     def total(self, values: Array) -> Array:
         """Return the sum of each query's values, shape (queries,)."""
-        return self._added_up(self.query, values) if self.in_order else super().total(values)
+        return self._added_up(self.query, values) if self.in_order else self.reduce(np.add, values)
 
     def _added_up(self, query: Array, values: Array) -> Array:
         """The sum of each query's values, from the first to the last, shape (queries,)."""
@@ -254,6 +255,8 @@ class Rows(Segmented):
 def falling(rows: Rows) -> Array:
     """Return the values of rows, each query's from the greatest to the least."""
     value = rows.value
+    if len(value) < 64:  # of few the way below takes longer
+        return value[np.lexsort((-value, rows.query))]
     if not len(value) or value.min() == value.max():
         return value
     top = int(value.max())

@@ -80,7 +80,7 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; "
                 f"the largest is {_top_grade(log)}"
             )
-        if _takes_level(metric):
+        if shares and _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
     _check_groups(asked, log)
@@ -175,7 +175,9 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
             check_known(run, rel, log)
             _fill(measured, wanted, run, block)
 
-    log.each_block(work, _load(log), alike=deep is not None)
+    log.each_block(work, busy=True, alike=deep is not None)
+    if deep is None and not (columns.weight or columns.cluster):
+        return measured
     shown = None if deep is None else together([listed[at] for at in sorted(listed)])
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
@@ -213,14 +215,6 @@ def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Bloc
             measured.counts[i][:, at] = metric.pools(expected if block.rows.tied else run)
         if i in measured.rows:
             measured.rows[i][at] = run.n_rows
-
-
-def _load(log: Log) -> Array:
-    """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
-    values = log.grid.rankings.values
-    sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
-    share = np.count_nonzero(sample > 0) / max(len(sample), 1)
-    return (log.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
 
 def _orders(metric: Metric, log: Log) -> bool:

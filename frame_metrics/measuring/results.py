@@ -130,9 +130,10 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
             tables[-1] |= zip(ENDS, ends, strict=True)
         n = np.array([len(cell)]) if member is None else np.bincount(member + 1, measured.many, count + 1)[1:]
         evaluated.append(n)
-    place, lists = _together(measured, of)
-    averages = [*(tally.average for tally in sums), *[None] * len(lists)]
-    of, averages = ([values[i] for i in place] for values in ([*of, *lists], averages))
+    averages: list[str | None] = [tally.average for tally in sums]
+    if measured.shown is not None:
+        place, lists = _together(measured, of)
+        of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
 
 
@@ -168,21 +169,20 @@ def _within(
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
     """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric."""
-    parts = ((name, [one[name] for one in each.tables]) for name in each.tables[0])
-    table = {name: np.concatenate(values, axis=1)[:, groups.order] for name, values in parts}
+    table = {name: groups.laid([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
     total = {"total_over": groups.total_over()} if options.margins else {}
     if wide is not None:
         lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
         group = np.repeat(np.arange(count), len(lines))
         columns = _side_by_side(each, table, lines, several=options.several)
-        columns["n"] = whole(np.concatenate(each.evaluated)[groups.order][group])
+        columns["n"] = whole(groups.laid(each.evaluated)[group])
         names = wide.columns(each.asked, options.ci)
     else:
-        group, at = np.divmod(np.arange(m * count), m)
-        columns = labels(each.asked, np.asarray(each.of)[at]) | {"average": _at(each.averages, pl.String, at)}
+        group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
+        columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
         for name, values in table.items():
-            columns[name] = (whole if name in ("n", "n_undefined") else number)(values.T.ravel())
+            columns[name] = (whole if name in ("n", "n_undefined") else number)(values.T.ravel(), name)
         columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
         names = columns
     columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
@@ -207,32 +207,29 @@ def _side_by_side(
     return columns
 
 
-def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
-    """Return the columns metric and k, of the metric that each row is about."""
-    ks = [metric.k for _, metric in asked]
-    return {"metric": _at([name for name, _ in asked], pl.String, at), "k": _at(ks, pl.Int64, at)}
-
-
-def _at(values: Sequence[Any], dtype: Any, at: Array) -> pl.Series:
-    """Values at places, as a column; of all in their own order no copy is made, which costs a small call more."""
-    every = _column(tuple(values), dtype)
-    return every if len(at) == len(values) and (at[1:] > at[:-1]).all() else every[at]
+def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
+    """Return the columns metric and k, and more of text, of the metric that each row is about; None: one row each."""
+    held: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
+    columns = {name: _column(name, *values) for name, values in held.items()}
+    return columns if at is None else {name: values[at] for name, values in columns.items()}
 
 
 @lru_cache(maxsize=64)
-def _column(values: tuple[Any, ...], dtype: Any) -> pl.Series:
-    """Names and cutoffs as a column, which is the same whenever they are asked for."""
-    return pl.Series(values, dtype=dtype)
+def _column(name: str, *values: Any) -> pl.Series:
+    """Names, cutoffs or counts as a column, which is the same whenever they are asked for."""
+    return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
-def number(values: Array) -> pl.Series:
+def number(values: Array, name: str = "") -> pl.Series:
     """Return numbers, NaN as null."""
-    return pl.Series(np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
+    return pl.Series(name, np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
 
 
-def whole(values: Array) -> pl.Series:
-    """Return counts."""
-    return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
+def whole(values: Array, name: str = "") -> pl.Series:
+    """Return counts; a single one is remembered, which costs a small call less."""
+    if len(values) == 1:
+        return _column(name, int(values[0]))
+    return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
 def each_query(measured: Measured, layout: str = "long") -> Answer:

@@ -200,7 +200,7 @@ class Metric:
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
-            if args[0] is None or isinstance(args[0], str | int | float | Mapping):
+            if not isinstance(args[0], RANKED) and isinstance(args[0], str | int | float | Mapping | None):
                 raise self._without_a_name(args[0])
             return self.kernel(*args, **params)
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}

@@ -42,7 +42,7 @@ def _down_to(seen: Rows, best: Rows, running: Array) -> Array:
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     return seen.once(
-        (discount, base), lambda: seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
+        (discount, base), lambda: seen.value * by_rank(partial(_discount, discount=discount, base=base), seen.rank)
     )
 
 

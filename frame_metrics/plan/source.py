@@ -46,7 +46,8 @@ class Source:
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
-            check_positions(positions(log))
+            if named := positions(log):
+                check_positions(named)
         return log
 
     @property

@@ -281,7 +281,7 @@ def role_columns(
     for name, column in columns.single.items():
         role = ROLES.get(name)
         if role and role.check and name in roles and column not in columns.from_judgments:
-            out[name] = role.check(frame[column], column, **{one: known[one] for one in role.takes})
+            out[name] = role.check(frame.get_column(column), column, **{one: known[one] for one in role.takes})
     return out
 
 
@@ -309,6 +309,6 @@ def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     out: dict[str, pl.Series] = {}
     for inside, name in zip((name for names in columns.key_names for name in names), columns.keys, strict=True):
         if name not in columns.from_judgments:
-            out[inside] = frame[name]
+            out[inside] = frame.get_column(name)
             refuse_nan(out[inside], name)
     return out

@@ -80,8 +80,9 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        threshold = self.threshold
-        threshold = _as_held(threshold, score) if isinstance(threshold, int | float) else threshold
+        if FLOATS.keys().isdisjoint((score, grade)):
+            return self
+        threshold = _as_held(self.threshold, score) if isinstance(self.threshold, int | float) else self.threshold
         grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 

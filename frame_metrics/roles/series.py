@@ -17,7 +17,8 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): categories that have a name are equal to none of them
-UNUSUAL = (pl.Int128, pl.UInt128, pl.Float16)  # numpy has none of 128 bits, and of 16 bits polars rounds none down
+# Types that numpy has not, and floats of 16 bits, of which polars rounds none down.
+UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
 SHARES = ("weight", "popularity")  # amounts that need not be whole
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 MOST = 1000  # rows among which a text is looked for
@@ -52,16 +53,17 @@ def number_column(
     booleans : whether True and False are 1 and 0; else they are refused, as they are no numbers by themselves.
     exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
     """
-    if values.dtype == pl.Boolean and booleans:
+    kind = values.dtype
+    if kind == pl.Boolean and booleans:
         return values.cast(pl.Int8)
-    if values.dtype == pl.Null:
+    if kind == pl.Null:
         return values.cast(pl.Float64)
-    if not values.dtype.is_numeric():
+    if not kind.is_numeric():
         refuse_lists_as_text(values, column)
-        raise BadValueError(f"{column}: a {role} is a number, and this column is {said(values.dtype)}; convert it")
-    if exact:
+        raise BadValueError(f"{column}: a {role} is a number, and this column is {said(kind)}; convert it")
+    if exact and not kind.is_float():
         _refuse_rounded(values, column)
-    if values.dtype.is_decimal() or values.dtype in UNUSUAL:
+    if isinstance(kind, UNUSUAL):
         values = values.cast(pl.Float64)
     if remedy is not None:
         refuse_infinite(values, column, remedy)
@@ -168,7 +170,7 @@ def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: b
 def _refuse_rounded(values: pl.Series, column: str) -> None:
     """Raise for whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
     kind = values.dtype
-    if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
+    if not isinstance(kind, (pl.Decimal, pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
         return
     ends: list[Any] = [values.min(), values.max()]  # marking each value costs a small call more
     if any(end is not None and abs(end) > EXACT for end in ends):

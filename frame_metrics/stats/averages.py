@@ -146,7 +146,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
         value = np.array([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
     value[means] = np.clip(value[means], *ends)  # sums are rounded: see ``no_further``
-    return np.array([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
+    value[rests_on == 0] = np.nan
+    return np.array([value, rests_on, undefined])
 
 
 def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
@@ -204,6 +205,10 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     Rows of group -1 are in none.
     """
+    columns = list(columns)
+    few = bool(columns) and 0 < len(columns[0]) <= threads.SMALL  # then most of the time goes into calls
+    if few and group is None:
+        return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
     out = np.full((len(columns), n), 0.0 if ufunc is np.add else np.nan)
     order: slice | Array = slice(None)
     there = first = np.zeros(1, np.int64)
@@ -211,8 +216,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
         order = np.argsort(group, kind="stable")
         order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
-    columns = list(columns)
-    if columns and 0 < len(columns[0]) <= threads.SMALL:  # of few rows most of the time goes into calls
+    if few:
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
     held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on

@@ -59,7 +59,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
         raise cases.apart
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
     each = zip(*(crossed(cases, segments) for segments in groups.each), strict=True)
-    counts, rows = (np.concatenate(part)[groups.order] for part in each)
+    counts, rows = (groups.laid(part, 0) for part in each)
     table = _with_totals(counts if counts[:, :, -1].any() else counts[:, :, :-1])
     group, predicted, actual = _rows_of(*table.shape, margins=margins)
     amounts = table[group, actual, predicted]
