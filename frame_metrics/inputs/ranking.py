@@ -367,6 +367,11 @@ class Ranking(Remembers):
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
 
+    @property
+    def unweighted(self) -> Ranking:
+        """The same ranking, in which each result counts once."""
+        return self
+
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
         return self.once(("gains", _key(gain)), partial(self._gainful, gain))

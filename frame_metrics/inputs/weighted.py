@@ -25,7 +25,12 @@ class Weighted(Ranking):
 
     def __init__(self, run: Ranking, worth: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
+        self._run = run
         self.worth = worth if run.clip is None else np.minimum(worth, run.clip)
+
+    @property
+    def unweighted(self) -> Ranking:
+        return self._run
 
     def rows(self, row: Array, value: Array) -> Rows:
         return super().rows(row, value * self.worth[row])

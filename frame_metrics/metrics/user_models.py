@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, Ranking, Rows, by_rank, gain_of, top_gain
+from frame_metrics.inputs import Array, Ranking, Rows, by_rank, top_gain
 from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -33,7 +33,7 @@ def _depth(k: int | None) -> int:
 def _shares(run: Ranking, gain: GainName, max_grade: Top) -> Rows:
     """The documents that have a gain, with its share of that of the highest grade."""
     seen, top = run.gains(gain), top_gain(max_grade, gain)
-    if (most := gain_of(run.grade, gain).max(initial=0)) > top:  # as it is without weights
+    if (most := run.unweighted.gains(gain).value.max(initial=0)) > top:
         raise BadValueError(f"a gain is {most:g}, more than that of max_grade, {top.item():g}")
     return seen.like(seen.value / top)
 
