@@ -30,8 +30,8 @@ class Answer:
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
-        own = self.table
-        return Answer(self.keys, self.columns, self.aliases, table if own is None else own, beside, self.spread)
+        table = table if self.table is None else self.table
+        return Answer(self.keys, self.columns, self.aliases, table, beside, self.spread, self.classes)
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""
