@@ -13,9 +13,10 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import frame_of
+from frame_metrics.data.laying import by_number
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
-from frame_metrics.inputs.rows import EXACT, spans, sums_between
+from frame_metrics.inputs.rows import EXACT, as_grid, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
 INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the numbers of rows in polars
@@ -82,18 +83,17 @@ class Pools:
 
 
 def find_rankings(
-    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, first: bool = True, rows: bool = False
+    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, rows: bool = False
 ) -> RankingRows:
     """Lay the rows of each ranking end to end.
 
-    A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
+    A log whose equal keys all stand together is taken as it is.
 
     Parameters
     ----------
     frame : the checked columns.
     keys : columns that make a ranking.
     values : columns to lay out.
-    first : whether the row where a ranking first appears will be asked for; else it may be any number.
     rows : whether single rows will be asked for.
     """
     n = len(frame)
@@ -110,14 +110,11 @@ def find_rankings(
     if starts is not None:
         lengths = np.append(starts[1:], n) - starts
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
-    numbered = frame.select(*keys, *values).with_row_index("row")
-    begin = pl.col("row").first() if first else pl.lit(0)
-    laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
-    lists = numbered.group_by(keys, maintain_order=True).agg(laid)
-    lengths = lists["lengths"].to_numpy().astype(np.int64)
-    flat = {name: to_array(lists[name].explode()) for name in values}
-    row = lists["row"].explode().to_numpy() if rows else None
-    return RankingRows(lists["first"].to_numpy().astype(np.int64), lengths.cumsum() - lengths, lengths, row, flat)
+    slot, number, first = _numbered(frame, keys)
+    held = {name: to_array(frame[name]) for name in values} | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+    lengths, laid_out = by_number(slot, number, len(first), held)
+    row = laid_out.pop("", None)
+    return RankingRows(first, lengths.cumsum() - lengths, lengths, row, laid_out)
 
 
 def to_array(values: pl.Series) -> Array:
@@ -156,6 +153,8 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 def differ(one: pl.Series, other: pl.Series) -> Array:
     """True where values of two columns of one type differ; nulls are alike, bool, shape (rows,)."""
     dtype = one.dtype
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128) and not (one.null_count() or other.null_count()):
+        return one.to_numpy() != other.to_numpy()
     plain = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
     if not plain or one.null_count() or other.null_count():
         return one.ne_missing(other).to_numpy()
@@ -178,9 +177,42 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    first = first_alike(frame, columns)
-    new = first == np.arange(len(first))
-    return (new.cumsum() - 1)[first], np.flatnonzero(new)
+    slot, number, first = _numbered(frame, columns)
+    return number[slot], first
+
+
+def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
+    """Number the values of columns, of which each has a slot.
+
+    Returns
+    -------
+    The slot of each row, shape (rows,), the number of each slot, and the row where each number first appears.
+    """
+    n, key = len(frame), frame.get_column(columns[0])
+    near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n, room=n)
+    if near is None:
+        slot = first_alike(frame, columns)
+        first = np.flatnonzero(slot == np.arange(n))
+    else:
+        slot = near.to_numpy()
+        first = _first_rows(slot)
+    number = np.zeros(int(slot.max(initial=-1)) + 1, np.int64)
+    number[slot[first]] = np.arange(len(first))
+    return slot, number, first
+
+
+def _first_rows(slot: Array) -> Array:
+    """The row where each slot that has one first appears, ascending; those of few slots stand near the beginning."""
+    size, n = int(slot.max()) + 1, len(slot)
+    few = size < n >> 3
+    held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if few else (1, n)
+    begin, first = np.empty(size, INDEX), slot[:0]
+    while len(first) < held:
+        some = slot[:n]
+        row = np.arange(len(some), dtype=INDEX)
+        begin[some[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        first, n = np.flatnonzero(begin[some] == row), 8 * n
+    return first
 
 
 def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
@@ -190,14 +222,11 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
         place: dict[Any, int] = {}
         rows = zip(*(key.to_list() for key in keys), strict=True)
         return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
-    near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
-    slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()
+    slot = _hash_slots(frame[list(columns)])
     begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
     while len(row):
-        begin[slot[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        begin[slot[::-1]] = row[::-1]
         first[row] = held = begin[slot]
-        if near is not None:
-            break
         others = (differ(key if len(row) == n else key[places(row)], key[places(held)]) for key in keys)
         # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
         wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
@@ -217,12 +246,17 @@ def numbers(values: pl.Series) -> pl.Series:
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
 
 
-def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
-    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
+def _from_zero(values: pl.Series, most: int, room: int = 0) -> pl.Series | None:
+    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``.
+
+    Where the least value is no more than ``room`` they are the values themselves, of which no copy is made.
+    """
     plain = values if values.dtype.is_integer() else values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
+            if 0 <= low <= room:
+                return plain.cast(pl.Int64)
             return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
     return None
 
@@ -277,10 +311,8 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
         low = rankings.values["hash"][rankings.places(block)] >> 1
-        shape, none = (len(lengths), int(lengths.max(initial=0))), np.iinfo(low.dtype).max
-        grid = low.reshape(shape) if shape[0] * shape[1] == len(low) else np.full(shape, none, low.dtype)
-        if grid.size > len(low):
-            grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
+        none = np.iinfo(low.dtype).max
+        grid = as_grid(low, lengths, none)
         grid.sort(axis=1)
         equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != none)
         suspects = np.flatnonzero(equal.any(axis=1))

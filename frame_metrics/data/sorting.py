@@ -11,12 +11,13 @@ import polars as pl
 from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import sums_between
+from frame_metrics.inputs.rows import as_grid, sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import ABSENT, refuse_infinite
 
 WIDE = 1 << 16  # from here on, one sort of indices beats sorting packed values
+STRIP = 1 << 16  # rows that are sorted at a time: less is done in the caches of a core, in which a block has no room
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -46,10 +47,13 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        ranked = in_rank_order(score, lengths)
+        ranked, equal = in_rank_order(score, lengths)
         self._check_finite(score, lengths, n_ret, ranked)
-        order = None if ranked else rank_order(score, lengths)
-        return self._settled(Sorted(cells, lengths, n_ret, order, at, score), alike and self.conventions.ties == "doc")
+        order = None
+        if not ranked:
+            order, equal = rank_order(score, lengths)
+        sheet = Sorted(cells, lengths, n_ret, order, at, score)
+        return self._settled(sheet, alike and self.conventions.ties == "doc") if equal else sheet
 
     def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
@@ -192,29 +196,35 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def in_rank_order(score: Array, lengths: Array) -> bool:
-    """Return True where no ranking's score rises from one row to the next."""
-    down = score[1:] <= score[:-1]
+def in_rank_order(score: Array, lengths: Array) -> tuple[bool, bool]:
+    """Return whether no ranking's score rises from one row to the next, and whether some may be equal."""
+    down = score[1:] < score[:-1]
     starts = lengths.cumsum() - lengths
     inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
-    return bool(down.all())
+    first = int(down.argmin()) if len(down) else 0  # where one does not fall, which is found at once
+    if not len(down) or down[first]:
+        return True, False
+    return not score[first + 1] > score[first] and bool((down | (score[1:] == score[:-1])).all()), True
 
 
-def rank_order(score: Array, lengths: Array) -> Array:
-    """Return the places of a block's rows in rank order, equal scores in any order."""
-    starts = lengths.cumsum() - lengths
-    m, width = len(lengths), int(lengths.max())
-    if m * width == len(score):
-        return (_descending(score.reshape(m, width)) + starts[:, None]).ravel()
-    inside = np.arange(width) < lengths[:, None]
-    grid = np.full((m, width), -np.inf)
-    grid[inside] = score
-    return (_descending(grid) + starts[:, None])[inside]
+def rank_order(score: Array, lengths: Array) -> tuple[Array, bool]:
+    """Return the places of a block's rows in rank order, equal scores in any order, and whether some may be equal."""
+    starts, order, equal = lengths.cumsum() - lengths, np.empty(len(score), np.int64), False
+    step = max(STRIP // int(lengths.max()), 1)
+    for some in (slice(a, a + step) for a in range(0, len(lengths), step)):
+        start, many = starts[some], lengths[some]
+        rows = slice(int(start[0]), int(start[-1] + many[-1]))
+        columns, near = _descending(as_grid(score[rows], many, -np.inf))
+        columns += start[:, None]
+        even = columns.size == rows.stop - rows.start
+        order[rows] = columns.ravel() if even else columns[np.arange(columns.shape[1]) < many[:, None]]
+        equal |= near
+    return order, equal
 
 
-def _descending(score: Array) -> Array:
-    """Return for each row of a grid the order of its columns by falling score.
+def _descending(score: Array) -> tuple[Array, bool]:
+    """Return for each row of a grid the order of its columns by falling score, and whether some may be equal.
 
     The score's bits, made to order as integers, give their lowest places to the column, so that sorting values sorts
     columns with them. Where neighbours agree in all that is left of their scores and the scores differ, the row is
@@ -222,7 +232,7 @@ def _descending(score: Array) -> Array:
     """
     n = score.shape[1]
     if n >= WIDE:
-        return np.argsort(-score, axis=1)
+        return np.argsort(-score, axis=1), True
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
     key = falling_bits(score)
     key &= ~low
@@ -230,12 +240,16 @@ def _descending(score: Array) -> Array:
     key.sort(axis=1)
     order = key & low
     key ^= order
-    row, column = np.nonzero(key[:, 1:] == key[:, :-1])
-    if len(row):
-        differ = score[row, order[row, column]] != score[row, order[row, column + 1]]
-        again = np.unique(row[differ])
-        order[again] = np.argsort(-score[again], axis=1, kind="stable")
-    return order
+    near = np.flatnonzero(key.ravel()[1:] == key.ravel()[:-1])
+    near = near[near % n < n - 1] if len(near) else near  # the last of a row is no neighbour of the first of the next
+    if not len(near):
+        return order, False
+    row, column = np.divmod(near, n)
+    here = score[row, order[row, column]]
+    differ = here != score[row, order[row, column + 1]]
+    again = np.unique(row[differ])
+    order[again] = np.argsort(-score[again], axis=1, kind="stable")
+    return order, bool((differ | (here > -np.inf)).any())
 
 
 def falling_bits(score: Array) -> Array:

@@ -48,6 +48,16 @@ def spans(starts: Array, lengths: Array) -> Array:
     return np.repeat(starts - (lengths.cumsum() - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
+def as_grid(values: Array, lengths: Array, fill: float) -> Array:
+    """Return the values of queries as a grid with a row for each, ``fill`` behind those that have fewer than others."""
+    shape = len(lengths), int(lengths.max(initial=0))
+    if shape[0] * shape[1] == len(values):
+        return values.reshape(shape)
+    grid = np.full(shape, fill, values.dtype)
+    grid[np.arange(shape[1]) < lengths[:, None]] = values
+    return grid
+
+
 def no_rows(name: str) -> BadValueError:
     """Return the error of a column that is asked of counts."""
     return BadValueError(

@@ -58,7 +58,6 @@ def measured_of(
     asked: Asked,
     averages: Averages = (None,),
     *,
-    queries: bool = True,
     totals: bool = False,
     arms: bool = False,
 ) -> Measured:
@@ -67,11 +66,11 @@ def measured_of(
     Parameters
     ----------
     averages : those that will be asked for, which need counts of some metrics.
-    queries, totals, arms : see ``read_log``.
+    totals, arms : see ``read_log``.
     """
     if isinstance(source, InPieces):
         return gathered_of(work_of(Measuring, source, asked, averages, totals=totals, arms=arms), source)
-    return measure(source.log(queries=queries, totals=totals, arms=arms), asked, averages)
+    return measure(source.log(totals=totals, arms=arms), asked, averages)
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:

@@ -58,7 +58,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
         if plan.proxy is not None:
             return powered_means(source, asked, options)
         # What is drawn is drawn in the order of the queries' names.
-        measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
+        measured = measured_of(source, asked, options.averages, totals=options.margins)
         return averaged(measured, options, wide)
 
     return answer_of(
