@@ -39,7 +39,8 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
 
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
-    running = np.concatenate([[0], np.cumsum(values)])
+    running = np.concatenate([[0], values])  # numbers, which are added up several times as fast as marks
+    np.cumsum(running, out=running)
     return running[ends] - running[starts]
 
 

@@ -105,18 +105,27 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
     """Return the results of all pieces, from their documents and ranks in lists."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
-    return numbered(Results(at, rank, at), rows[DOCS], catalogue)
+    return numbered(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
 
 
-def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
+def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True) -> Results:
     """Return results with the numbers of their documents, and how many there could be.
+
+    Parameters
+    ----------
+    docs : the documents of the log's rows.
+    apart : whether the order of the numbers matters, so that documents are numbered as results show them; rows of
+        the log stand together in memory, and it is faster to number these where most are results.
 
     Raises
     ------
     BadValueError
         The catalogue lacks some of them.
     """
-    doc = numbers(docs).to_numpy()
+    apart = apart or 2 * len(results.doc) < len(docs)
+    shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
+    doc = numbers(shown if apart else docs).to_numpy()
+    doc = doc if apart else doc[results.doc]
     if doc.max(initial=0) > 4 * len(doc) + ROOM:
         doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
     found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
@@ -124,7 +133,7 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
         return found
     if isinstance(catalogue, pl.Series):
         called = f"{catalogue.name} of the log", f"{catalogue.name} of catalogue="
-        own, ids = (one.unique(maintain_order=True) for one in in_common_type(docs, catalogue, *called))
+        own, ids = (one.unique(maintain_order=True) for one in in_common_type(shown, catalogue, *called))
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):
             raise BadValueError(

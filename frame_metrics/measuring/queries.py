@@ -138,8 +138,8 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     found = each_ranking(log, asked, averages)
     if found.shown is None:
         return found
-    docs = log.table["doc"].gather(found.shown.doc)
-    return replace(found, shown=numbered(found.shown, docs, log.conventions.catalogue))
+    weighted = found.weight is not None  # then what a document has is added up in floats
+    return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=weighted))
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
