@@ -101,20 +101,14 @@ def find_rankings(
     starts = None if few else run_starts(frame, keys)
     if keys and starts is not None and not _all_differ(frame, keys, starts):
         starts = None
-    if starts is None and n <= threads.SMALL:
-        number, starts = codes(frame, keys)
-        if not few or (number[1:] < number[:-1]).any():
-            order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
-            laid_out = {name: to_array(frame[name])[order] for name in values}
-            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
-    if starts is not None:
-        lengths = np.append(starts[1:], n) - starts
-        return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
-    slot, number, first = _numbered(frame, keys)
-    held = {name: to_array(frame[name]) for name in values} | ({"": np.arange(n, dtype=INDEX)} if rows else {})
-    lengths, laid_out = by_number(slot, number, len(first), held)
-    row = laid_out.pop("", None)
-    return RankingRows(first, lengths.cumsum() - lengths, lengths, row, laid_out)
+    if starts is None:
+        slot, number, starts = _numbered(frame, keys)
+        if not few or (np.diff(number[slot]) < 0).any():
+            held = {name: to_array(frame[name]) for name in values} | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+            lengths, laid_out = by_number(slot, number, len(starts), held)
+            return RankingRows(starts, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out)
+    lengths = np.append(starts[1:], n) - starts
+    return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
 
 
 def to_array(values: pl.Series) -> Array:
@@ -189,13 +183,9 @@ def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array
     The slot of each row, shape (rows,), the number of each slot, and the row where each number first appears.
     """
     n, key = len(frame), frame.get_column(columns[0])
-    near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n, room=n)
-    if near is None:
-        slot = first_alike(frame, columns)
-        first = np.flatnonzero(slot == np.arange(n))
-    else:
-        slot = near.to_numpy()
-        first = _first_rows(slot)
+    near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
+    slot = first_alike(frame, columns) if near is None else near.to_numpy()
+    first = np.flatnonzero(slot == np.arange(n)) if near is None else _first_rows(slot)
     number = np.zeros(int(slot.max(initial=-1)) + 1, np.int64)
     number[slot[first]] = np.arange(len(first))
     return slot, number, first
@@ -204,8 +194,7 @@ def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array
 def _first_rows(slot: Array) -> Array:
     """The row where each slot that has one first appears, ascending; those of few slots stand near the beginning."""
     size, n = int(slot.max()) + 1, len(slot)
-    few = size < n >> 3
-    held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if few else (1, n)
+    held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if size < n >> 3 else (1, n)
     begin, first = np.empty(size, INDEX), slot[:0]
     while len(first) < held:
         some = slot[:n]
@@ -246,18 +235,14 @@ def numbers(values: pl.Series) -> pl.Series:
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
 
 
-def _from_zero(values: pl.Series, most: int, room: int = 0) -> pl.Series | None:
-    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``.
-
-    Where the least value is no more than ``room`` they are the values themselves, of which no copy is made.
-    """
+def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
+    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
     plain = values if values.dtype.is_integer() else values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
-            if 0 <= low <= room:
-                return plain.cast(pl.Int64)
-            return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
+            plain = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
+            return (plain - low if low else plain).cast(pl.Int64)
     return None
 
 

@@ -22,10 +22,13 @@ def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) 
     count : what is above all numbers.
     values : of each row, by name, shape (rows,) each.
     """
-    n = len(slot)
+    n, number = len(slot), number.astype(np.min_scalar_type(max(count - 1, 0)))
+    if n <= APART:
+        own = number[slot]
+        order = np.argsort(own, kind="stable")
+        return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
     low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # bits that the second step looks at
     parts, steps = ((count - 1) >> low) + 1, -(-n // APART)
-    number = number.astype(np.min_scalar_type(count - 1))
     rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
     apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
     many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)

@@ -67,8 +67,7 @@ def read_log(
     apart, whole = systems is None, piece is None
     log, bare, judged = _judged(log, bare, columns, judgments, conventions, row, apart=apart, whole=whole)
     if columns.relevant:
-        listed = frame[RELEVANCE_KNOWN]
-        log = _all_known(log, listed.head(len(log)) if row is None else listed.gather(row))
+        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)

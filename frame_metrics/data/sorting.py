@@ -47,11 +47,8 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        ranked, equal = in_rank_order(score, lengths)
-        self._check_finite(score, lengths, n_ret, ranked)
-        order = None
-        if not ranked:
-            order, equal = rank_order(score, lengths)
+        order, equal = rank_order(score, lengths)
+        self._check_finite(score, lengths, n_ret, order is None)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
         return self._settled(sheet, alike and self.conventions.ties == "doc") if equal else sheet
 
@@ -196,21 +193,20 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def in_rank_order(score: Array, lengths: Array) -> tuple[bool, bool]:
-    """Return whether no ranking's score rises from one row to the next, and whether some may be equal."""
-    down = score[1:] < score[:-1]
+def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
+    """Return the places of a block's rows in rank order, equal scores in any order, and whether some may be equal.
+
+    None for places where no ranking's score rises from one row to the next.
+    """
     starts = lengths.cumsum() - lengths
-    inner = starts[(starts > 0) & (starts < len(score))]
-    down[inner - 1] = True
-    first = int(down.argmin()) if len(down) else 0  # where one does not fall, which is found at once
-    if not len(down) or down[first]:
-        return True, False
-    return not score[first + 1] > score[first] and bool((down | (score[1:] == score[:-1])).all()), True
-
-
-def rank_order(score: Array, lengths: Array) -> tuple[Array, bool]:
-    """Return the places of a block's rows in rank order, equal scores in any order, and whether some may be equal."""
-    starts, order, equal = lengths.cumsum() - lengths, np.empty(len(score), np.int64), False
+    falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
+    falls[inner - 1] = True
+    if falls.all():
+        return None, False
+    falls |= score[1:] == score[:-1]
+    if falls.all():
+        return None, True
+    order, equal = np.empty(len(score), np.int64), False
     step = max(STRIP // int(lengths.max()), 1)
     for some in (slice(a, a + step) for a in range(0, len(lengths), step)):
         start, many = starts[some], lengths[some]

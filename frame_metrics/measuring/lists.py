@@ -114,18 +114,15 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool =
     Parameters
     ----------
     docs : the documents of the log's rows.
-    apart : whether the order of the numbers matters, so that documents are numbered as results show them; rows of
-        the log stand together in memory, and it is faster to number these where most are results.
+    apart : whether they are numbered as the results show them, and not as they stand in the log.
 
     Raises
     ------
     BadValueError
         The catalogue lacks some of them.
     """
-    apart = apart or 2 * len(results.doc) < len(docs)
     shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
-    doc = numbers(shown if apart else docs).to_numpy()
-    doc = doc if apart else doc[results.doc]
+    doc = numbers(shown).to_numpy() if apart else numbers(docs).to_numpy()[results.doc]
     if doc.max(initial=0) > 4 * len(doc) + ROOM:
         doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
     found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
