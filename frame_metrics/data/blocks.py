@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -257,24 +257,19 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     n = len(size)
     if not n:
         return None, []
-    least, most = max(int(size.min()), 1), max(int(size.max()), 1)
+    least, most, room = max(int(size.min()), 1), max(int(size.max()), 1), threads.block_of(int(size.sum()))
     if most <= 1.5 * least + 8:
-        step = max(threads.BLOCK // most, 1)
+        step = max(room // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")
     ascending = size[order].tolist()
     blocks, a = [], 0
     while a < n:
-        area = partial(_area, ascending, a)
-        b = a + max(bisect_right(range(a + 1, n + 1), threads.BLOCK, key=area), 1)
+        # as many as have room in a grid, which is as wide as the last of them
+        b = a + max(bisect_right(range(a + 1, n + 1), room, key=lambda b: (b - a) * ascending[b - 1]), 1)
         blocks.append((a, b))
         a = b
     return order, blocks
-
-
-def _area(ascending: list[int], a: int, b: int) -> int:
-    """Cells of a grid that holds the rankings from ``a`` up to ``b``."""
-    return (b - a) * ascending[b - 1]
 
 
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:

@@ -8,8 +8,8 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-APART = 1 << 16  # rows that the first step sets apart at a time, by the upper bits of their numbers: a byte, or less
-LAID = 1 << 15  # rows that the second step lays at a time, or more
+APART = 1 << 17  # rows that the first step sets apart at a time, by the upper bits of their numbers: a byte, or less
+LAID = 1 << 16  # rows that the second step lays at a time, or more
 
 
 def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
