@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -272,8 +272,18 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     return order, blocks
 
 
+@cache
+def _keep_memory() -> None:
+    """Let go of a large array once, after which the allocator of Linux keeps what arrays of blocks had for the next.
+
+    Without it each gives its pages back and takes new ones, which can take as long as all that is worked out.
+    """
+    np.empty(1 << 24, np.uint8)
+
+
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     """Call ``work`` with the rankings of each block, blocks side by side."""
+    _keep_memory()
     order, blocks = _cut(size)
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 

@@ -201,11 +201,8 @@ def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
     starts = lengths.cumsum() - lengths
     falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
     falls[inner - 1] = True
-    if falls.all():
-        return None, False
-    falls |= score[1:] == score[:-1]
-    if falls.all():
-        return None, True
+    if falls.all() or (falls | (score[1:] == score[:-1])).all():
+        return None, not falls.all()
     order, equal = np.empty(len(score), np.int64), False
     step = max(STRIP // int(lengths.max()), 1)
     for some in (slice(a, a + step) for a in range(0, len(lengths), step)):
