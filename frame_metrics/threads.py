@@ -17,6 +17,11 @@ ONE_BY_ONE = 1 << 9  # rows whose ids are told apart one by one even where equal
 _within = local()  # what this thread is within
 
 
+def block_of(rows: int) -> int:
+    """Return how many of some rows are worked on at a time: of many twice as many, as threads wait for each other."""
+    return BLOCK << (rows > 8 * BLOCK * (os.cpu_count() or 1))
+
+
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count())

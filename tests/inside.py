@@ -133,7 +133,8 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
-        _replaced(patch, "BLOCK", rows)
+        for name in ("BLOCK", "STRIP", "APART", "LAID"):
+            _replaced(patch, name, rows)
         _replaced(patch, "SMALL", 0)
         _replaced(patch, "ONE_BY_ONE", 0)
         yield

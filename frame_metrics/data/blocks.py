@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import frame_of
+from frame_metrics.data.laying import by_number
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
-from frame_metrics.inputs.rows import EXACT, spans, sums_between
+from frame_metrics.inputs.rows import EXACT, as_grid, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
 INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the numbers of rows in polars
@@ -82,18 +83,17 @@ class Pools:
 
 
 def find_rankings(
-    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, first: bool = True, rows: bool = False
+    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, rows: bool = False
 ) -> RankingRows:
     """Lay the rows of each ranking end to end.
 
-    A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
+    A log whose equal keys all stand together is taken as it is.
 
     Parameters
     ----------
     frame : the checked columns.
     keys : columns that make a ranking.
     values : columns to lay out.
-    first : whether the row where a ranking first appears will be asked for; else it may be any number.
     rows : whether single rows will be asked for.
     """
     n = len(frame)
@@ -111,16 +111,12 @@ def find_rankings(
             order = alike.argsort(kind="stable")
             laid_out = {name: to_array(frame[name])[order] for name in values}
             return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
-    if starts is not None:
-        return RankingRows(starts, starts, lengths, None, {name: to_array(frame.get_column(name)) for name in values})
-    numbered = frame.select(*keys, *values).with_row_index("row")
-    begin = pl.col("row").first() if first else pl.lit(0)
-    laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
-    lists = numbered.group_by(keys, maintain_order=True).agg(laid)
-    lengths = lists["lengths"].to_numpy().astype(np.int64)
-    flat = {name: to_array(lists[name].explode()) for name in values}
-    row = lists["row"].explode().to_numpy() if rows else None
-    return RankingRows(lists["first"].to_numpy().astype(np.int64), lengths.cumsum() - lengths, lengths, row, flat)
+    else:
+        slot, number, starts = _numbered(frame, keys)
+        held = {name: to_array(frame[name]) for name in values} | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+        lengths, laid_out = by_number(slot, number, len(starts), held)
+        return RankingRows(starts, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out)
+    return RankingRows(starts, starts, lengths, None, {name: to_array(frame.get_column(name)) for name in values})
 
 
 def to_array(values: pl.Series) -> Array:
@@ -159,6 +155,8 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 def differ(one: pl.Series, other: pl.Series) -> Array:
     """True where values of two columns of one type differ; nulls are alike, bool, shape (rows,)."""
     dtype = one.dtype
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128) and not (one.null_count() or other.null_count()):
+        return one.to_numpy() != other.to_numpy()
     plain = dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (*TEXTS, pl.Boolean))
     if not plain or one.null_count() or other.null_count():
         return one.ne_missing(other).to_numpy()
@@ -181,9 +179,37 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    first = first_alike(frame, columns)
-    new = first == np.arange(len(first))
-    return (new.cumsum() - 1)[first], np.flatnonzero(new)
+    slot, number, first = _numbered(frame, columns)
+    return number[slot], first
+
+
+def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
+    """Number the values of columns, of which each has a slot.
+
+    Returns
+    -------
+    The slot of each row, shape (rows,), the number of each slot, and the row where each number first appears.
+    """
+    n, key = len(frame), frame.get_column(columns[0])
+    near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
+    slot = first_alike(frame, columns) if near is None else near.to_numpy()
+    first = np.flatnonzero(slot == np.arange(n)) if near is None else _first_rows(slot)
+    number = np.zeros(int(slot.max(initial=-1)) + 1, np.int64)
+    number[slot[first]] = np.arange(len(first))
+    return slot, number, first
+
+
+def _first_rows(slot: Array) -> Array:
+    """The row where each slot that has one first appears, ascending; those of few slots stand near the beginning."""
+    size, n = int(slot.max()) + 1, len(slot)
+    held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if size < n >> 3 else (1, n)
+    begin, first = np.empty(size, INDEX), slot[:0]
+    while len(first) < held:
+        some = slot[:n]
+        row = np.arange(len(some), dtype=INDEX)
+        begin[some[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        first, n = np.flatnonzero(begin[some] == row), 8 * n
+    return first
 
 
 def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
@@ -193,14 +219,11 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
         place: dict[Any, int] = {}
         rows = zip(*(key.to_list() for key in keys), strict=True)
         return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
-    near = None if len(keys) > 1 or keys[0].null_count() else _from_zero(keys[0], 2 * n)
-    slot = _hash_slots(frame[list(columns)]) if near is None else near.to_numpy()
+    slot = _hash_slots(frame[list(columns)])
     begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
     while len(row):
-        begin[slot[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        begin[slot[::-1]] = row[::-1]
         first[row] = held = begin[slot]
-        if near is not None:
-            break
         others = (differ(key if len(row) == n else key[places(row)], key[places(held)]) for key in keys)
         # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
         wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
@@ -226,7 +249,8 @@ def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
-            return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
+            plain = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
+            return (plain - low if low else plain).cast(pl.Int64)
     return None
 
 
@@ -244,27 +268,33 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     most = max(int(size.max()), 1)
     if n * most <= threads.BLOCK:
         return None, [(0, n)]
+    room = threads.block_of(int(size.sum()))
     if most <= 1.5 * max(int(size.min()), 1) + 8:
-        step = max(threads.BLOCK // most, 1)
+        step = max(room // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")
     ascending = size[order].tolist()
     blocks, a = [], 0
     while a < n:
-        area = partial(_area, ascending, a)
-        b = a + max(bisect_right(range(a + 1, n + 1), threads.BLOCK, key=area), 1)
+        # as many as have room in a grid, which is as wide as the last of them
+        b = a + max(bisect_right(range(a + 1, n + 1), room, key=lambda b: (b - a) * ascending[b - 1]), 1)
         blocks.append((a, b))
         a = b
     return order, blocks
 
 
-def _area(ascending: list[int], a: int, b: int) -> int:
-    """Cells of a grid that holds the rankings from ``a`` up to ``b``."""
-    return (b - a) * ascending[b - 1]
+@cache
+def _keep_memory() -> None:
+    """Let go of a large array once, after which the allocator of Linux keeps what arrays of blocks had for the next.
+
+    Without it each gives its pages back and takes new ones, which can take as long as all that is worked out.
+    """
+    np.empty(1 << 24, np.uint8)
 
 
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     """Call ``work`` with the rankings of each block, blocks side by side."""
+    _keep_memory()
     order, blocks = _cut(size)
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
@@ -282,10 +312,8 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
         low = rankings.values["hash"][rankings.places(block)] >> 1
-        shape, none = (len(lengths), int(lengths.max(initial=0))), np.iinfo(low.dtype).max
-        grid = low.reshape(shape) if shape[0] * shape[1] == len(low) else np.full(shape, none, low.dtype)
-        if grid.size > len(low):
-            grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
+        none = np.iinfo(low.dtype).max
+        grid = as_grid(low, lengths, none)
         grid.sort(axis=1)
         equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != none)
         suspects = np.flatnonzero(equal.any(axis=1))

@@ -29,7 +29,6 @@ def read_log(
     conventions: Conventions,
     judgments: tuple[pl.DataFrame, Columns] | None,
     *,
-    queries: bool = True,
     single: bool = False,
     totals: bool = False,
     arms: bool = False,
@@ -39,7 +38,6 @@ def read_log(
 
     Parameters
     ----------
-    queries : whether the queries will be named in the result.
     single : whether single rows will be asked for, as where an error names some.
     totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
     arms : whether each system is measured on its own queries only, as a segment of its own.
@@ -66,17 +64,15 @@ def read_log(
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = _first_places(log, columns, conventions)
-    own = np.arange(len(log)) if row is None else row
     apart, whole = systems is None, piece is None
-    log, bare, judged = _judged(log, bare, columns, judgments, conventions, own, apart=apart, whole=whole)
+    log, bare, judged = _judged(log, bare, columns, judgments, conventions, row, apart=apart, whole=whole)
     if columns.relevant:
-        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(own))
+        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(np.arange(len(log)) if row is None else row))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
         log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
-    named = queries or judged is not None or bool(columns.system or columns.by)
-    rankings = _rankings(log, columns, first=named, single=single or systems is not None)
+    rankings = _rankings(log, columns, single=single or systems is not None)
     if columns.doc and later:
         _check_repeated(rankings, log, columns, alone=alone)
     if systems is not None:
@@ -142,15 +138,15 @@ def _judged(
     columns: Columns,
     judgments: tuple[pl.DataFrame, Columns] | None,
     conventions: Conventions,
-    own: Array,
+    row: Array | None,
     *,
     apart: bool,
     whole: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, ``bare`` with keys that only judgments have, and all judgments.
 
-    None for the last where no others than those of the rows are known. ``own``: the row of the caller's frame of each
-    row; ``apart``: whether systems have rows of their own, and share their judgments.
+    None for the last where no others than those of the rows are known. ``row``: the row of the caller's frame of each
+    row, None where they are the same; ``apart``: whether systems have rows of their own, and share their judgments.
     """
     _, by, query = columns.key_names
     judged = None
@@ -161,7 +157,7 @@ def _judged(
     if columns.doc and not few:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _shared(log, [*by, *query], columns, own, few=few)
+        judged = _shared(log, [*by, *query], columns, row, few=few)
     log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
     if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
@@ -174,7 +170,7 @@ def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
     return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
+def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", *OF_QUERIES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
@@ -182,15 +178,15 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
     keys = [key for keys in columns.key_names for key in keys]
-    return blocks.find_rankings(log, keys, laid, first=first, rows=single)
+    return blocks.find_rankings(log, keys, laid, rows=single)
 
 
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array, *, few: bool) -> Judged:
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns, own=own, few=few)
+    return laid_out(table, keys, columns, own=np.arange(len(log)) if row is None else row, few=few)
 
 
 def _first_places(

@@ -12,7 +12,7 @@ from frame_metrics.data.blocks import each_block, find_rankings
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.sorting import falling_bits, in_rank_order, rank_order, scores_of
+from frame_metrics.data.sorting import falling_bits, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.rows import spans
 from frame_metrics.inputs.scores import levels
@@ -80,8 +80,8 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
         return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
     score = np.where(np.isnan(score), -np.inf, score + 0.0)  # 0.0 and -0.0 are one threshold, 0.0
     segment = np.repeat(np.arange(len(length)), length)
-    if not in_rank_order(score, length):
-        order = rank_order(score, length)
+    order, _ = rank_order(score, length)
+    if order is not None:
         score, good, weight = score[order], good[order], None if weight is None else weight[order]
     weight = np.ones(len(score)) if weight is None else weight
     return levels(segment, score, good * weight, weight, len(length))

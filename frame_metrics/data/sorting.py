@@ -12,12 +12,13 @@ from frame_metrics import threads
 from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import sums_between
+from frame_metrics.inputs.rows import as_grid, sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import ABSENT, refuse_infinite
 
 WIDE = 1 << 16  # from here on, one sort of indices beats sorting packed values
+STRIP = 1 << 16  # rows that are sorted at a time: less is done in the caches of a core, in which a block has no room
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -48,16 +49,14 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        few = len(score) <= threads.SMALL
-        distinct = few and in_rank_order(score, lengths, np.less)
-        ranked = distinct or in_rank_order(score, lengths)
+        order, equal = rank_order(score, lengths)
+        every = order is not None or len(score) <= threads.SMALL
         stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
-        looked_at = score if few or not ranked else score[np.concatenate([[0], stop[:-1], stop - 1])]
+        looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):  # else looked at before
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
-        order = None if ranked else rank_order(score, lengths)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
-        return sheet if distinct else self._settled(sheet, alike and self.conventions.ties == "doc")
+        return self._settled(sheet, alike and self.conventions.ties == "doc") if equal else sheet
 
     def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
         """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""
@@ -182,29 +181,31 @@ class Sorted:
         return np.where(np.isnan(rank), 0, rank).astype(np.int64)
 
 
-def in_rank_order(score: Array, lengths: Array, below: np.ufunc = np.less_equal) -> bool:
-    """Return True where no ranking's score rises from one row to the next; ``np.less``: where each falls."""
-    down = below(score[1:], score[:-1])
+def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
+    """Return the places of a block's rows in rank order, equal scores in any order, and whether some may be equal.
+
+    None for places where no ranking's score rises from one row to the next.
+    """
     starts = lengths.cumsum() - lengths
-    inner = starts[(starts > 0) & (starts < len(score))]
-    down[inner - 1] = True
-    return np.count_nonzero(down) == len(down)
+    falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
+    falls[inner - 1] = True
+    if falls.all() or (falls | (score[1:] == score[:-1])).all():
+        return None, not falls.all()
+    order, equal = np.empty(len(score), np.int64), False
+    step = max(STRIP // int(lengths.max()), 1)
+    for some in (slice(a, a + step) for a in range(0, len(lengths), step)):
+        start, many = starts[some], lengths[some]
+        rows = slice(int(start[0]), int(start[-1] + many[-1]))
+        columns, near = _descending(as_grid(score[rows], many, -np.inf))
+        columns += start[:, None]
+        even = columns.size == rows.stop - rows.start
+        order[rows] = columns.ravel() if even else columns[np.arange(columns.shape[1]) < many[:, None]]
+        equal |= near
+    return order, equal
 
 
-def rank_order(score: Array, lengths: Array) -> Array:
-    """Return the places of a block's rows in rank order, equal scores in any order."""
-    starts = lengths.cumsum() - lengths
-    m, width = len(lengths), int(lengths.max())
-    if m * width == len(score):
-        return (_descending(score.reshape(m, width)) + starts[:, None]).ravel()
-    inside = np.arange(width) < lengths[:, None]
-    grid = np.full((m, width), -np.inf)
-    grid[inside] = score
-    return (_descending(grid) + starts[:, None])[inside]
-
-
-def _descending(score: Array) -> Array:
-    """Return for each row of a grid the order of its columns by falling score.
+def _descending(score: Array) -> tuple[Array, bool]:
+    """Return for each row of a grid the order of its columns by falling score, and whether some may be equal.
 
     The score's bits, made to order as integers, give their lowest places to the column, so that sorting values sorts
     columns with them. Where neighbours agree in all that is left of their scores and the scores differ, the row is
@@ -212,7 +213,7 @@ def _descending(score: Array) -> Array:
     """
     n = score.shape[1]
     if n >= WIDE:
-        return np.argsort(-score, axis=1)
+        return np.argsort(-score, axis=1), True
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
     key = falling_bits(score)
     key &= ~low
@@ -220,12 +221,16 @@ def _descending(score: Array) -> Array:
     key.sort(axis=1)
     order = key & low
     key ^= order
-    row, column = np.nonzero(key[:, 1:] == key[:, :-1])
-    if len(row):
-        differ = score[row, order[row, column]] != score[row, order[row, column + 1]]
-        again = np.unique(row[differ])
-        order[again] = np.argsort(-score[again], axis=1, kind="stable")
-    return order
+    near = np.flatnonzero(key.ravel()[1:] == key.ravel()[:-1])
+    near = near[near % n < n - 1] if len(near) else near  # the last of a row is no neighbour of the first of the next
+    if not len(near):
+        return order, False
+    row, column = np.divmod(near, n)
+    here = score[row, order[row, column]]
+    differ = here != score[row, order[row, column + 1]]
+    again = np.unique(row[differ])
+    order[again] = np.argsort(-score[again], axis=1, kind="stable")
+    return order, bool((differ | (here > -np.inf)).any())
 
 
 def falling_bits(score: Array) -> Array:

@@ -39,13 +39,24 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
 
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
-    running = np.concatenate([[0], np.cumsum(values)])
+    running = np.concatenate([[0], values])  # numbers, which are added up several times as fast as marks
+    np.cumsum(running, out=running)
     return running[ends] - running[starts]
 
 
 def spans(starts: Array, lengths: Array) -> Array:
     """Return the places of slices, one slice after the other."""
     return np.repeat(starts - (lengths.cumsum() - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def as_grid(values: Array, lengths: Array, fill: float) -> Array:
+    """Return the values of queries as a grid with a row for each, ``fill`` behind those that have fewer than others."""
+    shape = len(lengths), int(lengths.max(initial=0))
+    if shape[0] * shape[1] == len(values):
+        return values.reshape(shape)
+    grid = np.full(shape, fill, values.dtype)
+    grid[np.arange(shape[1]) < lengths[:, None]] = values
+    return grid
 
 
 def no_rows(name: str) -> BadValueError:

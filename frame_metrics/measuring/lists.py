@@ -105,18 +105,24 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
     """Return the results of all pieces, from their documents and ranks in lists."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
-    return numbered(Results(at, rank, at), rows[DOCS], catalogue)
+    return numbered(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
 
 
-def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
+def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True) -> Results:
     """Return results with the numbers of their documents, and how many there could be.
+
+    Parameters
+    ----------
+    docs : the documents of the log's rows.
+    apart : whether they are numbered as the results show them, and not as they stand in the log.
 
     Raises
     ------
     BadValueError
         The catalogue lacks some of them.
     """
-    doc = numbers(docs).to_numpy()
+    shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
+    doc = numbers(shown).to_numpy() if apart else numbers(docs).to_numpy()[results.doc]
     if doc.max(initial=0) > 4 * len(doc) + ROOM:
         doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
     found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
@@ -124,7 +130,7 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any) -> Results:
         return found
     if isinstance(catalogue, pl.Series):
         called = f"{catalogue.name} of the log", f"{catalogue.name} of catalogue="
-        own, ids = (one.unique(maintain_order=True) for one in in_common_type(docs, catalogue, *called))
+        own, ids = (one.unique(maintain_order=True) for one in in_common_type(shown, catalogue, *called))
         strange, catalogue = own.filter(~own.is_in(ids.implode())), len(ids)
         if len(strange):
             raise BadValueError(

@@ -39,7 +39,7 @@ def measured_of(
     totals, arms : see ``read_log``.
     """
     if not isinstance(source, InPieces):
-        return measure(source.log(queries=queries, totals=totals, arms=arms), asked, averages)
+        return measure(source.log(totals=totals, arms=arms), asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
     return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
 

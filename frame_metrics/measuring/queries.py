@@ -142,8 +142,9 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     found = each_ranking(log, asked, averages)
     if found.shown is None:
         return found
-    docs = log.table["doc"].gather(found.shown.doc)
-    return replace(found, shown=numbered(found.shown, docs, log.conventions.catalogue))
+    # Most rows are numbered faster as they stand, but floats, which weights make of counts, are added up in one order.
+    apart = found.weight is not None or 2 * len(found.shown.doc) < len(log.table)
+    return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart))
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:

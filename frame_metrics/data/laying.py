@@ -1,0 +1,58 @@
+"""Rows laid end to end by their numbers, in two steps, each of which stays in the caches of a core."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics import threads
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import spans
+
+APART = 1 << 17  # rows that the first step sets apart at a time, by the upper bits of their numbers: a byte, or less
+LAID = 1 << 16  # rows that the second step lays at a time, or more
+
+
+def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
+    """Count the rows of each number, and return values ordered by it, those of equal number as they stand.
+
+    Parameters
+    ----------
+    slot : of each row, a place in ``number``, shape (rows,).
+    number : the number of each slot.
+    count : what is above all numbers.
+    values : of each row, by name, shape (rows,) each.
+    """
+    n, number = len(slot), number.astype(np.min_scalar_type(max(count - 1, 0)))
+    if n <= APART:
+        own = number[slot]
+        order = np.argsort(own, kind="stable")
+        return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
+    low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # bits that the second step looks at
+    parts, steps = ((count - 1) >> low) + 1, -(-n // APART)
+    rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
+    apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
+    many, lengths = np.empty((steps, parts), np.int64), np.empty((parts, 1 << low), np.int64)
+
+    def set_apart(step: int) -> None:
+        rows = slice(step * APART, (step + 1) * APART)
+        own = number[slot[rows]]
+        part = (own >> low).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        many[step] = np.bincount(part, minlength=parts)
+        rest[rows] = (own & ((1 << low) - 1)).astype(rest.dtype)[order]
+        for name, held in values.items():
+            held[rows].take(order, out=apart[name][rows], mode="clip")
+
+    threads.in_threads(range(steps), set_apart)
+    begin, end = many.cumsum().reshape(many.shape) - many, many.sum(axis=0).cumsum()
+
+    def lay(part: int) -> None:
+        rows = spans(begin[:, part], many[:, part])
+        own = rest[rows]
+        order, lengths[part] = np.argsort(own, kind="stable"), np.bincount(own, minlength=1 << low)
+        for name, held in apart.items():
+            near = held.take(rows, mode="clip")  # in the order of memory, so that what is jumped about in is in cache
+            near.take(order, out=out[name][end[part] - len(rows) : end[part]], mode="clip")
+
+    threads.in_threads(range(parts), lay)
+    return lengths.ravel()[:count], out
