@@ -1027,7 +1027,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which lines; by default all")
     parser.add_argument("--quick", action="store_true", help="a few trials, to see that everything runs")
     options = parser.parse_args()
-    trials, queries = (8, 500) if options.quick else (options.trials, QUERIES)
+    trials, queries = (5, 500) if options.quick else (options.trials, QUERIES)
     tools = ", ".join(f"{name} {version(name)}" for name in ("frame_metrics", "numpy", "polars", "scipy"))
     print(f"Python {platform.python_version()}, {tools}", "", sep="\n")
     print(f"| {' | '.join(HEAD)} |", f"| {' | '.join(['---'] * len(HEAD))} |", sep="\n")

@@ -307,7 +307,7 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
     con.register("judged", rows.select("query", "doc", "grade").filter(pl.col("doc") % 4 > 0).to_arrow())
     relation, judged = con.sql(f"from rows order by {order}"), con.sql("from judged")
     log = as_polars(relation)
-    small: Any = {"memory": 200_000}
+    small: Any = {"memory": 300_000}
     bare = {"grade": None, "label": None}
     for roles, ask in (
         ({"label": None, "by": "day"}, lambda irm: irm.evaluate("ndcg@5", "map", ci=0.9, margins=True)),

@@ -249,12 +249,14 @@ CALLS_OF_JUDGE: dict[str, Call] = {
 }
 
 
+@cache
 def saved(*metrics: str) -> pl.DataFrame:
     """Numbers of the queries, a column for each metric."""
     first = log().unique("query_", maintain_order=True)
     return first.select("query_", "by_", *((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2)))
 
 
+@cache
 def listed() -> pl.DataFrame:
     """Rankings of one system, in the order of the numbers of the first."""
     return log().filter(system_="q").select("query_", "doc_", "by_", rank_="rank_", score_=pl.col("rank_") / 3)

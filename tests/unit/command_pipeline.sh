@@ -72,7 +72,7 @@ for signal in TERM KILL; do
     echo old > results/big.csv
     frame-metrics convert big.parquet -o results/big.csv 2> err &
     job=$!
-    while kill -0 $job 2> no && [ -z "$(find results -name '.*.tmp' -size +0)" ]; do :; done
+    while kill -0 $job 2> no && [ -z "$(find results -name '.*.tmp' -size +0)" ]; do sleep 0.01; done
     kill -$signal $job 2> no || { echo "the job was over before it could be stopped"; exit 1; }
     wait $job 2> no
     got=$?

@@ -535,7 +535,7 @@ def test_engines_and_lists_give_the_same(engine: str, part: str) -> None:
         dask = pytest.importorskip("dask.dataframe")
         irm = IRM(dask.from_pandas(log.to_pandas(), npartitions=3), **roles)
     else:
-        irm = IRM(duckdb.from_arrow(log.to_arrow()), **roles, memory=1000)
+        irm = IRM(duckdb.from_arrow(log.to_arrow()), **roles, memory=60_000)
     found = irm.judge(people, proxy=machine, sampling="chance")
     for verb, asked, other in (("evaluate", ("ndcg@5", "map"), wanted[0]), ("compare", ("ndcg@5", "rr"), wanted[1])):
         one = getattr(found, verb)(*asked, **({"ci": 0.9, "margins": True} if verb == "evaluate" else {}))
