@@ -404,7 +404,7 @@ def check_equal(found: Any, expected: pl.DataFrame) -> None:
 
 
 def computed(session: Any, table: pl.DataFrame, partitions: int) -> tuple[Any, Callable[[], int]]:
-    """A frame of Spark, and how many of its rows were computed until now; of Connect nothing counts them, and it is 0."""
+    """A frame of Spark, and how many of its rows were computed until now; 0 of Connect, where nothing counts them."""
     frame = spread(session, table, partitions).frame
     if of_connect(session):
         return frame, lambda: 0
