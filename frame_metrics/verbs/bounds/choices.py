@@ -84,7 +84,7 @@ def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _best(chance: Array, choice: Array, chosen: Array, left: Array) -> tuple[Array, Array]:
-    """Width taken by the best choice of 0, 1, 2 ... documents, and this choice; ``left``: how wide each way leaves it."""
+    """Width that the best choice of 0, 1, 2 ... documents takes, and this choice; ``left``: that of each way."""
     mean, size = np.bincount(choice, chance * left), chosen.sum(axis=1)
     narrowed = np.rint((mean[-1] - mean) * 1e12).astype(np.int64)  # so that equal ones are, though sums are rounded
     order = np.lexsort((-narrowed, size))
