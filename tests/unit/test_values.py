@@ -343,6 +343,8 @@ def test_a_number_that_no_row_has_stays_so_beside_other_metrics() -> None:
             assert found.select(said).row(0) == (0.5, 1.0, -0.5, 2, 1, 0)
             means = frame.irm(system="system", value="value", undefined=undefined).evaluate("m2")
             assert means.select("value", "n", "n_undefined").rows() == [(1.0, 3, 0), (0.5, 2, 1)]
+            lacking = odd(frame.irm(system="system", value="value")).filter(check="queries without a number")
+            assert lacking.select("n", "example").rows() == [(1, "B, 3")]
         for mine, base, sign in ((ours, theirs, 1), (theirs, ours, -1)):
             found = mine.irm(value="value", undefined=undefined).compare("m2", baseline=base)
             assert found.select(said[2:]).row(0) == (sign * -0.5, 2, 1, 0)

@@ -55,10 +55,10 @@ def numbers_that_are_undefined(numbers: Measured) -> Seen:
 
 @check("warning", "queries")
 def queries_without_a_number(numbers: Measured) -> Seen | None:
-    """another system has numbers of them, and this one none: they are not in its means"""
+    """they lack a number of a metric that others have: they are not in its mean"""
     if numbers.absent is None:
         return None
-    absent = np.all(numbers.absent, axis=0)
+    absent = np.any(numbers.absent, axis=0)
     return seen_of(numbers.log, "queries", np.asarray(absent), np.ones(len(absent)))
 
 
