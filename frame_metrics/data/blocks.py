@@ -19,6 +19,7 @@ from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import EXACT, as_grid, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
+LOOKED_AT = 1 << 20  # rows that are compared at a time
 INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the numbers of rows in polars
 
 
@@ -180,7 +181,7 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     slot, number, first = _numbered(frame, columns)
-    return number[slot], first
+    return number[slot].astype(np.int64), first
 
 
 def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
@@ -194,7 +195,7 @@ def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array
     near = None if n <= threads.SMALL or len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
     slot = first_alike(frame, columns) if near is None else near.to_numpy()
     first = np.flatnonzero(slot == np.arange(n)) if near is None else _first_rows(slot)
-    number = np.zeros(int(slot.max(initial=-1)) + 1, np.int64)
+    number = np.zeros(int(slot.max(initial=-1)) + 1, np.min_scalar_type(len(first)))
     number[slot[first]] = np.arange(len(first))
     return slot, number, first
 
@@ -220,15 +221,24 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
         rows = zip(*(key.to_list() for key in keys), strict=True)
         return np.array([place.setdefault(row, at) for at, row in enumerate(rows)], np.int64)
     slot = _hash_slots(frame[list(columns)])
-    begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n)
+    begin, first, row = np.empty(int(slot.max(initial=0)) + 1, INDEX), np.empty(n, np.int64), np.arange(n, dtype=INDEX)
     while len(row):
         begin[slot[::-1]] = row[::-1]
-        first[row] = held = begin[slot]
-        others = (differ(key if len(row) == n else key[places(row)], key[places(held)]) for key in keys)
+        held = begin[slot]
+        first[slice(None) if len(row) == n else row] = held
         # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
-        wait = np.flatnonzero(reduce(np.logical_or, others) & (row != held))
+        wait = np.flatnonzero(_others(keys, row, held) & (row != held))
         row, slot = row[wait], slot[wait]
     return first
+
+
+def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
+    """True where rows and others differ in some column, looked at by parts so that few values stand in memory twice."""
+    out = np.empty(len(row), bool)
+    for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
+        one, other = places(row[part]), places(held[part])
+        out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
+    return out
 
 
 def _hash_slots(keys: pl.DataFrame) -> Array:

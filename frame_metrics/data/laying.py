@@ -18,11 +18,11 @@ def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) 
     Parameters
     ----------
     slot : of each row, a place in ``number``, shape (rows,).
-    number : the number of each slot.
+    number : the number of each slot, of a small type.
     count : what is above all numbers.
     values : of each row, by name, shape (rows,) each.
     """
-    n, number = len(slot), number.astype(np.min_scalar_type(max(count - 1, 0)))
+    n = len(slot)
     if n <= APART:
         own = number[slot]
         order = np.argsort(own, kind="stable")
