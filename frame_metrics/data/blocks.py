@@ -234,9 +234,9 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
 
 def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
     """True where rows and others differ in some column, looked at by parts so that few values stand in memory twice."""
-    out = np.empty(len(row), bool)
+    out, every = np.empty(len(row), bool), len(row) == len(keys[0])
     for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
-        one, other = places(row[part]), places(held[part])
+        one, other = part if every else places(row[part]), places(held[part])
         out[part] = reduce(np.logical_or, (differ(key[one], key[other]) for key in keys))
     return out
 
