@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from comparisons import flipped
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
@@ -290,7 +291,11 @@ def test_a_progress_bar_counts_queries(metrics: list[str], options: Any, done: s
 
 
 def test_metrics_asked_together_have_the_p_values_that_each_has_alone() -> None:
-    """Though they share what is drawn: those of lists by their cutoffs, and those that Tukey's test exchanges."""
+    """Though they share what is drawn: those of lists by their cutoffs, and those that Tukey's test exchanges.
+
+    The last bit of an interval's end is that of a product of matrices, which some processors add up otherwise for one
+    metric than for four.
+    """
     irm = of(noisy(40, systems=3))(doc="doc", catalogue=200)
     for names, test in (
         (("item_coverage", "item_gini", "item_entropy", "item_gini@1", "item_entropy@1"), None),
@@ -299,7 +304,8 @@ def test_metrics_asked_together_have_the_p_values_that_each_has_alone() -> None:
         options: Any = {"test": test, "permutations": 500, "resamples": 20}
         together = irm(collection_size=9).compare(*names, **options)
         alone = pl.concat([irm(collection_size=9).compare(name, **options) for name in names])
-        assert together.equals(alone)
+        assert_frame_equal(together, alone, rel_tol=1e-12, abs_tol=1e-12)
+        assert together["p_value"].equals(alone["p_value"])
 
 
 # Draws go to queries in the order of their keys
