@@ -59,7 +59,7 @@ rare positives
 ruling in: a positive must be right
     precision | the share of predicted positives that are right | what was missed; it depends on the prevalence
     fbeta(beta=0.5) | precision and recall, precision twice as important | why twice: see cost
-    specificity | the share of negatives that are not flagged | that a small share of many negatives is many false alarms
+    specificity | the share of negatives that are not flagged | a small share of many negatives is many false alarms
     lr_positive | the factor by which a positive raises the odds | the odds themselves
 ruling out: none may be missed
     recall | the share of the relevant that is found | how many others came with them
@@ -103,7 +103,7 @@ clicks
     rr | how far up the first click stands | clicks that the top gets because of its position
     last_click_rr | how far down the user went | why: a good answer ends a search, and so does giving up
     mean_click_position | where clicks stand | searches without a click, which are left out
-    position_ctr@1 | the share of searches with a click on one position | whether the position or the result draws clicks
+    position_ctr@1 | the share of searches that click on one position | whether position or result draws clicks
     clicks_per_query | the number of clicks; with teams, for each team | \
 whether many clicks mean success or a failed search
     dcg@10 | the gain of the clicks; propensity= removes position bias | propensities that are wrong
