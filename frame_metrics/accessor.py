@@ -992,7 +992,8 @@ class IRM(Generic[Frame]):
         ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test. Of arms, that
             of the test: normal, Welch's for "t", and percentiles for "bootstrap".
         permutations, resamples, seed : of what is drawn; the same on every machine.
-        per_query : whether to return the paired differences instead, the greatest first.
+        per_query : whether to return the paired differences instead, the greatest first. Options of the difference of
+            means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
 
         Returns
         -------

@@ -58,7 +58,7 @@ class QueryValues:
         return self.unpaired(metric, pair) & (self.numbers or unanswered == "drop")
 
     def compared(
-        self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool
+        self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool = False
     ) -> list[Array]:
         """Mark the queries on which each pair of systems is compared; ``together``: those that all pairs are."""
         values = self.values[metric]
@@ -137,12 +137,12 @@ class Pairing:
         numbers = measured.absent is not None
         return QueryValues(pair[some], values, undefined, each, cluster, weight, beyond, numbers)
 
-    def each(self, unanswered: str, *, together: bool) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
+    def each(self, unanswered: str) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Give of each segment, metric and pair the segment's values, their numbers, and the queries compared."""
         for segment in self.segments:
             here = self.laid(segment)
             for metric in range(len(self.measured.asked)):
-                for i, use in enumerate(here.compared(metric, self.pairs, unanswered, together=together)):
+                for i, use in enumerate(here.compared(metric, self.pairs, unanswered)):
                     yield here, (int(segment), metric, i), use
 
     def answer(

@@ -238,7 +238,7 @@ def _differing(content: Content, work: Calls, compared: Mapping[str, Any]) -> Co
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
     irm, names = work.apart(work.irm).whole(content), work.named(content.first)
-    each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
+    each = work.tried("differences", lambda: irm.compare(*names, baseline=compared["baseline"], per_query=True))
     return replace(content, differences=None if each is None else content.of_first(each))
 
 

@@ -1098,6 +1098,15 @@ unread().compare("cg", seed=VALUE)
     for: -1, None
     BadValueError: seed=VALUE is not a whole number from 0
     but: of(TWO).compare("cg", seed=0)
+unread().compare("cg", per_query=True, test="t")
+    NotComputableError: test='t' is of the difference of means; say per_query=False
+unread().compare("cg", per_query=True, correction="none")
+    NotComputableError: correction='none' is of the difference of means; say per_query=False
+unread().compare("cg", per_query=True, over="all")
+    NotComputableError: over='all' is of the difference of means; say per_query=False
+unread().compare("cg", per_query=True, ci=0.9)
+    NotComputableError: ci=0.9 is of the difference of means; say per_query=False
+    but: of(TWO).compare("cg", per_query=True, unanswered="drop", seed=1)
 of(TWO).compare("ndgc")
     UnknownNameError: there is no metric 'ndgc'; did you mean 'ndcg'?
 of(TWO).compare("cg", "cg")

@@ -229,7 +229,7 @@ def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
-    for here, (segment, metric, i), use in pairing.each(options.unanswered, together=options.together):
+    for here, (segment, metric, i), use in pairing.each(options.unanswered):
         both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
         first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
         of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))

@@ -176,7 +176,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
 def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
     """The rows of each segment, metric and pair of systems, whose units have a difference."""
     m = len(pairing.measured.asked)
-    for here, (_, metric, i), use in pairing.each(options.unanswered, together=False):
+    for here, (_, metric, i), use in pairing.each(options.unanswered):
         value, base = here.values[metric, use][:, pairing.pairs[i]].T
         weight = here.weights(use)
         each = np.ones(len(value)) if weight is None else weight

@@ -42,7 +42,7 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     pairing, drawn = paired_both(source, asked, options)
     m, n_pairs, rows = len(asked), len(pairing.pairs), []
-    for here, (_, number, i), _ in pairing.each(options.unanswered, together=False):
+    for here, (_, number, i), _ in pairing.each(options.unanswered):
         pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
         rows.append(_row(here, sides(here, number, m, pair), pair, chance, options))
     segment, metric, of = places(len(rows), m, n_pairs)
