@@ -427,8 +427,8 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind, which ``judge`` takes: by..., the query columns, doc, grade, impressions,
-        clicks. The grade is null where nothing is known: no click is expected, or nobody looked. It is a rate, so that
-        metrics of relevance need ``rel=``.
+        clicks. The grade is null where nothing is known, with ``smoothing`` too: no click is expected, or nobody
+        looked. It is a rate, so that metrics of relevance need ``rel=``.
 
         Raises
         ------

@@ -94,9 +94,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
     count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
     there = grade if count is None else grade.filter(count > 0)
-    if out_of_reach(there, conventions.rel):
-        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(there)))
-        raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
+    check_reached(there, str(columns.grade), conventions)
     marks = shares_among(grade)
     n = int(marks.sum() if count is None else count.filter(marks).sum())
     if n and not conventions.rel_given and largest_grade(there) >= 1:
@@ -118,6 +116,13 @@ def level_unsaid(n: int, column: str) -> str:
 def none_below(grade: pl.Series, rel: float) -> bool:
     """Return True where there are three grades or more, and each is relevant, as of ratings from 1 to 5."""
     return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
+
+
+def check_reached(grade: pl.Series, column: str, conventions: Conventions) -> None:
+    """Raise where some grade of a column is positive and none is relevant."""
+    if out_of_reach(grade, conventions.rel):
+        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
+        raise NotComputableError(f"no grade in {column} reaches rel={rel}; the largest is {top}")
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_among
+from frame_metrics.data.classes import SCALE, check_reached, level_unsaid, none_below, shares_among
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs.rows import NONE
@@ -121,6 +121,13 @@ def check_level(shares: int, column: str, name: str = "", *, some: bool = False)
     """
     if shares:
         raise NotComputableError(f"{name}{': ' * bool(name)}{'at least ' * some}{level_unsaid(shares, column)}")
+
+
+def check_clicks(log: Log) -> None:
+    """Raise where grades do not say what was clicked."""
+    if "label" not in log.judgments.columns:
+        check_level(undecided_shares(log), log.judgment_name)
+        check_reached(log.judgments["grade"], log.judgment_name, log.conventions)
 
 
 def _lowest(log: Log) -> pl.Series:

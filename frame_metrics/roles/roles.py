@@ -53,7 +53,7 @@ def _is_whole(value: Any, least: int) -> bool:
 
 def _are_chances(by_rank: Mapping[Any, Any]) -> bool:
     ranks = all(_is_whole(rank, 1) for rank in by_rank)
-    return ranks and bool(by_rank) and all(is_number(chance) and 0 < chance <= 1 for chance in by_rank.values())
+    return ranks and bool(by_rank) and all(is_number(chance) and 0 <= chance <= 1 for chance in by_rank.values())
 
 
 def _are_classes(value: Any) -> bool:
@@ -122,7 +122,7 @@ Propensity: TypeAlias = Annotated[
     str | Mapping[int, float] | Any | None,
     "the name of a column, or the frame that propensities() returns",
     lambda value: isinstance(value, str) or is_made(value) or _is_frame(value),
-    "a mapping from ranks to chances above 0, at most 1",
+    "a mapping from ranks to chances from 0 to 1",
     _are_chances,
 ]
 Popularity: TypeAlias = Annotated[

@@ -12,11 +12,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.blocks import codes
+from frame_metrics.data.classes import check_reached
 from frame_metrics.data.log import Piece
-from frame_metrics.data.misread import SHARES, check_level, undecided, undecided_shares
+from frame_metrics.data.misread import SHARES, check_clicks, check_level, undecided
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
 from frame_metrics.measuring.impressions import ARM, CHANCE, CLICKED, EXAMINED, LAST, RANK, ROW, SHOWN, plan_of, rows_of
-from frame_metrics.measuring.pieces import GRADE, Work, facts, gather, work_of
+from frame_metrics.measuring.pieces import GRADE, Work, conventions_of, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
@@ -53,7 +54,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         else:
             log = source.log(arms=True)
             rows = rows_of(log, source, keys)
-            check_level(undecided_shares(log), log.judgment_name)
+            check_clicks(log)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.of in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
@@ -93,10 +94,12 @@ def _gathered(source: InPieces) -> pl.DataFrame:
     columns = source.plan.columns
     arms = columns.as_arms().by
     named = (*arms, *(columns.of or columns.query), str(columns.doc))
-    table, _ = gather(work_of(ClickCounts, source, named, arms=True), source)
+    work = work_of(ClickCounts, source, named, arms=True)
+    table, _ = gather(work, source)
     if not columns.label:
         shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), source.plan.conventions)
         check_level(shares, str(columns.grade))
+        check_reached(table[GRADE], str(columns.grade), conventions_of(work, table))
     table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
     return table.with_columns(pl.Series(ARM, codes(table, arms)[0])).with_row_index(ROW)
 

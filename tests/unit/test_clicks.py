@@ -81,9 +81,11 @@ def test_judgments_of_a_log_in_pieces(model: Any) -> None:
         assert_frame_equal(found, whole, abs_tol=1e-12)
     half = LOG.with_columns(clicked=pl.when(pl.col("search") == 4).then(0.5).otherwise("clicked"))
     shares = half.irm(**ROLES | {"label": None}, grade="clicked")
-    whole, found = (error(lambda irm=irm: irm.judgments(model, of="text")) for irm in (shares, in_pieces(shares)))
-    assert found == whole
-    assert "3 grades lie between 0 and 1" in found
+    for unclear, told in ((shares, "3 grades lie between 0 and 1"), (shares(rel=2), "no grade in clicked reaches")):
+        each = (unclear, in_pieces(unclear))
+        whole, found = (error(lambda irm=irm: irm.judgments(model, of="text")) for irm in each)
+        assert found == whole
+        assert told in whole
     texts = in_pieces(LOG.with_columns(text="doc").irm(**ROLES))
     assert "rows have another value than the first row of their search" in error(lambda: texts.judgments(of="text"))
 
@@ -128,7 +130,8 @@ def test_a_grade_is_a_click_from_rel_on() -> None:
     counts = LOG.with_columns(clicks=pl.col("clicked") * 3)
     roles = ROLES | {"label": None, "grade": "clicks"}
     assert graded(counts.irm(**roles), "ctr") == graded(LOG.irm(**ROLES), "ctr")
-    assert set(graded(counts.irm(**roles, rel=4), "ctr").values()) == {0}
+    seconds = counts.with_columns(pl.col("clicks") + (pl.col("rank") == 1))
+    assert graded(seconds.irm(**roles, rel=3), "ctr") == graded(LOG.irm(**ROLES), "ctr")
 
 
 def test_what_was_not_shown_is_no_impression() -> None:
@@ -137,7 +140,7 @@ def test_what_was_not_shown_is_no_impression() -> None:
     log = pl.concat([LOG, pl.DataFrame(more, schema=LOG.schema, orient="row")])
     assert log.irm(**ROLES).judgments("coec", of="text").equals(LOG.irm(**ROLES).judgments("coec", of="text"))
     silent = LOG.with_columns(clicked=0).irm(**ROLES)
-    assert set(graded(silent, "coec").values()) == {None}
+    assert set(graded(silent, "coec").values()) == {None} == set(graded(silent, "coec", smoothing=1).values())
     assert set(graded(silent, "ctr").values()) == {0} == set(graded(silent, "sdbn").values())
 
 
@@ -182,6 +185,11 @@ asked(clicked=pl.col("clicked") * 2)
         grades, or name the relevant one with positive=
 LOG.with_columns(pl.col("clicked") - 1).irm(**ROLES | {"label": None, "grade": "clicked"}).judgments(of="text")
     BadRowsError: clicked: 11 of 18 rows are negative (rows 1, 2, 3); a click is 0 or 1, or a count from 0
+LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).judgments(of="text")
+LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).propensities(of="text")
+    NotComputableError: no grade in clicked reaches rel=2; the largest is 1
+    but: LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=1).judgments(of="text")
+    but: LOG.with_columns(clicked=0).irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).judgments(of="text")
 asked(text=pl.col("doc"))
     BadRowsError: text: 12 of 18 rows have another value than the first row of their search (rows 1, 2, 4); of= names
         what is the same in an impression

@@ -184,7 +184,8 @@ def test_a_comparison_of_weighted_values_has_no_wins() -> None:
         ),
         ({"propensity": None, "clip": 2}, lambda irm: irm.evaluate("dcg"), ColumnError, "clip= says nothing"),
         ({"clip": 0}, lambda irm: irm.evaluate("dcg"), BadValueError, "a weight above 0"),
-        ({"propensity": {1: 0, 2: 1}}, lambda irm: irm.evaluate("dcg"), BadValueError, "chances above 0, at most 1"),
+        ({"propensity": {1: 0, 2: 1}}, lambda irm: irm.evaluate("dcg"), BadRowsError, "1 of 2 rows is not above 0"),
+        ({"target_propensity": {1: 2}}, lambda irm: irm.evaluate("dcg"), BadValueError, "to chances from 0 to 1"),
         ({"propensity": {np.inf: 1}}, lambda irm: irm.evaluate("dcg"), BadValueError, "a mapping from ranks to"),
         (
             {"propensity": {1: 1}},

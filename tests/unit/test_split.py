@@ -159,6 +159,14 @@ def test_each_arm_is_looked_at_over_its_own_queries() -> None:
     assert not {"queries without results", "systems that share almost no query"} & set(checks[1])
 
 
+def test_arms_that_share_queries_are_no_segments() -> None:
+    """A query of both arms, whose ranks stand in one arm each, is a unit of several, and nothing is said of by=."""
+    rows = {"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "arm": [*"ABAB"], "label": [1, 0, 0, 1]}
+    found = pl.DataFrame(rows).irm(system="arm").audit(split=HALVES)
+    assert found.filter(check=SEVERAL)["n"].to_list() == [2]
+    assert not found["message"].str.contains("by=").any()
+
+
 def test_users_that_only_the_judgments_know() -> None:
     """Their column may stand in the judgments, as in every verb; queries without one are left out."""
     frame = arms(A=4, B=6).with_columns(doc=pl.lit("x"))

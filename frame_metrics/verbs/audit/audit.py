@@ -27,7 +27,7 @@ from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
-from frame_metrics.verbs.audit.of_logs import OF_JUDGED, SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about_log
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
@@ -140,7 +140,8 @@ class _Looking:
         """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
-        there = [finding for finding in seen if finding.check != queries_in_several_segments.name]
+        segments = {one.name for one in OF_SEGMENTS}  # which arms are here
+        there = [finding for finding in seen if finding.check not in segments]
         return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 

@@ -172,10 +172,11 @@ def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
         )
     for name, metric in asked:
         check_bounded(name, metric, max_grade, conventions.highest)
-        if conventions.fill(metric) not in ((0, 1) if metric.completes else (0,)):
+        if (fill := conventions.fill(metric)) not in ((0, 1) if metric.completes else (0,)):
+            lost = "be an error" if conventions.undefined == "raise" else "be left out of the mean"
             raise NotComputableError(
-                f"{name}: a query can be undefined under some judgments and not under others, and would be left out of "
-                "the mean; say undefined='zero'"
+                f"{name}: a query can be undefined under some judgments and not under others, and would then "
+                f"{lost if fill is None else f'count as {fill:g}'}; say undefined='zero'"
             )
 
 
