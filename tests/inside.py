@@ -220,7 +220,7 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
 def always_a_progress_bar() -> Iterator[None]:
     """Take all work for long work on a terminal."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("frame_metrics.verbs.compare.arms.LONG", 0)
+        patch.setattr("frame_metrics.border.progress.LONG", 0)
         patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
         yield
 

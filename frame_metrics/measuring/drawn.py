@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import DrawnScores, drawn_levels
@@ -19,6 +20,7 @@ from frame_metrics.measuring.rows import Inputs, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.resampling import Units, draws, units_of
 
+HARDER = 20  # times the work of a flip of a query is that of a row that is drawn, and put in order
 Drawn = Classes | Scores | ClassScores  # what metrics are computed from, with a table or a query for each resample
 Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
 Made = Callable[[Array], Drawn]  # of how often each unit is in each resample, shape (resamples, units)
@@ -60,11 +62,14 @@ class RowDraws:
         """Give segments and what metrics are computed from in a block of resamples."""
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
-            for often in draws(rows.units, self.resamples, self.seed):
-                if self.group is not None:
-                    often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
-                for segment, (own, _) in rows.of.items():
-                    yield segment, made[segment](often[:, own])
+            with progress(self.resamples, "resample", work=HARDER * self.resamples * len(rows.units.times)) as tick:
+                for often in draws(rows.units, self.resamples, self.seed):
+                    m = len(often)
+                    if self.group is not None:
+                        often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
+                    for segment, (own, _) in rows.of.items():
+                        yield segment, made[segment](often[:, own])
+                    tick(m)
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
         """Inputs of metrics, each resample as a segment."""

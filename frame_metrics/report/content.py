@@ -165,11 +165,15 @@ class Calls:
     columns: Columns  # that the irm plays
     arm: str | None = None  # the column of systems that have each their own queries
     absent: list[dict[str, str]] = field(default_factory=list)
-    structs: dict[Any, Any] = field(default_factory=dict)  # systems that are structs, by their texts
+    nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
 
     def named(self, *names: str) -> Sequence[str]:
         """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
         return () if self.columns.value else names
+
+    def as_baseline(self, system: Any) -> list[Any]:
+        """Return a system that rows are looked up by as the one baseline of ``compare``; null is one too."""
+        return [self.nested.get(system, system)]
 
     def each(self, irm: Any) -> Any:
         """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
@@ -178,12 +182,13 @@ class Calls:
         return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
 
     def here(self, frame: Any) -> pl.DataFrame:
-        """Return what a verb returned as polars, systems that are structs as text, since rows are looked up by them."""
+        """Return what a verb returned as polars, nested systems as text, since rows are looked up by them."""
         told = here(frame)
         for name in {*told.columns} & {self.columns.system, "baseline"}:
-            if isinstance(told.schema[name], pl.Struct):
-                texts = [*map(plain_text, told[name])]
-                self.structs |= zip(texts, told[name], strict=True)
+            if told.schema[name].is_nested():
+                systems = told[name].to_list()
+                texts = [*map(plain_text, systems)]
+                self.nested |= zip(texts, systems, strict=True)
                 told = told.with_columns(pl.Series(name, texts))
         return told
 

@@ -202,7 +202,7 @@ def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]
     )
     work.absent.append({"section": "comparison of all pairs", "reason": reason})
     best = next(iter(content.places))
-    return {**compared, "baseline": [work.structs.get(best, best)]}
+    return {**compared, "baseline": work.as_baseline(best)}
 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:

@@ -238,7 +238,7 @@ class Decisions:
         if not pairs or not self.content.by or self._series() > SERIES:
             return
         saved = is_frame(named)
-        options = {**self.compared, "baseline": named if saved else self.best, "over": "all"}
+        options = {**self.compared, "baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
         found = self._quietly(self.work.irm.compare, self.content.first, **options)
         rows = [] if found is None else found.iter_rows(named=True)
         each = [self._said("difference", row) for row in rows]

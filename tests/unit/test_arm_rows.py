@@ -13,7 +13,7 @@ from scipy import stats
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars, made_classes
-from inside import delong
+from inside import always_a_progress_bar, delong
 from refusals import check
 
 METRICS = ("accuracy", "recall", "precision", "f1", "informedness", "roc_auc")
@@ -48,6 +48,18 @@ def test_values_are_those_of_by(roles: dict[str, str]) -> None:
         assert (row["value"], row["n"]) == mine
         assert (row["baseline_value"], row["baseline_n"]) == base
         assert row["difference"] == mine[0] - base[0]
+
+
+def test_a_progress_bar_is_shown(capsys: Any) -> None:
+    """It changes nothing, and counts the resamples of each arm; of an interval too."""
+    pytest.importorskip("tqdm", reason="the progress bar is optional")
+    told = rows(made(8), "f1", resamples=500)
+    with always_a_progress_bar():
+        assert rows(made(8), "f1", resamples=500).equals(told)
+    assert capsys.readouterr().err.count("500/500") == 2
+    with always_a_progress_bar():
+        made(8).irm(threshold=0.5).evaluate("f1", ci=0.95, resamples=300)
+    assert "300/300" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "gini"])

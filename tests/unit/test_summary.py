@@ -230,6 +230,14 @@ def test_another_system_that_is_best_in_a_segment_is_named() -> None:
     first, *others = said(irm, "ndcg@5", baseline="old")
     assert first["sentence"].startswith("new beats old: ndcg@5 ")
     assert [one["sentence"][:31] for one in others if one["baseline"] == "new"] == ["In part = 1, third beats new: n"]
+    for named in (
+        pl.col("run").replace({"new": None}),
+        pl.concat_list("run"),
+    ):  # null is a system too, and so is a list
+        same = said(irm.frame.with_columns(run=named).irm(system="run", by="part"), "ndcg@5")
+        assert [one["sentence"].partition(" beats ")[0] for one in same[1:] if one["of"]] == [
+            "In part = 1, " + ("third" if same[0]["run"] is None else "['third']")
+        ]
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +22,6 @@ from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 
-LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 HARDER = 4  # times the work of a flip of a query is the exchange of a unit between arms
 
 
@@ -165,15 +163,10 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def shown_progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
-    """Show a bar for so many flips of queries, if they are many."""
-    return progress(total, unit, long=work >= LONG)
-
-
 def arms_compared(measured: Measured, system: str, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of arms."""
     arms = ArmValues.of(measured, system)
     pairs = pairs_among(arms.systems, options)
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
-    with shown_progress(HARDER * draws * len(arms.arm), draws * len(arms.segments), "draw") as tick:
+    with progress(draws * len(arms.segments), "draw", work=HARDER * draws * len(arms.arm)) as tick:
         return pairs_compared(*each, options, lambda segment, pair: arms.between(segment, pair, options, tick))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.progress import Tick
+from frame_metrics.border.progress import Tick, progress
 from frame_metrics.errors import check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring import elsewhere as values
@@ -29,7 +29,7 @@ from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
-from frame_metrics.verbs.compare.arms import arms_compared, shown_progress, with_covariate
+from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
@@ -112,7 +112,8 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     of_lists = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))]
-    with shown_progress(*_work(pairing, options, len(of_lists))) as tick:
+    work, queries = _work(pairing, options, len(of_lists))
+    with progress(queries, "query", work=work) as tick:
         for segment in segments:
             tested = dict(enumerate(_tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)))
             for metrics, (at, two) in of_lists:
