@@ -481,8 +481,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: by..., annotator, other, n (documents that both judged; in the last row those with
-        two judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the
+        A frame of the caller's kind: by..., annotator, other (in the type of the judgments' column), n (documents that
+        both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the
         share of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's),
         fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels
         by equality).

@@ -8,6 +8,7 @@ import polars as pl
 
 from frame_metrics.roles.columns import judging
 
+ANNOTATOR = "\0annotator"  # what a key column is called here that holds who judged
 RULES = {
     # Sorted, so that the order of the rows does not show in the last digit; sums are rounded, and the mean of equal
     # grades is that grade.

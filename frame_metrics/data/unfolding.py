@@ -13,6 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.data.annotators import ANNOTATOR
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.ids import held_in, kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
@@ -57,7 +58,11 @@ class Unfolded:
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
         """The values of a key that the frame has not, else its rows as they are."""
         columns = self.columns
-        if name not in columns.made and name not in columns.lists and not (self.nested and name == columns.doc):
+        if (
+            name not in columns.made
+            and name not in columns.lists
+            and not (self.nested and name in (columns.doc, ANNOTATOR))
+        ):
             return at
         values = key_values(self.table, name, at, self.beside)
         return values.cast(pl.String) if name == SYSTEM and name in columns.made else values

@@ -18,6 +18,7 @@ class Annotated:
     """Every document with two judgments, once for each two annotators, those of one pair side by side."""
 
     names: list[str]  # of the annotators, in their order
+    rows: Array  # a judgment by each of them, shape (annotators,)
     first: Array  # the number of the first of each two, shape (pairs,)
     second: Array  # that of the second
     pair: Array  # the pair that each document was judged by, shape (documents,)
@@ -73,4 +74,6 @@ def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
     pairs, pair = np.unique(code, return_inverse=True)
     names = [as_text(each.select("annotator"), int(row)) for row in first]
     columns = (both[name].to_numpy() for name in ("document", "value", "value_right"))
-    return Annotated(names, pairs // len(first), pairs % len(first), pair, *columns)
+    return Annotated(
+        names, each["row"].to_numpy()[first].astype(np.int64), pairs // len(first), pairs % len(first), pair, *columns
+    )

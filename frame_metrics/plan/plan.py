@@ -198,9 +198,8 @@ class Plan(Remembers):
         ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
         pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
         cluster = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
-        others = (*self.judged.by, *(name for name, _ in self.judged.extra))
-        others += (self.judged.subtopic,) if self.judged.subtopic else ()
-        return pairs | cluster | {name: name for name in others}
+        others = (*self.judged.by, *([self.judged.subtopic] if self.judged.subtopic else []))
+        return pairs | cluster | {name: name for name in others} | dict(self.judged.extra)
 
     def read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""

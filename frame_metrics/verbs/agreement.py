@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.annotators import ANNOTATOR
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.ids import check_held
@@ -28,6 +29,7 @@ from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
 from frame_metrics.stats.resampling import Units, draws, percentiles
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
+PAIR = ("annotator", "other")
 AGAINST = ("sensitivity", "specificity", "bias")  # of an annotator against the reference
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
@@ -52,14 +54,14 @@ class AgreementOptions(IntervalOptions):
         names = (*MEASURES, *(AGAINST if _texts(self.reference) else ()))
         of_class = {"class": pl.Float64} if self.per_class else {}
         numbers = {f"{name}{end}": pl.Float64 for name in names for end in ends}
-        return {"annotator": pl.String, "other": pl.String} | of_class | {"n": pl.Int64} | numbers
+        return of_class | {"n": pl.Int64} | numbers
 
 
 def agreement(irm: Plan, options: AgreementOptions) -> Any:
     """Answer ``irm.agreement``, which has the parameters."""
     keys, references = _texts(options.by), _texts(options.reference)
     plan = _reading(_annotated(irm), keys)
-    check_apart(keys, options.schema)
+    check_apart(keys, (*PAIR, *options.schema))
 
     def compute(source: Source) -> Answer:
         log = source.log()
@@ -70,10 +72,16 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
         compared = [_compared(part, value, log, against) for part in parts]
         tables = [_table(whole, one, at, options) for at, whole in enumerate(compared) for one in classes]
         table = pl.concat(tables).sort("segment", "row", maintain_order=True)
-        first = log.rows(np.array([part["row"][0] for part in parts]) + log.n_rows) if len(each) else np.array([NONE])
-        return Answer(dict.fromkeys(keys, first[table["segment"]]), {name: table[name] for name in options.schema})
+        first = np.array([part["row"][0] for part in parts] if len(each) else [NONE])
+        rows = dict.fromkeys(keys, first[table["segment"]]) | {name: table[name].to_numpy() for name in PAIR}
+        rows = {name: log.rows(np.where(at < 0, at, at + log.n_rows)) for name, at in rows.items()}
+        return Answer(rows, {name: table[name] for name in options.schema}, dict.fromkeys(PAIR, ANNOTATOR))
 
-    return answer_of(plan, compute, lambda _: options.schema, keys=keys)
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        kind = types[ANNOTATOR]
+        return dict.fromkeys(PAIR, kind.inner if plan.unfolds and isinstance(kind, pl.List) else kind) | options.schema
+
+    return answer_of(plan, compute, schema, keys=keys)
 
 
 def _texts(given: Any) -> list[str]:
@@ -90,7 +98,8 @@ def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
                 f"by={key!r} is no column of the judgments, which have {listed(available)}{closest(key, available)}; "
                 "join it to them before judge()"
             )
-    return plan.but(judged=replace(plan.judged, extra=tuple((key, key) for key in keys))) if keys else plan  # type: ignore[type-var]
+    extra = ((ANNOTATOR, plan.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
+    return plan.but(judged=replace(plan.judged, extra=extra))  # type: ignore[type-var]
 
 
 def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
@@ -236,16 +245,15 @@ class AnnotatorPairs:
         return int(self.query.max(initial=-1)) + 1
 
     def named(self) -> dict[str, pl.Series]:
-        """Return the annotators of each row of the result, and how many documents they judged."""
+        """Return a judgment by each annotator of each row of the result, and how many documents they judged."""
         pairs = self.pairs
-        names = pl.Series(pairs.names, dtype=pl.String)
-        one, other = (names.gather(side) for side in (pairs.first, pairs.second))
+        one, other = (pl.Series(pairs.rows[side]) for side in (pairs.first, pairs.second))
         both = np.bincount(pairs.pair, minlength=pairs.n)
         if not self.alone:
-            one, other = (side.extend_constant(None, 1) for side in (one, other))
+            one, other = (side.extend_constant(NONE, 1) for side in (one, other))
             judged = np.bincount(self.together.document, minlength=len(self.query))
             both = np.append(both, (judged > 1).sum())
-        return {"annotator": one, "other": other, "n": pl.Series(both)}
+        return dict(zip(PAIR, (one, other), strict=True)) | {"n": pl.Series(both)}
 
     @cached_property
     def both(self) -> Judgments:

@@ -128,7 +128,27 @@ def test_a_reference_is_named_by_its_number() -> None:
     irm = judged({"1": [1, 0, 1], "2": [1, 0, 0]})
     qrels = irm._judgments[0].with_columns(pl.col("who").cast(pl.Float64))  # type: ignore[index]
     found = irm.frame.irm().judge(qrels, annotator="who").agreement(1)
-    assert found.select("annotator", "other").rows() == [("2.0", "1.0")]
+    assert found.select("annotator", "other").rows() == [(2.0, 1.0)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_annotators_come_back_in_their_own_type(kind: str) -> None:
+    """Numbers in their order, categories and structs, as systems do; also where a row holds a list of judgments."""
+    irm = judged({"10": [1, 0, 1], "9": [1, 0, 0]})
+    log, qrels = irm.frame, irm._judgments[0]  # type: ignore[index]
+    number = pl.col("who").cast(pl.Int64)
+    for who in (number, pl.col("who").cast(pl.Categorical), number > 9, pl.struct(a=number)):
+        made = as_kind(qrels.with_columns(who=who), kind)
+        found = IRM(as_kind(log, kind), query="query", doc="doc").judge(made, annotator="who").agreement()
+        one, other = as_polars(found).select("annotator", "other").rows()[0]
+        names = as_polars(made)["who"]
+        assert {str(one), str(other)} == {*map(str, names.to_list())}
+        if not isinstance(found, pl.LazyFrame):
+            assert as_polars(found).schema["annotator"] == names.dtype
+    lists = qrels.with_columns(who=number).group_by("query", maintain_order=True).agg(pl.exclude("query"))
+    plan = log.lazy().irm(query="query", doc="doc").judge(lists, annotator="who").agreement()
+    assert plan.collect_schema() == plan.collect().schema
+    assert plan.collect().select("annotator", "other").rows() == [(9, 10), (None, None)]
 
 
 def test_intervals_draw_queries() -> None:
