@@ -482,10 +482,10 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: by..., annotator, other (in the type of the judgments' column), n (documents that
-        both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the
-        share of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's),
-        fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels
-        by equality).
+        both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; of squared
+        differences, null of labels), equal (the share of documents that are judged alike; of more annotators the mean
+        share of pairs), ac1 (Gwet's), fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by
+        squared differences, of labels by equality).
         With ``reference`` also sensitivity and specificity (of what the reference calls relevant, or not, the share
         that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
         reference). With ``per_class`` a column class stands before n, and all is about the judgments that are of the

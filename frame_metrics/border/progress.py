@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from math import inf
 from typing import TypeAlias
 
 Tick: TypeAlias = Callable[[int], None]
@@ -14,7 +13,7 @@ LONG = 1_000_000_000  # flips of queries from which on the work is worth a bar
 
 
 @contextmanager
-def progress(total: int | Callable[[], int | None] | None, unit: str, *, work: float = inf) -> Iterator[Tick]:
+def progress(total: int | Callable[[], int | None] | None, unit: str, work: float = LONG) -> Iterator[Tick]:
     """Show a bar for long work on a terminal, if tqdm is installed.
 
     Parameters

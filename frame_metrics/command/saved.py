@@ -86,14 +86,14 @@ def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, o
     FrameMetricsError
         A system has no saved numbers, or saved numbers have no system.
     """
-    column, parts, each_query = str(saved.column), [], options.get("per_query")
-    asked = options if each_query else options | {"correction": "none"}
+    column, parts = str(saved.column), []
+    asked = options if options.get("per_query") else options | {"correction": "none"}
     text = pl.col(column).cast(pl.String)
     for system in saved.systems:
         found = irm.compare(*metrics, baseline=saved.of(system), **asked).collect()
         _check_same(found.select(text.unique(maintain_order=True)).to_series().to_list(), saved)
         parts.append(found.filter(text.eq_missing(system)))
-    if each_query:
+    if options.get("per_query"):
         return pl.concat(parts)
     numbered = pl.concat(part.with_row_index("at") for part in parts).sort("at", maintain_order=True).drop("at")
     return _corrected(numbered, column, options)

@@ -94,11 +94,9 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
     count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
     there = grade if count is None else grade.filter(count > 0)
-    check_reached(there, str(columns.grade), conventions)
     marks = shares_among(grade)
     n = int(marks.sum() if count is None else count.filter(marks).sum())
-    if n and not conventions.rel_given and largest_grade(there) >= 1:
-        raise NotComputableError(level_unsaid(n, str(columns.grade)))
+    check_relevance(there, n, str(columns.grade), conventions)
     return (grade >= float(conventions.rel)).cast(pl.Int8)
 
 
@@ -107,10 +105,23 @@ def shares_among(grade: pl.Series) -> pl.Series:
     return (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
 
 
-def level_unsaid(n: int, column: str) -> str:
-    """Return what an error says of grades between 0 and 1 beside others that reach 1, where ``rel`` was not given."""
-    lie = "1 grade lies" if n == 1 else f"{n} grades lie"
-    return f"{lie} between 0 and 1 in {column}, and others reach 1: say the least grade that is relevant, as rel=1"
+def undecided(shares: int, top: float, conventions: Conventions) -> int:
+    """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
+    return shares if top >= 1 and not conventions.rel_given else 0
+
+
+def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:
+    """Raise where so many grades of a column are not said to be relevant or not.
+
+    Parameters
+    ----------
+    name : of the metric that reads it.
+    some : whether there may be more of them.
+    """
+    if shares:
+        lie = f"{name}{': ' * bool(name)}{'at least ' * some}{shares} grade{'s lie' if shares > 1 else ' lies'}"
+        level = "say the least grade that is relevant, as rel=1"
+        raise NotComputableError(f"{lie} between 0 and 1 in {column}, and others reach 1: {level}")
 
 
 def none_below(grade: pl.Series, rel: float) -> bool:
@@ -118,11 +129,12 @@ def none_below(grade: pl.Series, rel: float) -> bool:
     return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
 
 
-def check_reached(grade: pl.Series, column: str, conventions: Conventions) -> None:
-    """Raise where some grade of a column is positive and none is relevant."""
+def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Conventions) -> None:
+    """Raise where grades of a column, so many of which lie between 0 and 1, do not say what is relevant."""
+    top = largest_grade(grade)
+    check_level(undecided(shares, top, conventions), column)
     if out_of_reach(grade, conventions.rel):
-        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
-        raise NotComputableError(f"no grade in {column} reaches rel={rel}; the largest is {top}")
+        raise NotComputableError(conventions.unreached(column, conventions.rel, top))
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:

@@ -7,12 +7,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import SCALE, check_reached, level_unsaid, none_below, shares_among
+from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.errors import ColumnError
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
-from frame_metrics.roles.conventions import Conventions
 
 # Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
 # the lowest grades; the groups of documents.
@@ -106,28 +105,10 @@ def undecided_shares(log: Log) -> int:
     return undecided(n_shares(log), log.top_grade, log.conventions)
 
 
-def undecided(shares: int, top: float, conventions: Conventions) -> int:
-    """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
-    return shares if top >= 1 and not conventions.rel_given else 0
-
-
-def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:
-    """Raise where so many grades of a column are not said to be relevant or not.
-
-    Parameters
-    ----------
-    name : of the metric that reads it.
-    some : whether there may be more of them.
-    """
-    if shares:
-        raise NotComputableError(f"{name}{': ' * bool(name)}{'at least ' * some}{level_unsaid(shares, column)}")
-
-
-def check_clicks(log: Log) -> None:
-    """Raise where grades do not say what was clicked."""
+def check_relevant(log: Log) -> None:
+    """Raise where the grades of a log do not say what is relevant."""
     if "label" not in log.judgments.columns:
-        check_level(undecided_shares(log), log.judgment_name)
-        check_reached(log.judgments["grade"], log.judgment_name, log.conventions)
+        check_relevance(log.judgments["grade"], n_shares(log), log.judgment_name, log.conventions)
 
 
 def _lowest(log: Log) -> pl.Series:

@@ -58,11 +58,8 @@ class Unfolded:
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
         """The values of a key that the frame has not, else its rows as they are."""
         columns = self.columns
-        if (
-            name not in columns.made
-            and name not in columns.lists
-            and not (self.nested and name in (columns.doc, ANNOTATOR))
-        ):
+        judged = (columns.doc, ANNOTATOR) if self.nested else ()
+        if name not in (*columns.made, *columns.lists, *judged):
             return at
         values = key_values(self.table, name, at, self.beside)
         return values.cast(pl.String) if name == SYSTEM and name in columns.made else values

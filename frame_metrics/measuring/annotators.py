@@ -74,6 +74,5 @@ def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
     pairs, pair = np.unique(code, return_inverse=True)
     names = [as_text(each.select("annotator"), int(row)) for row in first]
     columns = (both[name].to_numpy() for name in ("document", "value", "value_right"))
-    return Annotated(
-        names, each["row"].to_numpy()[first].astype(np.int64), pairs // len(first), pairs % len(first), pair, *columns
-    )
+    rows = each["row"].to_numpy()[first].astype(np.int64)
+    return Annotated(names, rows, pairs // len(first), pairs % len(first), pair, *columns)

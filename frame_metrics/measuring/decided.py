@@ -15,14 +15,14 @@ from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
-from frame_metrics.data.misread import SHARES, check_level, check_positions, positions_in, undecided, undecided_shares
+from frame_metrics.data.misread import check_positions, check_relevant, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.pieces import (
-    GRADE,
     PLACED,
     SYSTEM,
     Work,
+    check_relevant_of_pieces,
     check_shared_of_pieces,
     conventions_of,
     counts_of_systems,
@@ -36,7 +36,6 @@ from frame_metrics.measuring.pieces import (
 )
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
-from frame_metrics.roles.series import largest_grade
 
 CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that hold classes
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
@@ -102,7 +101,7 @@ def cases_read(
         cases = cases_in_pieces(source, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     else:
         log = source.log(single=True, totals=totals)
-        check_level(undecided_shares(log), log.judgment_name)
+        check_relevant(log)
         table, cases = source.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
@@ -129,12 +128,9 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     names = [*columns.by, *(columns.query if work.queries else ())]
     table, work = gather(work, source)
     if kind is Counting:  # and not an audit, which goes on
-        judging = work.plan.judged or columns
         check_shared_of_pieces(table, work)
         check_positions(positions_in(table, columns))
-        if not judging.label:
-            shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), work.plan.conventions)
-            check_level(shares, str(judging.grade))
+        check_relevant_of_pieces(table, work)
     table = table.filter(pl.col(TIMES) > 0) if work.queries else table
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]

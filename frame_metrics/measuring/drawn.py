@@ -64,12 +64,11 @@ class RowDraws:
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
             with progress(self.resamples, "resample", work=HARDER * self.resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, self.resamples, self.seed):
-                    m = len(often)
+                    tick(len(often))
                     if self.group is not None:
                         often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
                     for segment, (own, _) in rows.of.items():
                         yield segment, made[segment](often[:, own])
-                    tick(m)
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
         """Inputs of metrics, each resample as a segment."""

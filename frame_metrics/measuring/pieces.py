@@ -15,11 +15,12 @@ from frame_metrics.border.pieces import CATEGORIES, ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Gathering
 from frame_metrics.data.blocks import RankingRows, codes, numbers
+from frame_metrics.data.classes import check_relevance
 from frame_metrics.data.grid import Grid, rankings_of_systems
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import FACTS, check_positions, facts_of, positions
+from frame_metrics.data.misread import FACTS, SHARES, check_positions, facts_of, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -291,6 +292,13 @@ def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
+
+
+def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
+    """Raise where the grades of all pieces do not say what is relevant."""
+    judging = work.plan.judged or work.columns
+    if not judging.label:
+        check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:

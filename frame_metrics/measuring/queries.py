@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import check_level, groups, undecided_shares
+from frame_metrics.data.misread import groups, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
@@ -76,10 +76,7 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
         if lost and "relevant" in metric.reads and (rel := log.conventions.variant(metric)[0]) in lost:
-            raise NotComputableError(
-                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; "
-                f"the largest is {_top_grade(log)}"
-            )
+            raise NotComputableError(f"{name}: {log.conventions.unreached(grade, rel, log.top_grade)}")
         if shares and _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)

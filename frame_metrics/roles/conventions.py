@@ -91,6 +91,10 @@ class Conventions:
         words = [word for word, number in (self.scale or {}).items() if number == grade]
         return f"{grade:g} ({listed(words)})" if words else f"{grade:g}"
 
+    def unreached(self, column: str, rel: float, top: float) -> str:
+        """Return what errors say of the grades of a column of which none is relevant."""
+        return f"no grade in {column} reaches rel={self.in_words(rel)}; the largest is {self.in_words(top)}"
+
     @property
     def highest(self) -> float | None:
         """The highest grade of the scale; None where grades are no words."""

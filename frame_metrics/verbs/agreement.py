@@ -247,13 +247,13 @@ class AnnotatorPairs:
     def named(self) -> dict[str, pl.Series]:
         """Return a judgment by each annotator of each row of the result, and how many documents they judged."""
         pairs = self.pairs
-        one, other = (pl.Series(pairs.rows[side]) for side in (pairs.first, pairs.second))
+        sides = [pairs.rows[side] for side in (pairs.first, pairs.second)]
         both = np.bincount(pairs.pair, minlength=pairs.n)
         if not self.alone:
-            one, other = (side.extend_constant(NONE, 1) for side in (one, other))
+            sides = [np.append(side, NONE) for side in sides]
             judged = np.bincount(self.together.document, minlength=len(self.query))
             both = np.append(both, (judged > 1).sum())
-        return dict(zip(PAIR, (one, other), strict=True)) | {"n": pl.Series(both)}
+        return dict(zip((*PAIR, "n"), map(pl.Series, (*sides, both)), strict=True))
 
     @cached_property
     def both(self) -> Judgments:

@@ -12,17 +12,15 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.classes import check_reached
 from frame_metrics.data.log import Piece
-from frame_metrics.data.misread import SHARES, check_clicks, check_level, undecided
+from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
 from frame_metrics.measuring.impressions import ARM, CHANCE, CLICKED, EXAMINED, LAST, RANK, ROW, SHOWN, plan_of, rows_of
-from frame_metrics.measuring.pieces import GRADE, Work, conventions_of, facts, gather, work_of
+from frame_metrics.measuring.pieces import Work, check_relevant_of_pieces, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.series import largest_grade
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
@@ -54,15 +52,14 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         else:
             log = source.log(arms=True)
             rows = rows_of(log, source, keys)
-            check_clicks(log)
+            check_relevant(log)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.of in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
                 "counted; if each value is one impression, name the column of what was searched with of="
             )
-        rare = pl.col("impressions") < min_impressions
-        each = each.with_columns(grade=pl.when(~rare).then("grade"))
+        each = each.with_columns(grade=pl.when(pl.col("impressions") >= min_impressions).then("grade"))
         each = each.with_columns(pl.min(ROW).over(*columns.by, *queries).alias(ARM))
         each = each.sort(*columns.by, ARM, ROW, nulls_last=True)
         at = each[ROW].to_numpy().astype(np.int64)
@@ -96,10 +93,7 @@ def _gathered(source: InPieces) -> pl.DataFrame:
     named = (*arms, *(columns.of or columns.query), str(columns.doc))
     work = work_of(ClickCounts, source, named, arms=True)
     table, _ = gather(work, source)
-    if not columns.label:
-        shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), source.plan.conventions)
-        check_level(shares, str(columns.grade))
-        check_reached(table[GRADE], str(columns.grade), conventions_of(work, table))
+    check_relevant_of_pieces(table, work)
     table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
     return table.with_columns(pl.Series(ARM, codes(table, arms)[0])).with_row_index(ROW)
 

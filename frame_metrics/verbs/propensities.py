@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import drawing_places
-from frame_metrics.data.misread import check_clicks
+from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, plan_of, rows_of
@@ -44,7 +44,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
     def compute(source: Source) -> Answer:
         log = source.log(arms=True)
         rows = rows_of(log, source, keys)
-        check_clicks(log)
+        check_relevant(log)
         rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
         each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
         other = each.rename({RANK: BELOW, RATE: OTHER})

@@ -140,8 +140,7 @@ class _Looking:
         """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
-        segments = {one.name for one in OF_SEGMENTS}  # which arms are here
-        there = [finding for finding in seen if finding.check not in segments]
+        there = [finding for finding in seen if finding.check not in OF_SEGMENTS]  # which arms are here
         return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 

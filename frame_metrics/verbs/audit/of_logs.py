@@ -483,7 +483,7 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-OF_SEGMENTS = (queries_in_several_segments, rankings_split_over_segments)  # what by= may do to a query
+OF_SEGMENTS = {queries_in_several_segments.name, rankings_split_over_segments.name}  # what by= may do to a query
 # Checks that say nothing where no result of any query is judged.
 OF_JUDGED = (
     *(queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone),

@@ -112,8 +112,7 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     of_lists = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))]
-    work, queries = _work(pairing, options, len(of_lists))
-    with progress(queries, "query", work=work) as tick:
+    with progress(*_work(pairing, options, len(of_lists))) as tick:
         for segment in segments:
             tested = dict(enumerate(_tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)))
             for metrics, (at, two) in of_lists:
@@ -126,8 +125,8 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, int]:
-    """Return the work of all draws, in flips of a query, and how many queries are drawn for it.
+def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
+    """Return how many queries are drawn, what a bar calls them, and the work of all draws, in flips of a query.
 
     ``exchanges``: pairs of systems whose lists are exchanged in each segment.
     """
@@ -137,7 +136,7 @@ def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[in
     work = queries * (options.permutations if flipped else options.resamples) * (HEAVIER if options.together else 1)
     results = pairing.measured.results.ranking.size if exchanges else 0
     work += HEAVIER * options.permutations * exchanges * results
-    return work, queries + exchanges * pairing.n_queries
+    return queries + exchanges * pairing.n_queries, "query", work
 
 
 def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
