@@ -110,7 +110,7 @@ def closest(given: Any, choices: Iterable[Any]) -> str:
 
 def did_you_mean(choice: Any) -> str:
     """Return the hint that names a choice."""
-    return f"; did you mean {choice!r}?"
+    return f"; did you mean {choice!r}{', with its blanks' * (str(choice) != str(choice).strip())}?"
 
 
 def listed(items: Iterable[Any]) -> str:

@@ -18,6 +18,7 @@ from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, numbered, results_of, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import judging
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally, within
 
@@ -119,10 +120,8 @@ def check_ideal(asked: Asked, log: Log) -> None:
 def _out_of_reach(asked: Asked, log: Log) -> set[float]:
     """The values of rel, of the metrics of what is relevant, that no grade reaches though some is positive."""
     table = log.judgments
-    if "label" in table.columns or "grade" not in table.columns:
-        return set()
     rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
-    return {rel for rel in rels if out_of_reach(table["grade"], rel)}
+    return {rel for rel in rels if judging(table) == ["grade"] and out_of_reach(table["grade"], rel)}
 
 
 def check_known(run: Ranking, rel: float, log: Log) -> None:

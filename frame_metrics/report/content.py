@@ -186,9 +186,8 @@ class Calls:
         told = here(frame)
         for name in {*told.columns} & {self.columns.system, "baseline"}:
             if told.schema[name].is_nested():
-                systems = told[name].to_list()
-                texts = [*map(plain_text, systems)]
-                self.nested |= zip(texts, systems, strict=True)
+                texts = [*map(plain_text, told[name].to_list())]
+                self.nested |= zip(texts, told[name].to_list(), strict=True)
                 told = told.with_columns(pl.Series(name, texts))
         return told
 

@@ -124,8 +124,9 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     """The error for grades that are words, where no scale says what they are worth."""
     what = f"{column}: a grade is a number, and this column is {values.dtype}"
     words = values.unique().drop_nulls().sort().cast(pl.String)
-    if words.cast(pl.Float64, strict=False).null_count() == 0:
-        return BadValueError(f"{what}; convert it")
+    comma = words.str.contains(",").any()
+    if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
+        return BadValueError(f"{what}; convert it{', with points in the place of commas' * comma}")
     shown_words = [f"{word!r}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
@@ -228,8 +229,8 @@ def label_column(
 def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Series:
     """Return document ids of any type, none missing; ``spare``: whether the log may do without them."""
     refuse_lists_as_text(values, column)
-    either = "give them one, or say doc=None where a search showed nothing" if spare else "or give them one"
-    refuse_null(column, values, "have no document", f"drop them, {either}")
+    nothing = "say doc=None where a search showed nothing; else " if spare else ""
+    refuse_null(column, values, "have no document", f"{nothing}drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values
 

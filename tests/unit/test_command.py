@@ -714,6 +714,8 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr,ndcg@10"], "rr,ndcg@10: metrics are parted by spaces, as rr ndcg@10"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
+        (["evaluate", "blanks.csv", "rr"], "'label' has that name; did you mean 'query ', with its blanks?"),
+        (["evaluate", "dashes.csv", "rr", "--system=--arm"], "say --no-system, --by=--arm for the mean of each over"),
         (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
         (
             ["evaluate", "log.parquet", "rr", "--qury", "qid"],
@@ -807,6 +809,8 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
     Path("words.csv").write_text("query,score,grade\na,high,1\n")
     Path("empty.csv").touch()
     Path("wide.csv").write_text("query,score,grade\na,1,1\n", encoding="utf-16")
+    Path("blanks.csv").write_text("query , score,label\na,1,1\n")
+    Path("dashes.csv").write_text("query,score,label,--arm\na,1,1,x\nb,1,1,y\n")
     Path("bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
     Path("empty").mkdir()
     packed = gzip.compress(b"query,score,grade\n")

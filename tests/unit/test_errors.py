@@ -62,8 +62,8 @@ log({"qid": [None, 1, 2, None]}).evaluate("recall", "rr")
 log({"part": ["a", None, "b", "c"]}, query=["qid", "part"]).evaluate("recall", "rr")
     BadRowsError: part: 1 of 4 rows has no query (row 1); drop them, or give them one
 log({"sku": ["a", None, "b", "c"]}, doc="sku").evaluate("recall", "rr")
-    BadRowsError: sku: 1 of 4 rows has no document (row 1); drop them, give them one, or say doc=None where a search
-        showed nothing
+    BadRowsError: sku: 1 of 4 rows has no document (row 1); say doc=None where a search showed nothing; else drop them,
+        or give them one
     but: log({"sku": ["a", None, "b", "c"], "bm25": [2.0, None, 3.0, 2.5]}, doc=None).evaluate("recall", "rr")
     but: log({"sku": [*"abca"]}, doc="sku").evaluate("recall", "rr")
 log({"bm25": [2.0, INF, -INF, 2.0]}).evaluate("recall", "rr")

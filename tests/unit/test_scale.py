@@ -220,6 +220,8 @@ log(*"abcdefghij").irm().evaluate("ndcg")
         'b': ..., 'c': ..., 'd': ..., 'e': ..., 'f': ..., 'g': ..., 'h': ..., ...}, or convert it
 log("1", "2.5").irm().evaluate("ndcg")
     BadValueError: grade: a grade is a number, and this column is String; convert it
+log("1", "2,5").irm().evaluate("ndcg")
+    BadValueError: grade: a grade is a number, and this column is String; convert it, with points in the place of commas
 log(1.0, float("nan")).irm(scale={1: 1}).evaluate("ndcg")
     BadRowsError: grade: 1 of 2 rows is NaN (row 1); drop them, or make them null
 log("Exact").rename({"grade": "label"}).irm(scale=SCALE).evaluate("ndcg")

@@ -49,7 +49,6 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
 
 
 OF_WINS = ("wilcoxon", "sign")
-OF_MEANS = ("test", "correction", "over", "ci")  # options of the difference of means, and of no query's
 SEQUENCE, FIRST = "sequence", 100  # the test of looks, and the least units of an arm that it is asked of
 
 
@@ -139,7 +138,7 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
 
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
     """Raise for what cannot be compared, with these columns and options; nothing is read."""
-    for name in OF_MEANS if options.per_query else ():
+    for name in ("test", "correction", "over", "ci") if options.per_query else ():
         if (given := getattr(options, name)) != getattr(CompareOptions, name):
             raise NotComputableError(f"{name}={shown(given)} is of the difference of means; say per_query=False")
     if kind == "teams":
