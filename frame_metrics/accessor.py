@@ -940,6 +940,7 @@ class IRM(Generic[Frame]):
             system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
             with the columns of the query and ``by`` called as here, or one whose columns are named,
             ``saved.irm(query="qid", value="v")``. Without a column ``metric`` numbers are in columns called as metrics.
+            Nothing says with which conventions they were made: these have to be the same here.
         against : without a query, what each system is compared with instead of another one: "chance", the value that a
             metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
             roc_auc), or "majority", a classifier that always says the most frequent class.

@@ -18,7 +18,8 @@ Attention = Literal["log2", "equal"]
 def catalogue_coverage(lists: Lists) -> Array:
     """Share of the catalogue that the lists of a segment show together.
 
-    Formula: different documents at ranks up to k of any list, over the documents of the catalogue (catalogue=).
+    Formula: different documents at ranks up to k of any list, over the documents of the catalogue (catalogue=); a list
+        whose query weighs 0 shows none.
     Undefined: no list shows anything.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
