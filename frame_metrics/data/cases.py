@@ -31,6 +31,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
 FAR = 1e100  # the product of two sums of weights up to it is a number, and not 0 of weights from 1 over it on
+UNNAMED = pl.Series([])  # classes whose names nothing needs
 MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
 
 
@@ -48,7 +49,7 @@ class Cases:
     cells: Cells  # the segments, or the queries in them, those too of which no row is left
     columns: Columns
     conventions: Conventions
-    classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
+    classes: pl.Series  # in their order, of two the relevant one last; ``UNNAMED`` where nothing needs their names
     clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
     binary: bool  # whether there are two classes, one of which is the relevant one
     alphabetic: bool = False  # whether several classes are text, and nothing says in which order they stand
@@ -57,7 +58,7 @@ class Cases:
     @property
     def k(self) -> int:
         """Number of classes."""
-        return 2 if self.binary or self.classes is None else len(self.classes)
+        return 2 if self.binary else len(self.classes)
 
     @property
     def weighted(self) -> bool:
@@ -119,14 +120,12 @@ def read_cases(
     out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters, apart, alphabetic = None, None, None, False
-    if binary:
+    classes, clusters, apart, alphabetic = UNNAMED, None, None, False
+    if binary or label is None:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
-        classes = two_classes(frame, columns, conventions) if named else None
-    elif label is None:
-        raise ColumnError("several classes are in labels, and a grade is none; name label=")
+        classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
         several, classes, clusters, apart = _of_several(label, predicted, columns, conventions)
         out |= several
@@ -194,15 +193,14 @@ def _judged(
         return rows
     if conventions.unjudged == "drop":
         return rows.filter(pl.col("actual").is_not_null())
-    if binary:
-        return rows if unjudged else rows.with_columns(pl.col("actual").fill_null(0))
-    refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
-    return rows
+    if not binary:
+        refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
+    return rows if unjudged else rows.with_columns(pl.col("actual").fill_null(0))
 
 
-def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | None) -> dict[str, pl.Series]:
+def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series) -> dict[str, pl.Series]:
     """The scores of each class, in the order of the classes."""
-    if not columns.class_scores or classes is None:
+    if not columns.class_scores:
         return {}
     named = dict(columns.class_scores)
     extra = [value for value in named if value not in classes.to_list()]
@@ -237,7 +235,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
     else:
         cell = grid.cell[ranking]
         cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))
-    return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
+    return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, UNNAMED, None, True)
 
 
 def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:

@@ -127,11 +127,16 @@ class Log:
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
-        grid, (_, by, query) = self.grid, self.columns.key_names
-        mine = self.keys_at(query, grid.query_row[grid.query])
-        if by := [key for key in by if key in keys]:
-            mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
-        return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        return self.keys_of(keys).join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
+        """Return the key values of some rankings, by the inside names of the columns."""
+        grid, held = self.grid, dict[str, pl.Series]()
+        numbers = (grid.system, grid.system_row), (grid.segment, grid.segment_row), (grid.query, grid.query_row)
+        for own, (code, row) in zip(self.columns.key_names, numbers, strict=True):
+            if some := [name for name in own if name in names]:
+                held |= self.keys_at(some, row[code[at]]).to_dict()
+        return frame_of({name: held[name] for name in names})
 
     def sizes(self, block: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block; NaN where neither log nor judgments say it."""

@@ -21,6 +21,7 @@ from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked, checked_keys, judging, type_of
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import refuse
 
 
 def read_log(
@@ -106,15 +107,14 @@ def _with_bare(
     """The keys of all rows and the rankings, with those of queries without results in their place."""
     if not len(bare):
         return log, rankings
-    keys = [key for names in columns.key_names for key in names]
     place = frame[ORIGIN].to_numpy()
-    both = pl.concat([log.select(keys), bare.select(keys)])
+    both = pl.concat([log.select(columns.inside), bare.select(columns.inside)])
     return both, rankings.with_bare(bare, place if row is None else place[row])
 
 
 def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
-    again = blocks.find_duplicates(rankings, log, [key for keys in columns.key_names for key in keys])
+    again = blocks.find_duplicates(rankings, log, columns.inside)
     if len(again):
         remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
@@ -177,8 +177,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> blocks.Ra
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    keys = [key for keys in columns.key_names for key in keys]
-    return blocks.find_rankings(log, keys, laid, rows=single)
+    return blocks.find_rankings(log, columns.inside, laid, rows=single)
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> Judged:
@@ -211,9 +210,7 @@ def _first_places(
         return log, None, None
     least, most = (log.select(pl.col(judging(log)).min().over(keys)), log.select(pl.col(judging(log)).max().over(keys)))
     for one, other in zip(least, most, strict=True):
-        if (otherwise := (one != other).fill_null(False)).any():
-            what = "repeat a document of their query with another judgment"
-            raise bad_rows(columns.doc, otherwise.arg_true().to_numpy(), len(log), what, "keep one of each")
+        refuse(columns.doc, one != other, "repeat a document of their query with another judgment", "keep one of each")
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])

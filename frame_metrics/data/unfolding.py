@@ -22,7 +22,7 @@ from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
-from frame_metrics.roles.series import TEXTS, number_column
+from frame_metrics.roles.series import TEXTS, number_column, refuse
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
@@ -199,11 +199,10 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     """Raise for a query that has two rows: its lists would be one ranking, and their places would stand twice."""
     keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
-    if again.any():
-        systems = "" if columns.system else "system= if several systems gave them, "
-        way = f"{systems}query=[{listed(columns.query)}, ...] with the column that tells the rows apart"
-        remedy = f"a row has all results of its query: name {way}, or join the lists"
-        raise bad_rows(", ".join(columns.query), again.arg_true().to_numpy(), len(again), "repeat a query", remedy)
+    systems = "" if columns.system else "system= if several systems gave them, "
+    way = f"{systems}query=[{listed(columns.query)}, ...] with the column that tells the rows apart"
+    remedy = f"a row has all results of its query: name {way}, or join the lists"
+    refuse(", ".join(columns.query), again, "repeat a query", remedy)
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
@@ -252,10 +251,8 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     query, at = codes(listed_ids, keys)
     if len(at) < len(frame):
         lists = listed_ids[relevant].list.unique().list.sort()
-        odd = np.flatnonzero(lists.ne_missing(lists[at][query]).to_numpy())
-        if len(odd):
-            what = "differ from another row of their query"
-            raise bad_rows(relevant, odd, len(frame), what, "give each query one list of relevant documents")
+        way = "give each query one list of relevant documents"
+        refuse(relevant, lists.ne_missing(lists[at][query]), "differ from another row of their query", way)
     once = listed_ids[at].filter(pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))

@@ -54,9 +54,8 @@ def read_values(
         table = table.with_columns(pl.Series("metric", metric))
     if columns.cluster:
         table, _ = number_clusters(table, None)
-    keys = [key for keys in columns.key_names for key in keys]
     laid = [name for name in (*OF_QUERIES, "metric", *names) if name in table.columns]
-    grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
+    grid = build_grid(table, find_rankings(table, columns.inside, laid, rows=True), columns, None)
     log = Log(table, columns, conventions, "", grid)
     return log, *_by_metric(grid.rankings, columns, names, n)
 

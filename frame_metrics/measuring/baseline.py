@@ -225,13 +225,6 @@ def name_of_saved(log: Log) -> str:
     return as_text(log.keys_at(["system"], rows))
 
 
-def _keys(log: Log, first: Array) -> pl.DataFrame:
-    """The segment and query of some rankings."""
-    grid, (_, by, query) = log.grid, log.columns.key_names
-    keys = log.keys_at(query, grid.query_row[grid.query[first]])
-    return keys.hstack(log.keys_at(by, grid.segment_row[grid.segment[first]])) if by else keys
-
-
 @dataclass(frozen=True, eq=False)
 class Match:
     """Saved numbers matched to the queries of a frame."""
@@ -293,7 +286,8 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
 
 def matched(here: Log, there: Log) -> Match:
     """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
-    ours, theirs = _keys(here, _first(here.grid)), _keys(there, np.arange(len(there.grid.pair)))
+    _, by, query = here.columns.key_names
+    ours, theirs = here.keys_of([*query, *by], _first(here.grid)), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
     ours, theirs = alike(ours, theirs, dict(zip(ours.columns, names, strict=True)))

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
+from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read_cases
 from frame_metrics.data.classes import class_type, two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
@@ -146,7 +146,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
-    return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)
+    return Cases(rows, cells, replace(columns, count=TIMES), conventions, UNNAMED, None, True)
 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:

@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, ColumnError, bad_rows, check_apart, check_parts, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, shown
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import own
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
+from frame_metrics.roles.series import refuse
 
 # Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank,
 # whether it was shown, the click, whether the user looked so far, the lowest click, and the chance of having looked.
@@ -108,25 +109,19 @@ def _impressions(log: Log) -> pl.DataFrame:
 
 def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
     """Raise for clicks that are missing, or of what was not shown, or no clicks at all."""
-    name, total = log.judgment_name, len(log.table)
+    name, rank = log.judgment_name, log.columns.rank
     with log.rows_of_the_frame():
-        if unknown.any():
-            what = f"have a {log.columns.rank} and are null"
-            raise bad_rows(name, np.flatnonzero(unknown), total, what, "say 0 where nobody clicked")
-        if nowhere.any():
-            what = f"have a click and no {log.columns.rank}"
-            raise bad_rows(name, np.flatnonzero(nowhere), total, what, "give each the position at which it was shown")
-        if "grade" in log.table.columns and (negative := (log.table["grade"] < 0).fill_null(False)).any():
-            rows = negative.arg_true().to_numpy()
-            raise bad_rows(name, rows, total, "are negative", "a click is 0 or 1, or a count from 0")
+        refuse(name, pl.Series(unknown), f"have a {rank} and are null", "say 0 where nobody clicked")
+        way = "give each the position at which it was shown"
+        refuse(name, pl.Series(nowhere), f"have a click and no {rank}", way)
+        if "grade" in log.table.columns:
+            refuse(name, log.table["grade"] < 0, "are negative", "a click is 0 or 1, or a count from 0")
 
 
 def _check_constant(log: Log, table: pl.DataFrame) -> None:
     """Raise for a column of ``of=`` that has two values in one impression."""
     for name in log.columns.of:
         differs = table[name].ne_missing(table[name].gather(table[FIRST]))
-        if differs.any():
-            query, rows = ", ".join(log.columns.query), differs.arg_true().to_numpy()
-            with log.rows_of_the_frame():
-                what = f"have another value than the first row of their {query}"
-                raise bad_rows(name, rows, len(table), what, "of= names what is the same in an impression")
+        what = f"have another value than the first row of their {', '.join(log.columns.query)}"
+        with log.rows_of_the_frame():
+            refuse(name, differs, what, "of= names what is the same in an impression")

@@ -72,8 +72,7 @@ class Summing(pieces.Measuring):
         stays = group < 0
         stays[np.unique(group, return_index=True)[1]] = True  # the very first too, which has the facts of the piece
         each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
-        columns = each.columns | pieces.counts_of_systems(log, log.grid.system)
-        columns = {name: values[at] for name, values in columns.items()}
+        columns = {name: values[at] for name, values in each.columns.items()}
         columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 

@@ -37,7 +37,7 @@ from frame_metrics.measuring.queries import (
 )
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, at_once, check_shared, check_systems
+from frame_metrics.plan.source import InPieces, Source, at_once, check_systems
 from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
@@ -60,12 +60,7 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
     check_scale(work, source)
     table, work = gather(work, source)
     measured = work.together(*restored(table, work))
-    if OF_SYSTEMS[0] in table.columns:
-        check_shared_of_pieces(table, work)
-    else:
-        check_shared(measured.log)
-    check_positions(positions(measured.log))
-    check_grades(work.asked, measured.log)
+    check_whole(table, measured.log, work)
     return measured
 
 
@@ -181,7 +176,7 @@ class Measuring(Work):
         columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
         columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
         columns |= {SAMPLING: log.sampling} if self.plan.judged is not None and self.plan.judged.sampling else {}
-        return of_rankings(log, self, columns, ordered=ordered)
+        return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
     def together(self, log: Log, table: pl.DataFrame) -> Measured:
         """The values of all pieces, as if measured at once."""
@@ -301,6 +296,13 @@ def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
 
+def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
+    """Raise for what is wrong with the whole frame, by what was gathered of its pieces, and the log of all."""
+    check_shared_of_pieces(table, work)
+    check_positions(positions(log))
+    check_grades(work.asked, log)
+
+
 def check_flags(table: pl.DataFrame, work: Work) -> None:
     """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
     if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
@@ -418,9 +420,8 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     """Return the log of all rankings of pieces, as if it had been read at once, and the table whose rows it names."""
     plan, columns = work.plan, work.columns
     table = with_systems(_in_order(table, columns), work)
-    system, by, query = columns.key_names
-    inside = [*system, *by, *query]
-    log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
+    _, by, query = columns.key_names
+    log = table.select(pl.col(name).alias(own) for own, name in zip(columns.inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
     log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
     said = {"weight": WEIGHT, "covariate": COVARIATE, "sampling": SAMPLING}

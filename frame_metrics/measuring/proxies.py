@@ -16,6 +16,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, check_apart,
 from frame_metrics.inputs import Array, Pool, Ranking, Scores
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import all_filled
+from frame_metrics.measuring.pieces import placed_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import ENDS, PROXIES, Averaged, EvaluateOptions, tidied
 from frame_metrics.metrics.metric import Metric
@@ -175,11 +176,7 @@ def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> Non
 
 def _keys(log: Log) -> pl.DataFrame:
     """The system, segment and query of every ranking, and whether its segment is known."""
-    grid, keys = log.grid, log.columns.key_names
-    rows = (grid.system_row[grid.system], grid.segment_row[grid.segment], grid.query_row[grid.query])
-    parts = [log.keys_at(names, at) for names, at in zip(keys, rows, strict=True) if names]
-    placed = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
-    return pl.concat([*parts, pl.DataFrame({"placed": placed})], how="horizontal")
+    return log.keys_of(log.columns.inside).with_columns(placed=pl.Series(placed_of(log, log.grid.segment)))
 
 
 def _fewer(source: Source, human: Log, there: Log) -> Array:

@@ -174,7 +174,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
 
 def _without_order(name: str, cases: Cases) -> NotComputableError:
     """The error for mistakes weighed by the order of classes that are text, and so in alphabetical order."""
-    known = [] if cases.classes is None else cases.classes.to_list()
+    known = cases.classes.to_list()
     return NotComputableError(
         f"{name} weighs a mistake by how far apart two classes are, and texts of {cases.columns.label} have no order; "
         f"list {listed(known[:5])}{', ...' * (len(known) > 5)} from one end to the other with classes=, or make both "
@@ -196,10 +196,9 @@ def check_scores(name: str, cases: Cases) -> None:
 def _check_probabilities(name: str, cases: Cases) -> None:
     """Raise where the scores of the classes are not their probabilities."""
     columns = dict(cases.columns.class_scores)
-    order = [] if cases.classes is None else cases.classes.to_list()
-    for i, value in enumerate(order):
+    for i, value in enumerate(cases.classes.to_list()):
         check_probability(name, cases.rows[f"score:{i}"], columns[value])
-    total = cases.rows.select(pl.sum_horizontal(f"score:{i}" for i in range(len(order)))).to_series()
+    total = cases.rows.select(pl.sum_horizontal(f"score:{i}" for i in range(cases.k))).to_series()
     refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -12,25 +12,15 @@ from frame_metrics.answer import Answer, Spread
 from frame_metrics.border.pieces import HAS_ROW
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.data.ids import refuse_strangers
-from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.errors import BadValueError
 from frame_metrics.measuring import pieces
-from frame_metrics.measuring.queries import Measured, check_grades
+from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
 STRANGE = "\0strange"  # of a piece in which no judgment was found: why not, for its queries and its documents
 NAME = "\0name"  # of each system
 Finish = Callable[[Measured], Answer]
-
-
-@dataclass(frozen=True, eq=False)
-class Telling(pieces.Measuring):
-    """Metrics for each ranking of a piece, and how many rankings each system has, and shares with others."""
-
-    def kept(self, measured: Measured, *, ordered: bool) -> Answer:
-        answer, log = super().kept(measured, ordered=ordered), measured.log
-        return replace(answer, columns=answer.columns | pieces.counts_of_systems(log, log.grid.system))
 
 
 def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
@@ -40,7 +30,7 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
     ----------
     finish : makes the rows of some queries; it can be pickled.
     """
-    work = pieces.work_of(Telling, source, asked, (None,))
+    work = pieces.work_of(pieces.Measuring, source, asked, (None,))
     pieces.check_judgments(work, source)
     pieces.check_scale(work, source)
     alone = replace(work, judgments=None)  # which are sent once
@@ -97,9 +87,7 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
                 raise BadValueError(each[0])
     table, numbered = pieces.with_systems_numbered(told, work)
     log, _ = pieces.restored(table, numbered)
-    pieces.check_shared_of_pieces(table, numbered)
-    check_positions(positions(log))
-    check_grades(work.asked, log)
+    pieces.check_whole(table, log, numbered)
     return pl.DataFrame() if numbered.systems is None else numbered.systems.to_frame(NAME)
 
 

@@ -178,6 +178,11 @@ class Columns:
         return (["system"] if self.system else []), by, query
 
     @property
+    def inside(self) -> list[str]:
+        """The inside names of all key columns."""
+        return [name for names in self.key_names for name in names]
+
+    @property
     def own_rows(self) -> bool:
         """True where each system has rows of its own, and is no column."""
         return self.system is not None and not self.per_system
@@ -307,7 +312,7 @@ def type_of(frame: pl.DataFrame, column: str | None) -> str:
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of the log for system, segment and query under their inside names; NaN is no key."""
     out: dict[str, pl.Series] = {}
-    for inside, name in zip((name for names in columns.key_names for name in names), columns.keys, strict=True):
+    for inside, name in zip(columns.inside, columns.keys, strict=True):
         if name not in columns.from_judgments:
             out[inside] = frame.get_column(name)
             refuse_nan(out[inside], name)

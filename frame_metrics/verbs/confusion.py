@@ -12,7 +12,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import crossed
-from frame_metrics.errors import ColumnError, NotComputableError, check_bool
+from frame_metrics.errors import ColumnError, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
@@ -53,8 +53,6 @@ def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
     """Return one row per group and pair of a predicted and a true class, zeros included, then those of totals."""
-    if cases.classes is None:
-        raise NotComputableError("the classes have no names")
     if cases.apart is not None:
         raise cases.apart
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))

@@ -205,10 +205,7 @@ def _gains(metric: Metric, grade: Array, good: Array) -> Array:
 
 def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
     """Documents with a gain, by the judgments, that rankings do not list, and a row of the log or past it with each."""
-    grid, (_, by, query) = log.grid, log.columns.key_names
-    mine = log.keys_at(query, grid.query_row[grid.query[own]])
-    mine = mine.hstack(log.keys_at(by, grid.segment_row[grid.segment[own]])) if by else mine
-    mine = mine.select(judged.keys).with_columns(of=pl.Series(np.arange(len(own))))
+    mine = log.keys_of(judged.keys, own).with_columns(of=pl.Series(np.arange(len(own))))
     pairs = mine.join(judged.pairs, on=judged.keys, nulls_equal=True, maintain_order="left_right")
     lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
     label, grade = (

@@ -115,8 +115,6 @@ def _support(inputs: pooled.Inputs) -> Array:
 def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
     """Return one row per segment, line and metric, or one per segment and line with a column per metric."""
     classes = lines.cases.classes
-    if classes is None:
-        raise NotComputableError("the classes have no names")
     there = lines.there.transpose(2, 1, 0)  # segments, lines, metrics
     at = np.nonzero(there if layout == "long" else there.any(axis=2))
     segment, line = at[0], at[1]

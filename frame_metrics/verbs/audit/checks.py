@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Log
@@ -254,11 +253,6 @@ def seen_of(log: Log, unit: str, marked: Array, of: Array, words: Mapping[str, A
 
 def name_of(log: Log, ranking: int, *, segment: bool = True) -> str:
     """Return the keys of a ranking as text, those of its segment only if asked for."""
-    grid, (system, by, query) = log.grid, log.columns.key_names
-    each = (
-        (system, grid.system, grid.system_row),
-        (by, grid.segment, grid.segment_row),
-        (query, grid.query, grid.query_row),
-    )
-    held = [log.keys_at(names, row[code[[ranking]]]) for names, code, row in each if names and (segment or names != by)]
-    return as_text(pl.concat(held, how="horizontal"))
+    by = log.columns.key_names[1]
+    names = [name for name in log.columns.inside if segment or name not in by]
+    return as_text(log.keys_of(names, np.array([ranking])))

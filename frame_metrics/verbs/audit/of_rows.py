@@ -137,7 +137,7 @@ class Pooled:
     def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
         """Return marked classes, of those that are there in each segment, with the values of the first."""
         at = np.argwhere((marked & there).T)
-        if not len(at) or self.cases.classes is None:
+        if not len(at):
             return Seen(0, int(there.sum()))
         segment, c = (int(place) for place in at[0])
         name = str(self.cases.classes[c])

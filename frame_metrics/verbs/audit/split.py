@@ -150,9 +150,9 @@ def split_of_queries(
     ----------
     values : numbers of each ranking by what they are, NaN where it has none, shape (rankings,) each.
     """
-    grid, cluster, keys = log.grid, log.said_of_queries("cluster"), log.columns.key_names[1]
-    unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
-    table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
+    cluster, keys = log.said_of_queries("cluster"), log.columns.key_names[1]
+    unit = pl.Series("unit", log.grid.query if cluster is None else cluster, nan_to_null=True)
+    table = log.keys_of(keys).rename({keys[-1]: "system"})
     table = table.with_columns(unit, times=pl.lit(1, pl.Int64))
     yield from _about(table.drop_nulls("unit"), columns, "queries", split)
     word = f"clusters ({columns.cluster})" if columns.cluster else "queries"
