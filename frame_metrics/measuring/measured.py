@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,9 +11,13 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Lists
+from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
 from frame_metrics.measuring.queries import Measured, measure, tallies
-from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
@@ -21,9 +26,21 @@ SUMS = "\0sums"  # in the row that stands for many: how many are evaluated, and 
 FEW = 6  # rankings that take as much as their sums
 
 
+def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, Asked | None]:
+    """Return the columns to read, and the metrics that are asked for; None for all those of numbers from elsewhere."""
+    if irm.of_values:
+        plan = values.plan_of(irm)
+        return plan, values.asked_of(metrics, plan.columns)
+    asked = read(metrics)
+    plan = irm.asking(irm.needs_of(asked) | more)
+    if plan.columns.query:
+        check_asked(asked, plan)
+    return plan, asked
+
+
 def measured_of(
     source: Source,
-    asked: Asked,
+    asked: Asked | None,
     averages: Averages = (None,),
     *,
     queries: bool = True,
@@ -32,12 +49,17 @@ def measured_of(
 ) -> Measured:
     """Compute metrics for every ranking of what is read, or where nothing needs single ones, their sums.
 
+    Numbers from elsewhere are taken as they are.
+
     Parameters
     ----------
+    asked : None for all those of numbers from elsewhere.
     averages : those that will be asked for, which need counts of some metrics.
     queries : whether single queries will be named, or drawn.
     totals, arms : see ``read_log``.
     """
+    if asked is None or source.plan.of_values:
+        return values.measured(source, asked, arms=arms)
     if not isinstance(source, InPieces):
         return measure(source.log(totals=totals, arms=arms), asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring

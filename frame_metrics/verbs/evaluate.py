@@ -18,7 +18,7 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
-from frame_metrics.measuring.measured import measured_of
+from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
     ENDS,
@@ -103,7 +103,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     wide = wide_of(named or ())
 
     def compute(source: Source) -> Answer:
-        measured = values.measured(source, named)
+        measured = measured_of(source, named)
         return averaged(measured, options, wide if named else wide_of(measured.asked))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
@@ -200,45 +200,22 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Answer ``irm.per_query``, which has the parameters."""
     check_choice("layout", layout, get_args(Layout))
-    if irm.of_values:
-        return _each_value(irm, metrics, layout)
-    asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | Needs(query=True) | WEIGHS)
-    check_asked(asked, plan)
-    if layout == "wide":
-        check_wide([name for name, _ in asked], plan.columns)
-    else:
+    plan, asked = planned(irm, metrics, Needs(query=True) | WEIGHS)
+    if layout == "long":
         check_apart(plan.columns.keys, OF_QUERIES)
-    columns = _columns(asked, layout)
+    elif not plan.of_values:
+        check_wide([name for name, _ in asked or ()], plan.columns)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.spreads:
-            return spread_of(source, asked, partial(each_query, layout=layout))
-        return each_query(measured_of(source, asked), layout)
-
-    return answer_of(plan, compute, lambda types: columns, keys=plan.columns.keys, in_pieces=True)
-
-
-def _columns(asked: Asked, layout: Layout) -> dict[str, Any]:
-    """The columns of values beside the keys, and their types."""
-    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else OF_QUERIES
-
-
-def _each_value(irm: Plan, metrics: Sequence[Metrics], layout: Layout) -> Any:
-    """Return numbers that were computed elsewhere as they are."""
-    plan = values.plan_of(irm)
-    named = values.asked_of(metrics, plan.columns)
-    if layout == "long":
-        check_apart(plan.columns.keys, OF_QUERIES)
-
-    def compute(source: Source) -> Answer:
-        measured = values.measured(source, named)
-        if layout == "wide":
+            return spread_of(source, asked or (), partial(each_query, layout=layout))
+        measured = measured_of(source, asked)
+        if layout == "wide" and plan.of_values:
             check_wide([name for name, _ in measured.asked], plan.columns, ())
         return each_query(measured, layout)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
-        values.check_layout(named, layout)
-        return _columns(named or (), layout)
+        values.check_layout(asked, layout)
+        return {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
 
-    return answer_of(plan, compute, types, keys=plan.columns.keys)
+    return answer_of(plan, compute, types, keys=plan.columns.keys, in_pieces=not plan.of_values)

@@ -106,7 +106,7 @@ def check(
     severity : "error", "warning", "info" or "fact"; facts are told whether or not anything is wrong.
     unit : what a count is of, in the plural; words in braces are filled in as in the message.
     of : the amount of each ranking of a block that the share is of (``AMOUNTS``). Where it is 0, nothing is looked for.
-    only : whether a whole log has what is looked for; None where any may.
+    only : whether a subject, of what is counted in pieces the whole log, may have what is looked for; None: any may.
     name : the check's, where that of the function does not do.
     """
 

@@ -82,10 +82,15 @@ class Pooled:
         """Return a metric of each segment."""
         return one_metric(self.inputs, name, REGISTRY[name], "macro").value
 
+    @property
+    def decided(self) -> bool:
+        """True where something is predicted."""
+        return self.inputs.table is not None
+
     @cached_property
     def prevalence(self) -> Array:
         """The share of relevant rows of each segment."""
-        if self.inputs.table is not None:
+        if self.decided:
             return self.value("prevalence")
         rows, n = self.cases.rows, len(self.inputs.segments)
         weight = rows["weight"].to_numpy() if self.cases.summed else np.ones(len(rows))
@@ -154,93 +159,89 @@ def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
     return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
 
 
-@check("warning", "{cells}")
-def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
+def _two(pooled: Pooled) -> bool:
+    return pooled.cases.binary and pooled.decided
+
+
+def _several(pooled: Pooled) -> bool:
+    return pooled.decided and not pooled.cases.binary
+
+
+def _two_scored(pooled: Pooled) -> bool:
+    return pooled.cases.binary and "score" in pooled.cases.rows.columns
+
+
+@check("warning", "{cells}", only=lambda pooled: _two(pooled) or _two_scored(pooled))
+def prevalence_near_0_or_1(pooled: Pooled) -> Seen:
     """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
     precision, recall and informedness
     """
-    if not pooled.cases.binary or (pooled.inputs.table is None and "score" not in pooled.cases.rows.columns):
-        return None
     same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
     return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
 
 
-@check("warning", "{cells}")
-def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
+@check("warning", "{cells}", only=lambda pooled: pooled.decided)
+def accuracy_below_the_majority_class(pooled: Pooled) -> Seen:
     """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
-    table = pooled.inputs.table
-    if table is None:
-        return None
+    table = pooled.inputs.tables
     right, most = table.hits.sum(axis=1), table.actual.max(axis=1, initial=0)
     return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
 
 
-@check("warning", "{cells}")
-def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen | None:
+@check("warning", "{cells}", only=_two)
+def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen:
     """accuracy is {accuracy:.2%}, and recall {recall:.1%}: to predict nothing has an accuracy of {nothing:.2%}, as few
     rows are relevant; look at recall, precision and informedness
     """
-    if not pooled.cases.binary or pooled.inputs.table is None:
-        return None
     values = {name: pooled.value(name) for name in ("accuracy", "recall")}
     marked = (values["accuracy"] > 1 - RARE) & (values["recall"] < POOR)
     return pooled.segments(marked & (pooled.prevalence > 0), nothing=1 - pooled.prevalence, **values)
 
 
-@check("warning", "{cells}")
-def decisions_worse_than_chance(pooled: Pooled) -> Seen | None:
+@check("warning", "{cells}", only=lambda pooled: pooled.decided)
+def decisions_worse_than_chance(pooled: Pooled) -> Seen:
     """informedness is {informedness:.3f}, and 0 by chance: {said} and {true} agree less often than at random; is the
     other class the relevant one (positive=), or are values turned round?
     """
-    if pooled.inputs.table is None:
-        return None
     informedness = pooled.value("informedness")
     return pooled.segments((informedness < 0) & pooled.below_chance.any(axis=0), informedness=informedness)
 
 
-@check("warning", "{classes}")
-def classes_worse_than_chance(pooled: Pooled) -> Seen | None:
+@check("warning", "{classes}", only=_several)
+def classes_worse_than_chance(pooled: Pooled) -> Seen:
     """informedness of {name} is {informedness:.3f}, and 0 by chance: {said} has it less often where {true} has it than
     elsewhere; confusion() says what it is taken for
     """
-    if pooled.cases.binary or pooled.inputs.table is None:
-        return None
-    return pooled.classes(pooled.below_chance, pooled.inputs.table.seen.T, informedness=pooled.of_classes)
+    return pooled.classes(pooled.below_chance, pooled.inputs.tables.seen.T, informedness=pooled.of_classes)
 
 
-@check("warning", "{classes}")
-def rare_classes_among_several(pooled: Pooled) -> Seen | None:
+@check("warning", "{classes}", only=_several)
+def rare_classes_among_several(pooled: Pooled) -> Seen:
     """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see
     it, and the macro average counts it as much as any other; look at per_class()
     """
-    if pooled.cases.binary or pooled.inputs.table is None:
-        return None
-    table = pooled.inputs.table
+    table = pooled.inputs.tables
     there = (table.actual > 0).T
     share = ratio(table.actual, table.actual.sum(axis=1, keepdims=True)).T
     return pooled.classes(share < 2 * RARE / np.maximum(there.sum(axis=0), 1), there, share=share)
 
 
-@check("warning", "{cells}")
-def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
+@check("warning", "{cells}", only=_two)
+def bias_far_from_prevalence(pooled: Pooled) -> Seen:
     """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
     the bias as of the decisions: look at informedness
     """
-    if not pooled.cases.binary or pooled.inputs.table is None:
-        return None
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
     far = np.any([one > FAR * other for one, other in sides], axis=0)
     return pooled.segments(far, bias=bias, prevalence=prevalence)
 
 
-@check("warning", "{cells}")
-def score_worse_than_chance(pooled: Pooled) -> Seen | None:
+@check("warning", "{cells}", only=_two_scored)
+def score_worse_than_chance(pooled: Pooled) -> Seen:
     """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others, and that is no accident; is
     {score} a distance, or another class's?
     """
-    if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
-        return None
     auc = pooled.value("roc_auc")
     return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
 

@@ -13,15 +13,13 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.errors import check_apart
 from frame_metrics.inputs import Array, Lists
-from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
-from frame_metrics.measuring.measured import measured_of
+from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
-from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS, Needs
+from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
@@ -60,32 +58,13 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
         if kind in OF_SOURCE:
             return OF_SOURCE[kind](source, asked or (), options)
         if kind == "arms":
-            return arms_compared(measured_for(source, asked, arms=True), str(plan.columns.system), options)
-        pairing = paired(measured_for(source, asked, arms=False))
+            return arms_compared(measured_of(source, asked, arms=True), str(plan.columns.system), options)
+        pairing = paired(measured_of(source, asked))
         return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 
     by_document = kind == "rows" and options.against is None
     schema = schema_of(plan.columns, options)
     return answer_of(plan, compute, schema, in_pieces=not irm.of_values, documents=by_document)
-
-
-def measured_for(source: Source, asked: Asked | None, *, arms: bool) -> Measured:
-    """The values of metrics, computed here or elsewhere."""
-    if source.plan.of_values:
-        return values.measured(source, asked, arms=arms)
-    return measured_of(source, asked or (), arms=arms)
-
-
-def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, Asked | None]:
-    """The columns to read, and the metrics to compare; None for all those of numbers from elsewhere."""
-    if irm.of_values:
-        plan = values.plan_of(irm)
-        return plan, values.asked_of(metrics, plan.columns)
-    asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | more)
-    if plan.columns.query:
-        check_asked(asked, plan)
-    return plan, asked
 
 
 def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:

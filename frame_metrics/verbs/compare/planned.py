@@ -21,6 +21,7 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked, Metrics
@@ -33,7 +34,7 @@ from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
 from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
-from frame_metrics.verbs.compare.compare import measured_for, paired_by, planned
+from frame_metrics.verbs.compare.compare import paired_by
 from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared
 from frame_metrics.verbs.compare.proxied import paired_both, sides
@@ -160,7 +161,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
         if kind == "proxies":
             pairing, _ = paired_both(source, asked or (), options)
         else:
-            measured = measured_for(source, asked, arms=kind == "arms")
+            measured = measured_of(source, asked, arms=kind == "arms")
             if asked is None:  # numbers from elsewhere, whose names are known now
                 options.check_reach(measured.asked)
             if kind == "arms":
