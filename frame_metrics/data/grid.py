@@ -53,6 +53,11 @@ class Grid:
         return int(self.pair.max(initial=-1)) + 1
 
     @cached_property
+    def first_of_pairs(self) -> Array:
+        """The first ranking of each pair of a segment and a query, shape (pairs,)."""
+        return np.unique(self.pair, return_index=True)[1]
+
+    @cached_property
     def cell(self) -> Array:
         """The number of each ranking's system and segment together, shape (rankings,)."""
         return self.system * len(self.segment_row) + self.segment
@@ -162,7 +167,7 @@ def build_grid(
 
 def with_another(grid: Grid) -> Grid:
     """Return the grid with one more system, which has no rows, after the others: one that stands in another frame."""
-    first = np.unique(grid.pair, return_index=True)[1]
+    first = grid.first_of_pairs
     return replace(
         grid,
         rankings=_grown(grid.rankings, len(first)),

@@ -56,6 +56,12 @@ class Log:
         return self.table.head(len(self.table) // systems) if systems else self.table
 
     @property
+    def systems(self) -> pl.Series:
+        """The systems by their numbers; those that a piece does not have are not among them."""
+        rows = self.grid.system_row
+        return self.keys_at(["system"], rows[rows != NONE])["system"] if self.columns.system else pl.Series([])
+
+    @property
     def n_rows(self) -> int:
         """Rows of the log, with those that stand for queries without results."""
         return len(self.table) + len(self.bare)

@@ -10,7 +10,6 @@ import polars as pl
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError
-from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
 # Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
@@ -38,8 +37,7 @@ def _by_values(log: Log) -> tuple[set[str], set[str]]:
     for name in _called_positions(log.columns) if "score" in rankings.values else ():
         own = np.arange(len(rankings.lengths))
         if log.columns.per_system:
-            rows = grid.system_row
-            mine = log.keys_at(["system"], rows[rows != NONE])["system"].cast(pl.String) == name
+            mine = log.systems.cast(pl.String) == name
             own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
         held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
-from frame_metrics.data.grid import Grid, with_another
+from frame_metrics.data.grid import with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Log
@@ -28,7 +28,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.measuring import elsewhere as values
-from frame_metrics.measuring.pairs import Pairing, all_filled, in_order, names_of
+from frame_metrics.measuring.pairs import Pairing, all_filled, in_order
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
@@ -169,7 +169,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
     match = matched(here.log, there.log)
     beyond, at = match.by_segment(), match.at
-    grid, n, first = here.log.grid, len(at), _first(here.log.grid)
+    grid, n, first = here.log.grid, len(at), here.log.grid.first_of_pairs
 
     def on_pairs(ours: Array, theirs: Array, fill: Any) -> Array:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
@@ -212,7 +212,7 @@ def check_one_system(there: Log, plan: Plan) -> None:
     """Raise for a baseline of several systems."""
     if len(there.grid.system_row) > 1:
         raise BadValueError(
-            f"{plan.columns.system}: it has several systems, {listed(names_of(there)[:5])}, and each query is compared "
+            f"{plan.columns.system}: it has several systems, {listed(there.systems[:5])}, and each query is compared "
             "with one number; keep the rows of one system"
         )
 
@@ -248,7 +248,7 @@ class Match:
         by, n = columns.key_names[1], len(grid.segment_row)
         if not by:
             return np.full(max(n, 1), len(self.rest))
-        segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
+        segments = self.ours.select(by).with_columns(segment=grid.segment[grid.first_of_pairs]).unique(by)
         at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
         if at.null_count():
             odd = self.rest.filter(at.is_null()).select(by)
@@ -260,8 +260,8 @@ class Match:
 
     def unpaired(self) -> Array:
         """Count the queries of each segment that one side has alone; raise as ``by_segment`` does."""
-        rest = self.by_segment()
-        return rest + np.bincount(self.here.grid.segment[_first(self.here.grid)][self.at < 0], minlength=len(rest))
+        rest, grid = self.by_segment(), self.here.grid
+        return rest + np.bincount(grid.segment[grid.first_of_pairs][self.at < 0], minlength=len(rest))
 
     def turnover(self) -> Turnover:
         """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
@@ -269,11 +269,6 @@ class Match:
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
         return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)))
-
-
-def _first(grid: Grid) -> Array:
-    """The first ranking of each pair of a segment and a query."""
-    return np.unique(grid.pair, return_index=True)[1]
 
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
@@ -287,7 +282,7 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
 def matched(here: Log, there: Log) -> Match:
     """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
     _, by, query = here.columns.key_names
-    ours, theirs = here.keys_of([*query, *by], _first(here.grid)), there.keys_of([*query, *by])
+    ours, theirs = here.keys_of([*query, *by], here.grid.first_of_pairs), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
     names = zip((*own.query, *own.by), (*saved_as.query, *saved_as.by), strict=True)
     ours, theirs = alike(ours, theirs, dict(zip(ours.columns, names, strict=True)))

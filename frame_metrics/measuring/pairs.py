@@ -82,7 +82,7 @@ class Pairing:
     @property
     def n_queries(self) -> int:
         """The number of queries, each counted in every segment that it stands in."""
-        return int(self.measured.log.grid.pair.max(initial=-1)) + 1
+        return self.measured.log.grid.n_pairs
 
     def query_of(self, pair: Array) -> Array:
         """Return the number of the query of each pair of a segment and a query."""
@@ -96,7 +96,7 @@ class Pairing:
         """The pairs of a segment and a query in the order in which they are drawn, whatever the order of the rows."""
         grid = self.measured.log.grid
         first = np.zeros(len(grid.pair), bool)
-        first[np.unique(grid.pair, return_index=True)[1]] = True
+        first[grid.first_of_pairs] = True
         return grid.pair[first][self.measured.log.drawing_order(first)]
 
     @cached_property
@@ -163,7 +163,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
     order, segments = in_order(log)
-    names = names_of(log)
+    names = log.systems
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(log.columns.system)
     pairs = [(some[one], some[base]) for one, base in pairs_of(places, names.gather(some), baseline, column)]
@@ -195,12 +195,6 @@ def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, colu
             "leave one out, or say baseline=None for all pairs"
         )
     return [(system, base) for system in others for base in bases]
-
-
-def names_of(log: Log) -> pl.Series:
-    """Return the systems by their numbers; those that a piece does not have are not among them."""
-    rows = log.grid.system_row
-    return log.keys_at(["system"], rows[rows >= 0])["system"] if log.columns.system else pl.Series([])
 
 
 def bases_of(baseline: Any, names: pl.Series) -> list[Any]:

@@ -357,7 +357,7 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
     if work.unnumbered:
-        here = _systems_of(log)
+        here = _plain(log.systems)
         known[NAMES] = pl.Series([here], dtype=pl.List(here.dtype))
     return {name: in_first(n, value) for name, value in known.items()}
 
@@ -365,12 +365,6 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
 def in_first(n: int, fact: pl.Series) -> pl.Series:
     """Return a fact in the first of ``n`` rows."""
     return fact.extend_constant(None, max(n - 1, 0)).head(n)
-
-
-def _systems_of(log: Log) -> pl.Series:
-    """The systems that a piece has, by their numbers in it."""
-    rows = log.grid.system_row
-    return _plain(log.keys_at(["system"], rows[rows != NONE])["system"])
 
 
 def _plain(names: pl.Series) -> pl.Series:
@@ -383,7 +377,7 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
     rows = log.grid.system_row
     if every is None:
         return np.arange(len(rows))  # of a piece that does not know all, its own, and last that of all others
-    here = _systems_of(log)
+    here = _plain(log.systems)
     known = pl.DataFrame({"system": _plain(every), "number": np.arange(len(every))})
     mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
     present = mine["number"].to_numpy()
@@ -404,7 +398,7 @@ def _cluster_rows(log: Log) -> Array:
         row = at.fill_null(NONE).to_numpy()
     if log.columns.cluster in log.columns.from_judgments:
         return row
-    first = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
+    first = np.full(grid.n_pairs, NONE)
     own = grid.pair[grid.of_log]
     first[own[::-1]] = grid.rankings.first_row[::-1]
     return np.where(first[grid.pair] == NONE, row, first[grid.pair])

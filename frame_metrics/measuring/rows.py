@@ -62,7 +62,6 @@ class Values:
 
     value: Array  # NaN where null, shape (segments,)
     undefined: Array  # how often the metric was undefined, shape (segments,)
-    average: str  # as the result names it
 
 
 def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
@@ -237,12 +236,11 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
     """Return a metric of every segment."""
     there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
-    average = average_of(metric, average, binary=inputs.cases.binary)
     if form is None:
-        return _over_classes(inputs, name, metric, average)
+        return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
     raw = np.where(there, _whole(inputs, form), np.nan)
     value = inputs.cases.conventions.filled(name, metric, raw, there)
-    return Values(value, (np.isnan(raw) & there).astype(np.int64), average)
+    return Values(value, (np.isnan(raw) & there).astype(np.int64))
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -287,9 +285,9 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     held, known = values, ~np.isnan(values)
     values = np.where(known, values, 0)
     if average == "sum":
-        return Values(values.sum(axis=0), undefined, average)
+        return Values(values.sum(axis=0), undefined)
     if average == "micro":
-        return Values(_micro(inputs, name, metric), undefined, "micro")
+        return Values(_micro(inputs, name, metric), undefined)
     weight = seen.astype(np.float64)
     if average == "weighted":
         weight = (source.support if isinstance(source, ClassScores) else source.actual).T
@@ -297,7 +295,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
         weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return Values(no_further(mean, held), undefined, average)
+    return Values(no_further(mean, held), undefined)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
-from frame_metrics.measuring.pairs import bases_of, in_order, names_of, number_if_any
+from frame_metrics.measuring.pairs import bases_of, in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
@@ -43,7 +43,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
     """
     if not isinstance(source, InPieces):
         log = source.log()
-        names = names_of(log)[: None if there is None else 0]
+        names = log.systems[: None if there is None else 0]
         bases = names.to_list() if baseline is None else bases_of(baseline, names)
         return _of_log(log, asked, None if baseline is None else bases, there), bases
     if there is not None:
@@ -70,7 +70,7 @@ class Comparing(Measuring):
 
 def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
     """Compare the rankings of a log."""
-    grid, here, compared, unpaired = log.grid, names_of(log), np.ones(len(log.grid.pair), bool), None
+    grid, here, compared, unpaired = log.grid, log.systems, np.ones(len(log.grid.pair), bool), None
     if there is not None:
         match = matched(log, there)
         unpaired, compared = match.unpaired(), match.at[grid.pair] >= 0
@@ -83,7 +83,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
         turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
-            of_pair, mine = np.full(int(grid.pair.max(initial=-1)) + 1, -1), np.flatnonzero(grid.system == base)
+            of_pair, mine = np.full(grid.n_pairs, -1), np.flatnonzero(grid.system == base)
             of_pair[grid.pair[mine]] = mine
             partners.append((some, of_pair))
     values = [_values(lists, asked, some, of[grid.pair], log.conventions.ties) for some, of in partners]

@@ -210,12 +210,8 @@ def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
 
 def check_shared(log: Log) -> None:
     """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
-
-    def name(at: int) -> Any:
-        return log.keys_at(["system"], log.grid.system_row[[at]])["system"][0]
-
     if log.columns.system:
-        check_systems(log.columns, name, *rankings_of_systems(log.grid))
+        check_systems(log.columns, lambda at: log.systems[at], *rankings_of_systems(log.grid))
 
 
 def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array, shared: Array) -> None:

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
-from frame_metrics.measuring.pairs import in_order, names_of, number_of, pairs_of
+from frame_metrics.measuring.pairs import in_order, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
 from frame_metrics.measuring.similarity import listed_plan, of_pair, plan_beside, read_lists, similar
@@ -95,7 +95,7 @@ def _answer(
     bases : the systems that were compared with; ``saved``: or the name of a baseline beside.
     """
     log, column = measured.log, measured.log.columns.system
-    order, here = in_order(log)[0].tolist(), names_of(log)
+    order, here = in_order(log)[0].tolist(), log.systems
     pairs, places = [(system, 0) for system in order], {0: 0}
     if saved is None:
         pairs = pairs_of(order, here, options.baseline, str(column))

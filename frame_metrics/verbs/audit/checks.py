@@ -237,9 +237,8 @@ def in_unit(log: Log, unit: str, values: Array) -> int:
     if unit == "queries":
         return len(np.unique(log.grid.query[values > 0]))
     if unit == "documents":
-        pair = log.grid.pair
-        most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
-        np.maximum.at(most, pair, values)
+        most = np.zeros(log.grid.n_pairs, np.int64)
+        np.maximum.at(most, log.grid.pair, values)
         return int(most.sum())
     return int(values.sum(dtype=np.int64))
 

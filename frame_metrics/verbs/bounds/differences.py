@@ -63,7 +63,7 @@ def of_differences(measured: Measured, max_grade: float | None, baseline: Any, e
     """
     log, grid, asked = measured.log, measured.log.grid, measured.asked
     base, values, (lower, upper) = place_of(log, baseline), np.array(all_filled(measured)), ends
-    of_base = np.zeros(int(grid.pair.max(initial=-1)) + 1, np.int64)
+    of_base = np.zeros(grid.n_pairs, np.int64)
     of_base[grid.pair[grid.system == base]] = np.flatnonzero(grid.system == base)
     of_base = of_base[grid.pair]
     least, greatest = lower - upper[:, of_base], upper - lower[:, of_base]
@@ -261,18 +261,15 @@ def spare_of(log: Log) -> Array:
 
 def system_of(log: Log, baseline: Any) -> int:
     """Return the number of a baseline; raise where it is no system, or the only one."""
-    names = log.keys_at(["system"], log.grid.system_row)["system"]
-    return pairs_of(range(len(names)), names, baseline, str(log.columns.system))[0][1]
+    return pairs_of(range(len(log.systems)), log.systems, baseline, str(log.columns.system))[0][1]
 
 
 def place_of(log: Log, baseline: Any) -> int:
     """Return the number of a baseline; where a piece of a log does not have it, that of a system without rows."""
-    rows = log.grid.system_row
-    if not (rows == NONE).any():
+    if not (log.grid.system_row == NONE).any():
         return system_of(log, baseline)
-    names = log.keys_at(["system"], rows[rows != NONE])["system"]
-    at = number_if_any(baseline, names)
-    return len(names) if at is None else at  # the systems of all pieces are looked at later
+    at = number_if_any(baseline, log.systems)
+    return len(log.systems) if at is None else at  # the systems of all pieces are looked at later
 
 
 def keys_of(log: Log) -> list[str]:
