@@ -97,27 +97,14 @@ def find_rankings(
     values : columns to lay out.
     rows : whether single rows will be asked for.
     """
-    n = len(frame)
-    few = bool(keys) and n <= threads.ONE_BY_ONE
-    starts = None if few else run_starts(frame, keys)
-    if keys and starts is not None and not _all_differ(frame, keys, starts):
-        starts = None
-    if starts is not None:
-        lengths = np.append(starts[1:], n) - starts
-    elif n <= threads.SMALL:
-        alike = first_alike(frame, keys)
-        starts = np.flatnonzero(alike == np.arange(n))
-        lengths = np.bincount(alike)[starts]
-        if np.count_nonzero(alike[1:] < alike[:-1]):
-            order = alike.argsort(kind="stable")
-            laid_out = {name: to_array(frame[name])[order] for name in values}
-            return RankingRows(starts, lengths.cumsum() - lengths, lengths, order if rows else None, laid_out)
-    else:
-        slot, number, starts = _numbered(frame, keys)
-        held = {name: to_array(frame[name]) for name in values} | ({"": np.arange(n, dtype=INDEX)} if rows else {})
-        lengths, laid_out = by_number(slot, number, len(starts), held)
-        return RankingRows(starts, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out)
-    return RankingRows(starts, starts, lengths, None, {name: to_array(frame.get_column(name)) for name in values})
+    n, laid_out = len(frame), {name: to_array(frame.get_column(name)) for name in values}
+    starts = None if keys and n <= threads.ONE_BY_ONE else run_starts(frame, keys)
+    if starts is not None and (not keys or _all_differ(frame, keys, starts)):
+        return RankingRows(starts, starts, np.append(starts[1:], n) - starts, None, laid_out)
+    slot, number, starts = _numbered(frame, keys)
+    held = laid_out | ({"": np.arange(n, dtype=INDEX)} if rows else {})
+    lengths, laid_out = by_number(slot, number, len(starts), held)
+    return RankingRows(starts, lengths.cumsum() - lengths, lengths, laid_out.pop("", None), laid_out)
 
 
 def to_array(values: pl.Series) -> Array:

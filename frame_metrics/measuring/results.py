@@ -216,7 +216,7 @@ def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict
 
 @lru_cache(maxsize=64)
 def _column(name: str, *values: Any) -> pl.Series:
-    """Names, cutoffs or counts as a column, which is the same whenever they are asked for."""
+    """Names or cutoffs as a column, which is the same whenever they are asked for."""
     return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
@@ -226,9 +226,7 @@ def number(values: Array, name: str = "") -> pl.Series:
 
 
 def whole(values: Array, name: str = "") -> pl.Series:
-    """Return counts; a single one is remembered, which costs a small call less."""
-    if len(values) == 1:
-        return _column(name, int(values[0]))
+    """Return counts."""
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
