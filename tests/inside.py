@@ -44,7 +44,7 @@ from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
 from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
-from frame_metrics.verbs.audit.of_logs import about_log, queries_without_results
+from frame_metrics.verbs.audit.of_logs import about, queries_without_results
 from frame_metrics.verbs.audit.of_rows import about_grades, about_rows
 from frame_metrics.verbs.bounds import choices
 from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes
@@ -254,7 +254,8 @@ def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     plan = irm._plan.asking(Needs(query=True, order=True))
-    every = findings(*about_log(counted(read_log(irm.frame, plan.columns, plan.conventions, None))))
+    counts = counted(read_log(irm.frame, plan.columns, plan.conventions, None))
+    every = findings(*about(counts.log, counts, which="those with a judgment"))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 

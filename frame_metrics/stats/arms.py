@@ -12,7 +12,7 @@ from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.stats.exchange import permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left
-from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
+from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
 from frame_metrics.stats.units import Arms
 
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
@@ -48,7 +48,7 @@ def compared(
     out["mde"] = detectable(level) * error
     if test == "bootstrap":
         draws = _drawn(arms, resamples, seed)
-        ends = drawn_ends(draws, arms.means, arms.scale, level)
+        ends = drawn_ends(draws[0] - draws[1], value - base, arms.scale, level)
         return out | ends | drawn_relative_ends(draws, arms.means, level)
     wide = _errors_away(arms, test, level, variances)
     out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide * error
@@ -134,25 +134,13 @@ def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
     return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
 
 
-def drawn_ends(drawn: Sequence[Array], means: Array, scale: Array | float, level: float) -> dict[str, Array]:
-    """Return percentile intervals of differences of draws, and the share that are as far from what was seen as 0 is.
+def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:
+    """Return percentile intervals of relative differences, NaN where a draw of the second arm has another sign.
 
     Parameters
     ----------
     drawn : the draws of two arms, shape (draws, columns) each.
     means : what was seen, shape (2, columns).
-    scale : the size of values.
-    """
-    apart, seen = drawn[0] - drawn[1], means[0] - means[1]
-    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    far = np.abs(apart - seen) >= np.abs(seen) - CLOSE * scale
-    return {"ci_low": low, "ci_high": high, "p_value": (far.sum(axis=0) + 1) / (len(apart) + 1)}
-
-
-def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:
-    """Return percentile intervals of relative differences, NaN where a draw of the second arm has another sign.
-
-    The parameters are those of ``drawn_ends``.
     """
     value, base = drawn
     one_sided = (base * np.sign(means[1]) > 0).all(axis=0)

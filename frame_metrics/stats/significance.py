@@ -71,19 +71,29 @@ def sureness(
     out = {"effect_size": ratio(mean, spread)}
     if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
         return out
-    tails = [(1 - level) / 2, (1 + level) / 2]
     means = resampled_means(differences.T, weight, cluster, resamples, seed, tick)
-    means = means[:, ~np.isnan(means[0])]
-    if means.shape[1]:
-        out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)
-    enough = np.abs(mean) - CLOSE * np.average(np.abs(differences), axis=0, weights=weight)
-    far = np.abs(means - mean[:, None]) >= enough[:, None]
-    out["p_value"] = (far.sum(axis=1) + 1) / (means.shape[1] + 1)
+    means = means[:, ~np.isnan(means[0])].T
+    scale = np.average(np.abs(differences), axis=0, weights=weight)
+    out |= drawn_ends(means, mean, scale, level) if len(means) else {"p_value": np.ones(len(mean))}
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(differences - mean, weight), each, cluster)
     out["mde"] = np.where(error * np.sqrt(n) < least, 0, detectable(level) * error)
     return out
+
+
+def drawn_ends(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
+    """Return percentile intervals of drawn differences, and the share that are as far from what was seen as 0 is.
+
+    Parameters
+    ----------
+    drawn : shape (draws, columns).
+    seen : the differences of all, shape (columns,).
+    scale : the size of values.
+    """
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    far = np.abs(drawn - seen) >= np.abs(seen) - CLOSE * scale
+    return {"ci_low": low, "ci_high": high, "p_value": (far.sum(axis=0) + 1) / (len(drawn) + 1)}
 
 
 def deviation(values: Array, weight: Array, often: Array) -> Array:

@@ -88,8 +88,7 @@ def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, W
 
 def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
-    plan = values.plan_of(irm)
-    named = values.asked_of(metrics, plan.columns)
+    plan, named = planned(irm, metrics, WEIGHS)
     check_margins(options.margins, plan)
     _check_method(options, plan)
 

@@ -27,9 +27,8 @@ from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
-from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about_log
+from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
-from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
@@ -88,8 +87,8 @@ class _Looking:
         if columns.value:
             numbers = measured(source, None, audited=True, arms=arms)
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
-            about = [*about_values(numbers), *self._turned(numbers.log)]
-            return self._with_arms(findings(*about), numbers.log, values)
+            seen = findings(*about(numbers.log, numbers, metrics=", ".join(values)), *self._turned(numbers.log))
+            return self._with_arms(seen, numbers.log, values)
         if not columns.query:
             reached = findings(*guards.about_grades(rows, columns, conventions))
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
@@ -111,24 +110,25 @@ class _Looking:
         """Return the findings about a log that is worked on in pieces, and about its bad rows."""
         found, plan = of_pieces(source, arms=self.split is not None), source.plan
         try:
-            about = self._of_log(found, source)
+            seen = self._of_log(found, source)
         except FrameMetricsError as error:  # of what is left, where rows were left out
             if not any(finding.what for finding in found.notes):
                 raise
-            about = [unread(found.notes, error)]
-        return [*row_findings(found.notes, plan.columns), *about]
+            seen = [unread(found.notes, error)]
+        return [*row_findings(found.notes, plan.columns), *seen]
 
     def _of_log(self, found: Audited, source: Source) -> list[Finding]:
         """The findings about a log; ``source``: its readable rows, and judgments of a machine if there are any."""
         counts = found.counts
         bare = source.plan.needs is not None and source.plan.needs.bare
-        about = [*found.sides, *about_log(counts, bare=bare), *about_annotators(found.judged, self.rule)]
-        about += self._turned(counts.log)
-        about += [] if self.split is not None else about_proxies(source)
-        about += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
-        about += [] if found.cases is None else [guards.about_decisions(found.cases)]
+        which = "all, as nothing is judged" if bare else "those with a judgment"
+        every = [*found.sides, *about(counts.log, counts, which=which), *about_annotators(found.judged, self.rule)]
+        every += self._turned(counts.log)
+        every += [] if self.split is not None else about_proxies(source)
+        every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
+        every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
-        seen = self._with_arms(findings(*about), counts.log, values)
+        seen = self._with_arms(findings(*every), counts.log, values)
         without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))
         beside = {one.name for one in without}
         return [finding for finding in seen if finding.check not in beside]

@@ -491,11 +491,6 @@ OF_JUDGED = (
 )
 
 
-def about_log(counts: Counted, *, bare: bool = False) -> list[About]:
-    """Return what is looked at of a log; ``bare``: whether nothing is judged."""
-    return about(counts.log, counts, which="all, as nothing is judged" if bare else "those with a judgment")
-
-
 def about(log: Log, subject: Any, **words: str) -> list[About]:
     """Return the systems and segments of a log, and what is looked at of it, with the words for both."""
     keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))

@@ -11,8 +11,8 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import About, Seen, check, in_unit, name_of, seen_of
-from frame_metrics.verbs.audit.of_logs import about, few_queries, in_several_segments, sharing
+from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
+from frame_metrics.verbs.audit.of_logs import few_queries, in_several_segments, sharing
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -135,8 +135,3 @@ def queries_without_a_saved_number(turned: Turnover) -> Seen:
 def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
     """not in the frame: compare() leaves them out, and counts them in n_unpaired"""
     return Seen(turned.only_there[0], turned.there, turned.only_there[1])
-
-
-def about_values(numbers: Measured) -> list[About]:
-    """Return what is looked at of numbers that were computed elsewhere."""
-    return about(numbers.log, numbers, metrics=", ".join(name for name, _ in numbers.asked))

@@ -16,10 +16,10 @@ from frame_metrics.measuring.results import labels, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends, relative
+from frame_metrics.stats.arms import drawn_relative_ends, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, normal
-from frame_metrics.stats.significance import CLOSE, adjusted
+from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
 from frame_metrics.verbs.compare.options import CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # what is known of a row of the result
@@ -122,7 +122,7 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> 
         if not drawn.shape[1] or np.isnan(values[0] - values[1]):
             return {}
         means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
-        ends = drawn_ends(draws, means, np.abs(means).max(), options.ci)
+        ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), options.ci)
         ends |= {} if options.paired else drawn_relative_ends(draws, means, options.ci)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float((drawn[0] - drawn[1]).std())
