@@ -96,106 +96,110 @@ class IRM(Generic[Frame]):
     """A frame, the roles of its columns, and the verbs that compute from them.
 
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call gives a new object with other roles,
-    and ``role=None`` takes a role back. Nothing is read before a verb is called.
+    and ``role=None`` removes a role. Nothing is read before a verb is called.
 
-    Columns called ``query``, ``score``, ``label``, ``grade`` and ``predicted`` play their part without being named, and
-    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. A column is not picked
-    up by name if you gave it another role. If you name one of score and rank, or of label and grade, the other is not
-    picked up either; after ``judge`` nor are the log's label and grade. The repr shows what was found.
+    Columns called ``query``, ``score``, ``label``, ``grade`` and ``predicted`` are found by name, with a query also
+    ``rank`` and ``doc``, whatever you ask for; ``role=None`` sets one aside. A column with another role is not found by
+    name. If you name one of score and rank, or of label and grade, the other is not found either; after ``judge`` nor
+    are the log's label and grade. The repr shows what was found.
 
-    A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
-    these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each
-    row is one, and results call it ``row``, from 0. A row without results is a query that found nothing.
+    A row may be a whole query: if ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists, these
+    are its results, and all lists of a row have the same length. Without scores or ranks the lists are in rank order.
+    Without a query each row is one, and results call it ``row``, from 0. A row without results is a query that found
+    nothing.
 
-    A role takes the name of a column, or what makes one: an expression of polars, ``pd.col(...)`` of pandas 3, or a
-    function of the frame, which is called once. It is called as its alias, else as the one column that it is made of.
+    A role takes the name of a column or an expression: of polars, ``pd.col(...)`` of pandas 3, or a function of the
+    frame, which is called once. Its name is its alias, else the name of the one column that it reads.
 
     Parameters
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
-        pyarrow, or anything that exports Arrow. Results are of the same kind, those of relations on the same
-        connection, and those of Arrow pyarrow Tables.
+        pyarrow, or anything that exports Arrow. Results are of the same kind. A relation gives one on the same
+        connection, and Arrow gives pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
-    score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
+    score : the system's score, higher is better; null if a document is known but was not retrieved. For several
         classes, a mapping from each class to the column of its score.
-    rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
-        Of ``score``, ``rank`` and ``predicted`` one may be a list of columns: each is a system, called as its column.
-    label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
+    rank : the position that was shown, from 1; gaps are real positions. It overrides ``score`` if both are named. One
+        of ``score``, ``rank`` and ``predicted`` may be a list of columns: each is a system with the column's name.
+    label : relevant or not, bool or 0 and 1, or the true class; null if not judged.
     grade : graded relevance, a number, or a word with ``scale``; without ``label``, relevant means ``grade >= rel``.
-    predicted : the system's decision, or the class that it predicts; null where it makes none.
-    doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
-        about, by which ``compare`` pairs the rows of systems.
+    predicted : the system's decision, or the class that it predicts; null for no decision.
+    doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, the id of the case,
+        by which ``compare`` pairs the rows of systems.
     relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
-        says that none is; a null one says nothing, and the query is not evaluated.
-    team : which system contributed the row of an interleaved list, of any type; null for what both share, which credits
-        none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. Other
-        verbs read whole lists: say ``team=None``.
+        means that none is; with a null one the query is not evaluated.
+    team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
+        none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. For other
+        verbs, which read whole lists, use ``team=None``.
     system : the run or ranker; every system is measured on every judged query.
-    by : what a query is (its device, locale, day): each segment is evaluated by itself.
-    weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
-    count : how many rows a row stands for, a whole number, without a query: a table that was counted already. What is
-        counted, ``n`` and intervals are those of the rows that it stands for; times ``weight`` where both are named.
+    by : a property of the query (its device, locale, day): each segment is evaluated by itself.
+    weight : the weight of a query in the mean, one value per query; without a query, the weight of a row, and counts
+        become sums of weights.
+    count : how many rows a row stands for, a whole number, without a query: a table that was already counted. Counts,
+        ``n`` and intervals are those of the rows that it stands for, times ``weight`` if both are named.
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
-        query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
-    n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved; not
-        beside judgments or ``relevant``, which list them.
-    extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
-        ``run.column("price")``, to columns of the frame; null where there is no value.
-    value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
-        latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
-        "metric" names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
-        ``weight`` and ``cluster``, and into ``evaluate``, ``per_query``, ``compare`` and ``audit``.
-    rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``. It has to be said where some
-        grades lie between 0 and 1 and others reach 1.
-    scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, where grades are text, categories or other
-        codes; None as a grade says that the word is no judgment. Gains and other grades are then those numbers.
+        query, which rows. Intervals and tests then treat clusters as independent, instead of queries or rows.
+    n_relevant : how many relevant documents the query has in all, if the frame holds only those retrieved; not together
+        with judgments or ``relevant``, which list them.
+    extra : more columns of numbers, a mapping from the names that your own metrics read, as ``run.column("price")``, to
+        columns of the frame; null for no value.
+    value : a number that was computed elsewhere (saved output of ``per_query``, a judge's score, a latency), one for
+        each query and metric, null if undefined; or several columns. The frame's column "metric" names the metric, else
+        the name of the value column does. Goes with ``query``, ``system``, ``by``, ``weight`` and ``cluster``, and into
+        ``evaluate``, ``per_query``, ``compare`` and ``audit``.
+    rel : the lowest grade that is relevant, 1 by default; it may be a word of ``scale``. It is required if some grades
+        lie between 0 and 1 and others reach 1.
+    scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, if grades are text, categories or other codes;
+        the grade None means that the word is no judgment. Gains and other grades are then those numbers.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
-        "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (in every way, and the metric
-        is its mean over them).
-    undefined : the value of a metric where it is undefined: "zero", "one", "null", or "raise" for an error; by default
-        that of its reference.
-    unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
-    unjudged_queries : "count" evaluates queries without a single judgment too, as queries of which nothing is relevant:
+        "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (the mean of the metric over
+        all orders).
+    undefined : the value of an undefined metric: "zero", "one", "null", or "raise" for an error; by default that of its
+        reference.
+    unjudged : "drop" removes unjudged documents from the rankings; by default they count as not relevant.
+    unjudged_queries : "count" also evaluates queries without a single judgment, as queries without a relevant document:
         ``judged@k`` and ``ndcg`` are then 0. By default they are left out; ``audit`` counts them in either case.
-    duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
-    positive : the label, and prediction, that is relevant, or a list of them, where they are not 0 and 1. Tables then
-        show true and false.
-    classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
-    threshold : a row is predicted positive when its score is at least this: a number, or a column with that of each
-        row, as the one of its segment.
+    duplicates : "first" keeps the best place of a repeated document; by default ("error") a repeated document is an
+        error.
+    positive : the label, and prediction, that is relevant, or a list of them, if they are not 0 and 1. Tables then show
+        true and false.
+    classes : the classes in their order, if there are several; by default those found on either side, sorted.
+    threshold : a row is predicted positive if its score is at least this: a number, or a column with the threshold of
+        each row, such as that of its segment.
     propensity : the chance that each result was looked at, above 0 and at most 1: a column, or, read at the rank that
         was shown, a mapping from ranks or the frame that ``propensities`` returns. Metrics that add over results
-        (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weigh each by 1 / propensity, and
-        ``n_effective`` says how many results with equal weights would say as much; others that read clicks are an
-        error. With ``target_propensity`` it is the chance with which the logging policy placed the result there.
-    target_propensity : the chance with which another policy would place it there, given the same way: weights are
-        then target_propensity / propensity, which ``sips``, ``iips`` and ``rips`` make the value of that policy of.
-    clip : the largest weight that counts; by default any. ``audit`` counts what it cuts.
-    group : whom a document belongs to, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no
-        group.
-    popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a frame with a row for each
-        time, whose documents stand in a column called as ``doc`` is (or with a column "popularity", which says how
-        many times a row stands for; rows of a document are added up; a single column of numbers called "count",
-        "counts", "len", "n" or "frequency" says it too; other numbers beside documents that stand once each are
-        an error); a mapping from documents to how often; or a column of the log, for ``novelty`` of shares of all
-        choices. What a frame or mapping lacks was never chosen.
+        (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weight each by 1 / propensity, and
+        ``n_effective`` is the number of results with equal weights that would be as informative; others that read
+        clicks are an error. With ``target_propensity`` it is the chance with which the logging policy placed the result
+        there.
+    target_propensity : the chance with which another policy would place it there, given in the same way. Weights are
+        then target_propensity / propensity, and ``sips``, ``iips`` and ``rips`` estimate the value of that policy.
+    clip : the largest weight, by default unlimited. ``audit`` counts the results that it caps.
+    group : the group of a document, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no group.
+    popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``. A frame has one row for
+        each choice, and the document in a column called like ``doc``. A column "popularity" may count the choices of a
+        row, and rows of a document are added up; so may a single column of numbers called "count", "counts", "len", "n"
+        or "frequency". Other numbers, in a frame that has each document once, are an error. Or a mapping from documents
+        to counts; or a column of the log, for ``novelty`` as shares of all choices. Documents that a frame or mapping
+        lacks were never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
-        frame of them, in a column called as ``doc`` is.
-    abstain : predicted classes that are no decision, a list, as ["other"].
-    match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, "informedness" one to one by what a bookmaker pays; several to one "majority", by most of its rows, or
+        frame of them, in a column called like ``doc``.
+    abstain : a list of predicted classes that mean no decision, as ["other"].
+    match : how clusters (predicted classes) are matched to true classes: one to one, "best", so that most rows are
+        right, or "informedness", by what a bookmaker pays; several to one, "majority", by most of its rows, or
         "payoff", by what a bookmaker pays. Measures of the clusters themselves (``conditional_entropy``,
         ``rand_index``) need none of them.
-    memory : how much may be used of a frame that is read in batches, a LazyFrame of files or a DuckDB relation: bytes,
-        or a text as "2GB"; by default half of what is free. A larger one is measured in pieces of whole queries.
-    temporary : the folder where its rows may be written meanwhile, if those of a query do not stand together.
+    memory : the memory that may be used for a frame that is read in batches, a LazyFrame of files or a DuckDB relation:
+        bytes, or a text as "2GB"; by default half of the free memory. A larger frame is measured in pieces of whole
+        queries.
+    temporary : the folder for a temporary file with its rows, if those of a query do not stand together.
 
     Raises
     ------
     FrameMetricsError
-        A role or option does not exist, or has a value that it cannot have. Verbs raise it too: where what is asked for
-        does not exist or cannot be computed from these columns, or a value in the columns is bad.
+        A role or option does not exist, or has an invalid value. Verbs also raise it: if what you ask for does not
+        exist or cannot be computed from these columns, or if a value in the columns is bad.
 
     Examples
     --------
@@ -250,7 +254,7 @@ class IRM(Generic[Frame]):
 
     @property
     def roles(self) -> Roles:
-        """The roles and conventions that were named; a copy."""
+        """The roles and conventions that were named, as a copy."""
         kept: dict[str, Any] = {name: plain(value) for name, value in self._given.items()}
         return Roles(**kept)  # type: ignore[typeddict-item]
 
@@ -279,9 +283,9 @@ class IRM(Generic[Frame]):
 
     @property
     def plot(self) -> Pictures:
-        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws what it returns, as a chart of Altair.
+        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws the result, as an Altair chart.
 
-        Each method takes what its verb takes, and the options of the function of ``frame_metrics.plot`` that has its
+        Each method takes the options of its verb, and those of the function of ``frame_metrics.plot`` with the same
         name. It needs ``pip install 'frame_metrics[plot]'``.
         """
         from frame_metrics.plot.of_irm import Pictures
@@ -319,40 +323,39 @@ class IRM(Generic[Frame]):
         proxy: Any = None,
         sampling: str | Expression | None = None,
     ) -> IRM[Frame]:
-        """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
+        """Keep judgments beside the frame; they are joined by query and document when a metric is computed.
 
-        Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
-        that are not named are called as in the log, or as the role; ``by``, ``weight`` and ``cluster`` columns may
-        stand among them, also where the log has none: then they say one thing of each query.
+        Every system is then measured against all judgments, on every judged query: 0 if it has no results. Columns that
+        are not named have the name used in the log, or the role's name. ``by``, ``weight`` and ``cluster`` columns may
+        also be among the judgments, even if the log has none: then they have one value per query.
 
         Parameters
         ----------
-        qrels : a frame of any kind, one row per judged query and document. None takes those that are kept back.
-        query, doc : their columns, or expressions; by default those called as in the frame, else as the role.
+        qrels : a frame of any kind, one row per judged query and document. None removes the judgments that are kept.
+        query, doc : their columns, or expressions; by default those named as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
-        annotator : the column that says who gave the judgment. ``agreement()`` compares them, without
-            ``several`` too.
-        subtopic : the column that says for which intent of its query a document was judged, as for ``alpha_ndcg``.
-            Other metrics take the greatest grade of a document.
-        several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
-            "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
-            By default two different ones are an error.
-        proxy : judgments of a machine, of the same queries and of many more, beside ``qrels``, those that people gave
-            to a random sample of queries: a frame whose columns are found as those of ``qrels``, or one with its roles,
-            ``machine.irm(grade="score", scale=..., rel=...)``, which then has no other ``scale`` and ``rel``.
+        annotator : the column that names who gave the judgment. ``agreement()`` compares them, even without
+            ``several``.
+        subtopic : the column that names the intent of the query for which a document was judged, for example for
+            ``alpha_ndcg``. Other metrics use the greatest grade of a document.
+        several : how the judgments of several annotators become one: "mean" or "median" of their grades, "max", or
+            "majority", the most frequent value, in a tie the lowest. Nulls are no judgments. By default two different
+            judgments are an error.
+        proxy : judgments of a machine, of the same queries and of many more. ``qrels`` are then those that people gave
+            to a random sample of queries. A frame whose columns are found like those of ``qrels``, or a frame with
+            roles, ``machine.irm(grade="score", scale=..., rel=...)``, which may have its own ``scale`` and ``rel``.
             ``evaluate`` and ``compare`` give prediction-powered means, ``plan`` says how many queries people have to
-            judge, ``audit`` looks at both, other verbs refuse it.
-            Metrics that rest on R or the ideal count a query as judged by people only where these judged every document
-            that the machine judged.
+            judge, ``audit`` checks both, other verbs refuse it. For metrics that depend on R or the ideal, a query
+            counts as judged by people only if they judged every document that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
-            was drawn for people, where it was not the same for all.
+            was drawn for people, if it was not the same for all.
 
         Raises
         ------
         FrameMetricsError
-            A column is not there, or judgments are kept already: others take their place after ``judge(None)``. When a
-            metric is computed: two grades for one pair (and subtopic), by one annotator even where ``several`` is said,
-            ids of different types, or no id that matches.
+            A column does not exist, or judgments are kept already; call ``judge(None)`` before you pass others. When a
+            metric is computed: two grades for one pair (and subtopic), from one annotator even with ``several``, ids of
+            different types, or no id that matches.
 
         Examples
         --------
@@ -406,35 +409,35 @@ class IRM(Generic[Frame]):
         smoothing: float = 0.0,
         min_impressions: int = 1,
     ) -> Frame:
-        """Make judgments of a click log: a grade for each query and document that was shown.
+        """Make judgments from a click log: a grade for each query and document that was shown.
 
-        ``query`` is the impression, ``rank`` the position at which a document was shown, and what is relevant was
-        clicked: the label, or a grade of at least ``rel``. Rows without a rank were not shown, and are not counted.
+        ``query`` is the impression, ``rank`` the position at which a document was shown, and a relevant row is a click:
+        by its label, or by a grade of at least ``rel``. Rows without a rank were not shown, and are not counted.
 
         Parameters
         ----------
-        model : "ctr": clicks over impressions. "coec": clicks over expected clicks, the sum of what was clicked on
-            average at the ranks at which the document stood, in the same segment of the same system. "sdbn": the
-            chance that the document is clicked where it is examined, times the chance that its click is the last. Down
-            to the lowest click of an impression all is examined; where there is no click, all that was shown. coec is
-            biased where the rank follows relevance: it takes what a good ranker puts on top for what its place draws.
-        of : the columns of what was searched, the same in all rows of an impression; they become the query of the
-            result. By default ``query`` itself.
-        smoothing : s, how many impressions (of coec: expected clicks; of sdbn: examinations, and clicks) with the mean
-            rate of the segment are added to each rate: (C + s m) / (E + s), where the m of coec is 1.
+        model : "ctr": clicks over impressions. "coec": clicks over expected clicks. These are the sum of the average
+            click rates of the ranks at which the document was shown, in the same segment of the same system. "sdbn":
+            the chance that the document is clicked if it is examined, times the chance that its click is the last. An
+            impression is examined down to its lowest click; without a click, all of it is. coec is biased if the rank
+            follows relevance: it attributes to the position what a good ranker puts on top.
+        of : the columns of the search text, the same in all rows of an impression; they become the query of the result.
+            By default ``query`` itself.
+        smoothing : s, how many impressions (for coec: expected clicks; for sdbn: examinations, and clicks) with the
+            mean rate of the segment are added to each rate: (C + s m) / (E + s), where the m of coec is 1.
         min_impressions : documents with fewer have a null grade, which is no judgment.
 
         Returns
         -------
-        A frame of the caller's kind, which ``judge`` takes: by..., the query columns, doc, grade, impressions,
-        clicks. The grade is null where nothing is known, with ``smoothing`` too: no click is expected, or nobody
-        looked. It is a rate, so that metrics of relevance need ``rel=``.
+        A frame of the caller's kind, which ``judge`` takes: by..., the query columns, doc, grade, impressions, clicks.
+        The grade is null if nothing is known: no click is expected, or nobody looked. It is a rate, so metrics of
+        relevance need ``rel=``.
 
         Raises
         ------
         FrameMetricsError
-            Clicks are missing, or of what has no rank; a column of ``of`` has two values in an impression; without
-            ``of``, no document stands twice in a query.
+            Clicks are missing, or belong to rows without a rank; a column of ``of`` has two values in an impression;
+            without ``of``, no document appears twice in a query.
 
         Examples
         --------
@@ -464,34 +467,27 @@ class IRM(Generic[Frame]):
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
-        """Compare the judgments of annotators, people or models, two by two and all together.
+        """Compare the judgments of annotators, people or models, in pairs and all together.
 
-        It needs ``judge(qrels, annotator=)``. The log is read as for every verb, and its results are not looked at.
+        It needs ``judge(qrels, annotator=)``. The log is read as for every verb, but its results are not used.
 
         Parameters
         ----------
-        reference : the annotator that the others are held against, as one whose judgments are trusted, or a list of
-            some, with each of whom all that are not in it are compared. None for every two, and a last row, without
-            names, of all together.
-        by : columns of the judgments, each of whose values has rows of its own, as the length of a document.
-        per_class : whether each value that was given has a row of its own, about who gave it and who another one.
-        ci : level of percentile intervals, for which queries are resampled; None for none.
+        reference : a trusted annotator with whom the others are compared, or a list of them; each of these is compared
+            with all annotators outside the list. None for every pair, and a last row, without names, for all together.
+        by : columns of the judgments, such as the length of a document; each of their values has separate rows.
+        per_class : whether each value that was given has a row, about who gave it and who gave another one.
+        ci : level of percentile intervals, from resampled queries; None for no intervals.
         resamples : how often.
         seed : of the random numbers.
 
         Returns
         -------
-        A frame of the caller's kind: by..., annotator, other (in the type of the judgments' column), n (documents that
-        both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; of squared
-        differences, null of labels), equal (the share of documents that are judged alike; of more annotators the mean
-        share of pairs), ac1 (Gwet's), fleiss_kappa (of two annotators Scott's pi), alpha (Krippendorff's: of grades by
-        squared differences, of labels by equality).
-        With ``reference`` also sensitivity and specificity (of what the reference calls relevant, or not, the share
-        that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
-        reference). With ``per_class`` a column class stands before n, and all is about the judgments that are of the
-        class, and those that are not: bias is the difference of their shares. With ``ci`` also NAME_low and NAME_high
-        of each. Two who judged no document in common have no row. What is undefined is null: in the last row all where
-        no document has two judgments, and what is corrected for chance where chance leaves nothing to differ about.
+        A frame of the caller's kind: by..., annotator, other, n (documents that both judged; in the last row those with
+        two judgments or more), kappa and weighted_kappa (Cohen's; with squared differences, null for labels), equal
+        (the share of documents with equal judgments; for more annotators the mean share of pairs), ac1 (Gwet's),
+        fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades with squared differences, for
+        labels with equality).
 
         Raises
         ------
@@ -522,7 +518,7 @@ class IRM(Generic[Frame]):
 
     @verb
     def disagreements(self) -> Frame:
-        """Return the documents that annotators judged otherwise, the widest differences first.
+        """Return the documents that annotators judged differently, the widest differences first.
 
         It needs ``judge(qrels, annotator=)``.
 
@@ -535,7 +531,7 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No column says who judged.
+            No column names the annotator.
 
         Examples
         --------
@@ -562,33 +558,34 @@ class IRM(Generic[Frame]):
     ) -> Frame:
         """Estimate from a click log how often users examine each rank, by intervention harvesting.
 
-        A document that stood at two ranks for the same query is as relevant at one as at the other, so that its
-        click-through rates there differ by how often these ranks are examined. ``query`` is the impression, as for
-        ``judgments``. Rankings of several systems, of which ``system`` may say which, are what moves documents.
+        A document is equally relevant at every rank, so its click-through rates at two ranks for the same query differ
+        by how often these ranks are examined. ``query`` is the impression, as for ``judgments``. Documents change ranks
+        because several systems rank them; ``system`` may name these.
 
         Parameters
         ----------
-        method : c(k, l) is the sum of the click-through rates at rank k of the documents that stood at ranks k and l.
-            "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up to k.
-            "all_pairs": those that make the clicks at all pairs of ranks likeliest, the rate at rank k being the
-            propensity times a relevance that both ranks of a pair share.
-        of : the columns of what was searched, the same in all rows of an impression. By default ``query`` itself.
-        k : the deepest rank; by default the deepest at which a result stood.
-        ci : level of the intervals; None for none, whose ends are null.
-        resamples : how often what was searched is drawn for them, all of its impressions together.
-        seed : of the draws.
+        method : c(k, l) is the sum of the click-through rates at rank k of the documents that were shown at ranks k and
+            l. "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up to
+            k. "all_pairs": the maximum-likelihood values for the clicks at all pairs of ranks; the rate at rank k is
+            the propensity times a relevance that both ranks of a pair share.
+        of : the columns of the search text, the same in all rows of an impression. By default ``query`` itself.
+        k : the deepest rank; by default the deepest rank of any result.
+        ci : level of the intervals; None leaves their ends null.
+        resamples : how many resamples of searches, each with all of its impressions.
+        seed : of the random numbers.
 
         Returns
         -------
-        A frame of the caller's kind, which ``propensity=`` takes: by..., rank, propensity, n, ci_low, ci_high. They
-        are relative to rank 1, whose propensity is 1, so that noise may lift others above it; n counts the documents
-        of queries that they rest on. Ends are null where one thing was searched, or some draws have too little overlap.
+        A frame of the caller's kind, which ``propensity=`` takes: by..., rank, propensity, n, ci_low, ci_high.
+        Propensities are relative to rank 1, whose propensity is 1, so noise may lift others above it; n counts the
+        pairs of document and query behind each. Ends are null if there was only one search, or if some draws have too
+        little overlap.
 
         Raises
         ------
         FrameMetricsError
-            Too little overlap: no document stood at ranks that are compared, with clicks at both. Clicks are missing,
-            or of what has no rank; a column of ``of`` has two values in an impression.
+            Too little overlap: no document was shown at both of the compared ranks, with clicks at both. Clicks are
+            missing, or belong to rows without a rank; a column of ``of`` has two values in an impression.
 
         Examples
         --------
@@ -623,50 +620,46 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
-            ``value``, all that there are where none is named.
-        average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "rows", the mean by how many rows each has, judged documents that were not retrieved among them; "micro",
-            the metric of the summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or
-            another quantile, as "q0.9", of the values that are defined. None: "weighted" where ``weight`` is named,
-            else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
-            "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
-            have none. A list of averages gives all of them.
-            ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini`` are of all lists of a segment
-            together, judged or not, so that they take no average and no ``ci``: it is null, and ``n`` the lists.
-            Of ``mean_click_position`` "micro" is the mean over the clicks of all queries; "micro" of ``sips``, ``iips``
-            and ``rips`` at a cutoff is self-normalised, as ``sn_sips@10`` is.
-        ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
-            ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
-        margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
-            what the call without the columns in ``total_over`` gives, where each query is of one segment; a query of
-            several segments counts once in each.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. With
+            ``value``, all metrics in the frame if none is named.
+        average : "macro", the plain mean over queries; "weighted", the mean by ``weight``; "rows", the mean by the
+            number of rows of each query, including judged documents that were not retrieved; "micro", the metric of the
+            summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or another quantile, as
+            "q0.9", of the defined values. None: "weighted" if ``weight`` is named, else "macro", and the sum for
+            counts. Over several classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often
+            each is predicted). Rows of two classes without a query are pooled, and take no average. A list of averages
+            gives all of them.
+        ci : level of an interval, as 0.95, from the percentile bootstrap over queries, or over pooled rows; over
+            clusters of them if ``cluster`` is named. Null for fewer than two. By default there is no interval.
+        margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
+            them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
+            in several segments counts once in each.
         layout : "long", a row per metric, or "wide", a column per metric.
-        method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
-            "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
-            for fewer than two relevant rows, or others. "bootstrap" is for all. With a ``proxy`` of ``judge`` "t" (the
-            default, which needs scipy) or "normal", whose ends are those of ppi-python.
+        method : the method of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson, for
+            "roc_auc" and "gini" of pooled rows of two classes. It is the default there, unless the rows have weights or
+            clusters. Null for fewer than two relevant rows, or others. "bootstrap" is for all metrics. With a ``proxy``
+            of ``judge`` "t" (the default, which needs scipy) or "normal", whose ends are those of ppi-python.
         resamples, seed : of the bootstrap.
 
         Returns
         -------
         A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined (, ci_low,
-        ci_high). ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of
-        queries, classes or segments where the metric is undefined. ``total_over`` names the columns that a total is
-        over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` behind
+        ci_high). ``n`` is the number of queries, or of pooled rows, behind the value; ``n_undefined`` is the number of
+        queries, classes or segments for which the metric is undefined. ``total_over`` names the columns that a total is
+        over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` after
         ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
         up to k; off policy those of all results, each a share of its list.
 
-        With a ``proxy`` the value is the mean by people, estimated from both sides; ``n`` is the number of queries
-        whose results people judged, down to the cutoff, and ``n_undefined`` is of them. Behind it stand ``n_proxy``,
-        the queries that only the machine judged, ``lambda``, how much it counts (0 to 1), and ``proxy_value``, the mean
-        by the machine alone. Value and interval are null where people judged fewer than five queries, or clusters. Only
-        means over queries are estimated so.
+        With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
+        whose results people judged, down to the cutoff, and ``n_undefined`` refers to these. More columns follow:
+        ``n_proxy``, the queries that only the machine judged, ``lambda``, the weight of the machine (0 to 1), and
+        ``proxy_value``, the mean by the machine alone. Value and interval are null if people judged fewer than five
+        queries, or clusters. Only means over queries are estimated in this way.
 
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
-        "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
-        rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
-        same for all metrics, and with a list of averages, for each of which there is a row.
+        "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. A metric that leaves
+        undefined queries out of its mean has its own count. ``average`` is there if it is the same for all metrics, and
+        with a list of averages, which gives a row for each.
 
         Examples
         --------
@@ -684,20 +677,20 @@ class IRM(Generic[Frame]):
 
     @verb
     def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
-        """Compute metrics for every query that is judged.
+        """Compute metrics for every judged query.
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
-            where none is named.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. With ``value``, all metrics in
+            the frame if none is named.
         layout : "long", a row per query and metric, or "wide", a column per metric.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., the query columns, metric, k, value, undefined. Where ``undefined``
-        is true the metric has no value, and ``value`` is what stands for it: null, unless the metric's reference says 0
-        or ``undefined=`` something else; of numbers in ``value=``, those that are null. A wide one: the keys and a
-        column for each metric.
+        A frame of the caller's kind: system, by..., the query columns, metric, k, value, undefined. If ``undefined`` is
+        true the metric has no value, and ``value`` is a substitute: null, unless the metric's reference says 0, or
+        ``undefined=`` something else. For numbers in ``value=`` it is true for nulls. A wide one: the keys and a column
+        for each metric.
 
         Examples
         --------
@@ -720,7 +713,7 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+        metrics : measures of the 2x2 table, as "recall", or of scores if each class has one, as "roc_auc".
         average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
             list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
         layout : "long", a row per class and metric, or "wide", a column per metric.
@@ -729,7 +722,7 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
         their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
-        is that of all classes; in those of classes ``average`` is null. Classes that a segment does not have are left
+        is that of all classes; in rows of classes ``average`` is null. Classes that do not occur in a segment are left
         out, unless ``classes=`` names them.
 
         A wide one: system, by..., class, (average,) support, n, and a column for each metric.
@@ -753,14 +746,15 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        margins : whether to add totals over predictions, over true classes and over both, and where ``by`` is named
-            the same over all segments, with several ``by`` columns by each of them too. A key that is totalled is null.
-        shares : whether to add ``share`` (of all rows), ``share_of_predicted`` (of those with the same prediction: of
-            a right one the precision) and ``share_of_actual`` (of those of the same class: of a right one the recall).
-        payoffs : whether to add ``odds`` (what a bookmaker pays for a row of the cell at fair odds: 1 / prevalence of
-            the predicted class where it is right, else -1 / (1 - prevalence), among the rows with a prediction) and
-            ``payoff`` (``odds`` times the cell's share of these rows; of a total over true classes their sum, recall
-            less fallout of the predicted class; of the total over both the metric ``payoff``).
+        margins : whether to add totals over predictions, over true classes and over both. With ``by`` the same over all
+            segments, and with several ``by`` columns over each of them too. A key that is totalled is null.
+        shares : whether to add ``share`` (of all rows), ``share_of_predicted`` (of rows with the same prediction: the
+            precision, if it is right) and ``share_of_actual`` (of rows of the same class: the recall, if it is right).
+        payoffs : whether to add ``odds`` and ``payoff``. ``odds`` is what a bookmaker pays for a row of the cell at
+            fair odds, among the rows with a prediction: 1 / prevalence of the predicted class if it is right, else -1 /
+            (1 - prevalence). ``payoff`` is ``odds`` times the cell's share of these rows. In a total over true classes
+            it is their sum, recall minus fallout of the predicted class; in the total over both it is the metric
+            ``payoff``.
 
         Returns
         -------
@@ -787,7 +781,7 @@ class IRM(Generic[Frame]):
 
     @verb
     def thresholds(self, *metrics: Metrics) -> Frame:
-        """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
+        """Decide at every threshold: a row is predicted positive if its score is at least the threshold.
 
         Parameters
         ----------
@@ -795,10 +789,10 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In a segment's
-        first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score.
-        Precision is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line begins
-        at the top (docs/conventions.md#precision-where-nothing-is-predicted).
+        A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In the first
+        row of a segment the threshold is infinite and nothing is predicted positive; then comes a row for each distinct
+        score. Precision is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line
+        begins at the top (docs/conventions.md#precision-where-nothing-is-predicted).
 
         Examples
         --------
@@ -819,7 +813,7 @@ class IRM(Generic[Frame]):
         ----------
         metric : a measure of the 2x2 table, as "f1", "informedness", "closest" (to the ideal corner of the ROC plane),
             "balanced_accuracy(sensitivity=0.8)", or "cost(fp=1, fn=5)", which is best when least.
-        subject_to : metrics and the values that they have to reach, or, where less is better, not to pass, as
+        subject_to : metrics and the values that they must reach, or, if less is better, must not exceed, as
             ``{"specificity": 0.9, "fallout": 0.05}``.
 
         Returns
@@ -830,7 +824,7 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No threshold meets ``subject_to``; the error says the best that can be had.
+            No threshold meets ``subject_to``; the error gives the best possible value.
 
         Examples
         --------
@@ -860,40 +854,40 @@ class IRM(Generic[Frame]):
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
-        """Give the points of a curve.
+        """Return the points of a curve.
 
         Parameters
         ----------
-        kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
-            all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
+        kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (rows
+            predicted relevant, of all rows), gain (relevant rows among them, of all relevant rows). "calibration":
             predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
             bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
-            "ndcg@k": k, value. "ctr": k, value, n: of the n queries that show a result at rank k, the share that has a
-            click on it. Where ranks and no scores are named, the first three have k, the last rank that is
-            predicted relevant, and no threshold.
-        more : with a metric of a ranking other ones, which may stand in one list with it.
+            "ndcg@k": k, value. "ctr": k, value, n: of the n queries that show a result at rank k, the share with a
+            click on it. If ranks and no scores are named, the first three have k, the last rank that is predicted
+            relevant, instead of a threshold.
+        more : other metrics of a ranking; they may also be in one list with the first.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
-        levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
-            or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
-        interpolated : of "pr", whether precision is the greatest at that recall or a higher one.
-        points : keep at most so many points of each "roc", "pr" or "gain" curve. No point that is left out is further
-            than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
-            (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
-        bins : of "calibration" and "distribution", 10 by default.
-        cutoffs : of "ndcg@k", "ctr" and others of its kind, the cutoffs, or the last of them; 10 by default.
-        ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
+        levels : for "pr", recall levels; each gets the greatest precision at that recall or higher: a list, or a number
+            of levels from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
+        interpolated : for "pr", whether precision is the greatest at that recall or higher.
+        points : keep at most this many points of each "roc", "pr" or "gain" curve. No omitted point is further than 2 /
+            (points - 2), both axes taken together, from a kept one. For "pr", none is further than (1 + ln(1 + rows)) /
+            (points - 2) on either axis from the curve through the kept points.
+        bins : for "calibration" and "distribution", 10 by default.
+        cutoffs : for "ndcg@k", "ctr" and similar kinds, the cutoffs, or the last of them; 10 by default.
+        ci : for "ndcg@k" and similar kinds, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
 
         Returns
         -------
-        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; of metrics at
-        cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
-        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1, so that the line begins at the
+        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; for metrics at
+        cutoffs (metric, if there are several,) k, value (, ci_low, ci_high). The first point of a curve has an infinite
+        threshold (or k = 0): nothing is predicted positive, and precision is set to 1, so that the line begins at the
         top; in ``thresholds`` it is 0 there (docs/conventions.md#precision-where-nothing-is-predicted). A null k stands
-        for all rows, those that were not retrieved among them.
+        for all rows, including those that were not retrieved.
 
-        Of "distribution" every bin has a row for each label, false, true, and null where some rows are not judged. A
-        score on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.
+        In "distribution" every bin has a row for each label: false, true, and null if some rows are not judged. A score
+        on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.
 
         Examples
         --------
@@ -933,17 +927,17 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
-            where none is named.
-        baseline : the system that every other is compared with, or a list of systems, with each of which all that are
-            not in it are compared; by default every system with all before it. Or saved numbers, with which each
-            system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
-            with the columns of the query and ``by`` called as here, or one whose columns are named,
-            ``saved.irm(query="qid", value="v")``. Without a column ``metric`` numbers are in columns called as metrics.
-            Nothing says with which conventions they were made: these have to be the same here.
-        against : without a query, what each system is compared with instead of another one: "chance", the value that a
-            metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
-            roc_auc), or "majority", a classifier that always says the most frequent class.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. With ``value``, all metrics in
+            the frame if none is named.
+        baseline : the system that every other is compared with, or a list of systems; each of these is compared with
+            all systems outside the list. By default every system is compared with all before it. Or saved numbers, with
+            which each system is compared, or the whole frame if no system is named: a frame from ``per_query``, long or
+            wide, with the same names for the columns of the query and ``by``, or one whose columns are named,
+            ``saved.irm(query="qid", value="v")``. Without a column ``metric``, numbers are in columns named like the
+            metrics.
+        against : without a query, what each system is compared with instead of another one: "chance", the value of a
+            metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
+            "majority", a classifier that always says the most frequent class.
         test : two-sided; None for "randomization", or without a query for the first below that the metric has.
 
             Of queries: "randomization" flips the signs of the differences (exact where there are no more ways than
@@ -972,29 +966,29 @@ class IRM(Generic[Frame]):
             have a ``weight`` or a ``cluster`` only the last is left.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
-            all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics of them are then ten
-            tests that stand alone.
-        unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
-            it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
-            ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
-            one side has no number of, where these are ``value`` or a saved ``baseline``. What is left out so is not in
-            ``n_undefined``, which counts the other queries whose metric is undefined for one of the two.
-        paired : False compares systems that have each their own queries, as the arms of an online test: each is
-            measured on the queries that it has rows of, whatever queries the others have, as with ``by``.
-        covariate : of arms, a column of numbers that were known before the test, one value per query, or cluster. What
-            it explains is taken from each mean (CUPED), so that intervals are shorter by sqrt(1 - rho**2), where rho
-            is its correlation with what is measured.
-        looks : of arms that are compared again and again while they grow. "any": the interval is that of a confidence
-            sequence, which holds the true difference at all looks together, however many there are and whenever you
-            stop; the p-value holds at all of them too, and is below 1 - ``ci`` where the interval leaves out 0. It
-            rests on the normal distribution, as "z" does. By default there is one look, planned before.
-        first_look : units that each arm has before anybody looks, at least 100, which is the default. Before that the
-            interval is null and the p-value 1. The same number at every look: the fewer, the longer the intervals.
-        ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test. Of arms, that
-            of the test: normal, Welch's for "t", and percentiles for "bootstrap".
-        permutations, resamples, seed : of what is drawn; the same on every machine.
-        per_query : whether to return the paired differences instead, the greatest first. Options of the difference of
-            means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
+            all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics are then ten separate
+            tests.
+        unanswered : a query that only one of two systems answers counts as "zero" for the other, or "drop" leaves it
+            out (with "tukey" for all pairs, as it uses all systems of a query at once); either way it is in
+            ``n_unpaired``. Rows that only one system has are always left out, and counted there. So are queries for
+            which one side has no number, in ``value`` or in a saved ``baseline``. These are not in ``n_undefined``,
+            which counts the other queries whose metric is undefined for one of the two.
+        paired : False compares systems with separate queries, such as the arms of an online test: each is measured on
+            its own queries, whatever queries the others have, as with ``by``.
+        covariate : for arms, a column of numbers that were known before the test, one value per query, or cluster. The
+            variation that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2),
+            where rho is its correlation with the measured value.
+        looks : for arms that are compared repeatedly while they grow. "any": the interval is that of a confidence
+            sequence, which covers the true difference at all looks together, however many there are and whenever you
+            stop; the p-value is valid at all of them too, and is below 1 - ``ci`` if the interval excludes 0. It
+            assumes the normal distribution, as "z" does. By default there is one look, planned before.
+        first_look : the number of units in each arm before anybody looks, at least 100, which is the default. Before
+            that the interval is null and the p-value 1. Use the same number at every look: the smaller it is, the
+            longer the intervals.
+        ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test. For arms, that of
+            the test: normal, Welch's for "t", and percentiles for "bootstrap".
+        permutations, resamples, seed : of the random draws; they are the same on every machine.
+        per_query : whether to return the paired differences instead, the greatest first.
 
         Returns
         -------
@@ -1012,9 +1006,9 @@ class IRM(Generic[Frame]):
         the query columns, the system, baseline, metric, k, value, baseline_value, difference.
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
-        rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
-        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text; with
-        saved numbers it is the name of their system, where a column says it, or "saved".
+        rows, and null for other metrics; n counts the documents that both systems have, and mde comes from the
+        bootstrap (or DeLong). With ``against`` and no system there is no system column, and baseline is the text of
+        ``against``; with saved numbers it is the name of their system, if a column has it, or "saved".
 
         With ``paired=False``: by..., the system, baseline, metric, k, value, baseline_value, difference, relative,
         relative_low, relative_high (its interval; null unless both means are above 0, or below), ci_low, ci_high,
@@ -1028,8 +1022,8 @@ class IRM(Generic[Frame]):
 
         With ``team``: by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the metric
         of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
-        relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted where ``weight`` is named; the
-        interval, the tests, effect_size and mde are about it. Impressions that show no row of one of the two teams are
+        relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted if ``weight`` is named; the
+        interval, the tests, effect_size and mde refer to it. Impressions that show no row of one of the two teams are
         left out, and n_unpaired counts those that show the other, whatever ``unanswered`` says.
 
         With a ``proxy`` of ``judge``: by..., the system, baseline, metric, k, value, baseline_value, difference,
@@ -1041,13 +1035,12 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No ``system`` is named and no saved ``baseline``, there is only one, ``baseline`` is none of them, a test
-            needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. A
-            covariate is not there, lacks a value, or has several in a cluster. With ``looks`` a query is of both arms
-            and no cluster is named. Without a query: no ``doc`` is named to
-            pair rows by, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric
-            has no value that chance gives. ``team`` stands beside ``system``, a saved baseline, judgments or
-            ``paired=False``.
+            No ``system`` and no saved ``baseline`` is named, there is only one system, ``baseline`` is none of them, a
+            test needs scipy and it is not installed, or a test cannot take the clusters or weights that are named. A
+            covariate does not exist, lacks a value, or has several in a cluster. With ``looks`` a query is in both arms
+            and no cluster is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a system,
+            or systems differ in its label (weight, count, cluster); a metric has no chance value. ``team`` is named
+            together with ``system``, a saved baseline, judgments or ``paired=False``.
 
         Examples
         --------
@@ -1092,33 +1085,33 @@ class IRM(Generic[Frame]):
     ) -> Frame:
         """Compare the rankings of systems with each other, without judgments: how much they have in common.
 
-        Documents are told apart by ``doc``, and only the order of a ranking counts: a rank at which nothing was shown
-        holds no place. Judgments are not read.
+        Documents are identified by ``doc``, and only the order of a ranking counts: a rank at which nothing was shown
+        is skipped. Judgments are not read.
 
         Parameters
         ----------
         measures : "rbo" (rank-biased overlap, extrapolated), "rbo_residual", "overlap@10", "jaccard@10", "kendall_tau",
             "tau_ap", with a cutoff or without, with parameters as "rbo(p=0.95)", one by one or in a list.
         baseline : the system that every other is compared with, or a list of systems; by default every system with all
-            before it. Or a frame of rankings, with which each system is compared, or the frame where none is named: its
-            columns are called as here, or named, ``other.irm(query="qid", doc="id", score="s")``. Its segments have to
-            be called as here: ``other.irm(by=pl.col("language").alias("lang"))``.
-        average, ci, margins, resamples, seed : as in ``evaluate``, of the values of queries; an interval of fewer than
-            two queries, or clusters of them, is null.
+            before it. Or a frame of rankings, with which each system is compared, or the whole frame if no system is
+            named. Its columns have the same names, or are named, ``other.irm(query="qid", doc="id", score="s")``. Its
+            segments need the same names: ``other.irm(by=pl.col("language").alias("lang"))``.
+        average, ci, margins, resamples, seed : as in ``evaluate``, for the values of queries; an interval of fewer than
+            two queries, or clusters, is null.
         per_query : whether to return the values of queries instead.
 
         Returns
         -------
         A frame of the caller's kind: system, baseline, by..., (total_over,) metric, k, average, value, n, n_undefined
         (, n_unpaired) (, ci_low, ci_high), as ``evaluate`` returns. With ``per_query``: system, baseline, by..., the
-        query columns, metric, k, value, undefined. Queries are those that any system has. A query for which one of two
-        systems has no document has the value 0, and without a document of either it is undefined, and in no mean.
+        query columns, metric, k, value, undefined. Queries are those of any system. If one of two systems has no
+        document for a query, the value is 0. If neither has one, it is undefined, and left out of the mean.
 
-        With a frame as ``baseline`` queries are those that both frames name in a segment, also where one retrieved
-        nothing. ``n_unpaired`` counts the queries of a segment that only one frame names; they are left out.
+        With a frame as ``baseline`` queries are those that both frames have in a segment, even if one retrieved
+        nothing. ``n_unpaired`` counts the queries of a segment that only one frame has; they are left out.
 
-        Of equal scores the document decides; with ``ties="expected"`` the value is the mean over all their orders,
-        which has a closed form for "rbo" (as RBO^a), "overlap" and what has no cutoff. "worst" and "best" need
+        Equal scores are ordered by document; with ``ties="expected"`` the value is the mean over all their orders. This
+        has a closed form for "rbo" (as RBO^a), "overlap" and measures without a cutoff. "worst" and "best" need
         judgments, and are refused.
 
         Raises
@@ -1152,13 +1145,12 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind, a row for each result up to the cutoff, in rank order: system, by..., the query
-        columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
-        relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
-        for others), contribution (by how much the result changes the metric's value, those below it being taken away;
-        they add up to the value; null where it is undefined), judged, undefined (whether the metric is, for this
-        ranking). Then the documents that have a gain and add nothing: those past the cutoff, and with a null rank those
-        that were not retrieved, as far as they are known by name. Every system has rows: for one, keep its rows of the
-        result.
+        columns, the document if one is named, rank, gain (of its grade; for binary metrics 0 or 1), discount (the
+        weight of its rank in cg, dcg, ndcg and rbp, before any division; null for others), contribution (by how much
+        the result changes the metric's value, with those below it removed; contributions add up to the value; null if
+        undefined), judged, undefined (whether the metric is, for this ranking). Then come documents with a gain that
+        add nothing: those past the cutoff, and with a null rank those that were not retrieved, if their names are
+        known. Every system has rows; filter the result for one of them.
 
         Raises
         ------
@@ -1192,13 +1184,13 @@ class IRM(Generic[Frame]):
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
-        """Count the queries that a comparison needs, so that a true difference is likely to be seen.
+        """Count the queries that a comparison needs to detect a true difference with a given power.
 
-        The log is the pilot: how much the differences of its queries vary says how many show a difference of
-        ``detect``. With ``cluster`` clusters are counted, in each of which there are as many queries as here. With
-        ``paired=False`` these are the units of each arm of a test, in two arms of one size. They are for one look at
-        the end: with ``looks="any"`` of ``compare`` a power of 80 % becomes 34 to 46 % (simulated: 500 to 5,000 units
-        in each arm, 200 trials), 70 to 84 % with twice as many units, and 91 to 96 % with three times as many.
+        The log is the pilot: the variation of its differences determines how many queries detect a difference of
+        ``detect``. With ``cluster`` clusters are counted, each with as many queries as here. With ``paired=False`` the
+        result is the units of each arm of a test, with two arms of equal size. It is for one look at the end: with
+        ``looks="any"`` of ``compare`` a power of 80 % becomes 34 to 46 % (simulated: 500 to 5,000 units in each arm,
+        200 trials), 70 to 84 % with twice as many units, and 91 to 96 % with three times as many.
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
@@ -1216,14 +1208,14 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : as in ``compare``.
-        detect : the true difference of the means that is to be seen, in units of the metric, or a list of some.
-        power : how likely it is to be seen, or a list of chances, as of a curve.
+        detect : the true difference of the means that should be detected, in units of the metric, or a list of them.
+        power : the chance to detect it, or a list of chances, as for a curve.
         baseline, unanswered, paired : as in ``compare``.
-        n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
-        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, those that people
-            judged too; None for those of the log.
-        ci : 1 less the level of the test; also the level of the interval of the number that is needed.
-        resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
+        n_tests : how many pairs of systems and metrics will be tested; each gets the Bonferroni level.
+        n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, including those of
+            people; None for those of the log.
+        ci : 1 minus the level of the test; also the level of the interval of the needed number.
+        resamples, seed : of the interval, which resamples queries (or clusters) of the pilot.
 
         Returns
         -------
@@ -1270,16 +1262,16 @@ class IRM(Generic[Frame]):
         max_grade: float | None = None,
         per_query: bool = False,
     ) -> Frame:
-        """Bound a metric over all orders of equal scores, or over all judgments that are missing.
+        """Bound a metric over all orders of equal scores, or over all missing judgments.
 
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
         of : "ties", the worst and the best order of results with equal scores; "unjudged", the least and the greatest
-            value over all judgments that the unjudged rows could get, the order of the results being as it is, and an
-            undefined value being 0.
-        baseline : a system, from which the differences of the others are bounded, of="unjudged". A document that both
-            list has one judgment for both.
+            value over all judgments that the unjudged rows could get. The order of the results stays, and an undefined
+            value is 0.
+        baseline : a system; the differences of the others from it are bounded, of="unjudged". A document that both list
+            has one judgment for both.
         max_grade : the highest grade of the scale 0, 1, 2 ...; metrics of gains need it to bound unjudged rows.
         per_query : whether to return a row per query instead of their mean.
 
@@ -1294,10 +1286,10 @@ class IRM(Generic[Frame]):
 
         With ``baseline``: system, by..., baseline, metric, k, average, difference, lower, upper, can_turn, exact, n;
         with ``per_query`` the query columns too, and neither average nor n. ``difference`` is that of ``compare``.
-        ``can_turn`` is true where judgments could put the other system ahead. ``exact`` is true where some judgments
-        reach each end: for metrics that add up over results (precision, dcg, rbp), ndcg and recall, and where one of
-        the two systems has nothing open. Else the ends are those of the two systems apart, which no judgments may
-        reach together: then only a ``can_turn`` of false is sure.
+        ``can_turn`` is true if judgments could put the other system ahead. ``exact`` is true if some judgments reach
+        each end: for metrics that add up over results (precision, dcg, rbp), ndcg and recall, and if one of the two
+        systems has nothing open. Otherwise the ends of the two systems are taken separately, and no judgments may reach
+        both: then only a ``can_turn`` of false is sure.
 
         Raises
         ------
@@ -1330,23 +1322,23 @@ class IRM(Generic[Frame]):
     ) -> Frame:
         """Return the unjudged documents to judge next: those whose judgments settle most, of all systems together.
 
-        ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged, the
-        mean of two judgments, no gain and the highest; with ``baseline`` those of the differences from it. It is
-        summed over segments, and the mean over systems. Of a metric that adds up over results (precision, dcg, rbp) no
-        other ``n`` documents narrow them more, whatever the judgments turn out to be. Of ndcg and recall no others do
-        in the mean over all judgments, in a small log: all choices are tried where that is up to some million steps,
-        as for 15 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is a good one, not
+        ``moves`` is how much narrower the bounds of ``bounds(of="unjudged")`` become once the document is judged: the
+        mean of two judgments, no gain and the highest. With ``baseline`` the bounds are those of the differences from
+        it. It is summed over segments, and averaged over systems. For a metric that adds up over results (precision,
+        dcg, rbp) no other ``n`` documents narrow them more, whatever the judgments are. For ndcg and recall in a small
+        log, no others do so on average over all judgments. There all choices are tried, up to some million steps, as
+        for 15 queries with 8 unjudged documents each (docs/bounds.md). In a larger log the order is good, but not
         proved to be the best. A document counts after those of its query above it, as if these were judged in turn, no
         gain and the highest: a query's ``moves`` add up to no more than the width there.
 
         Parameters
         ----------
-        n : how many documents; None for all that move the metric. Of ndcg and recall the best few need not be among the
-            best more.
-        metric : its name, or a value, of ndcg, recall or what adds up over results.
+        n : how many documents; None for all that move the metric. For ndcg and recall the best few need not be among
+            the best of more.
+        metric : its name, or a value, of ndcg, recall or a metric that adds up over results.
         baseline : a system, to settle the differences of the others from it; None to settle their values.
-        way : "bounds", as above; or "depth", the shallowest rank first in any system, then what most systems found:
-            pooling. Ranks alone are read then, and no metric.
+        way : "bounds", as above; or "depth", the shallowest rank first in any system, then the documents that most
+            systems found: pooling. It reads only ranks, and no metric.
         max_grade : as in ``bounds``.
 
         Returns
@@ -1360,8 +1352,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No document is named; nobody judged yet, where "depth" begins; what ``bounds`` refuses; a metric of which it
-            is not worked out what a judgment moves.
+            No document is named; nobody has judged yet ("depth" is for that); what ``bounds`` refuses; a metric for
+            which the effect of a judgment is not known.
 
         Examples
         --------
@@ -1385,19 +1377,19 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        fail_on : raise if there is a finding of this severity ("error", "warning" or "info") or a graver one, with the
-            findings in the message. Or the most that may be found, by check or severity, as {"queries without
-            judgments": .02, "duplicates": 0, "warning": True}: a float is a share, an int a count, True lets nothing
-            pass. A check's own bound goes before that of its severity, which holds of each finding alone; graver ones
-            without a bound fail. A check that finds nothing passes; a finding without a share is above any share.
-            "duplicates" are repeated documents, left out or an error. Where nothing could be looked at, every gate
-            fails. Facts fail only by name. A lazy frame is then run at once.
-        baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
-        split : of the arms of an online test, the share of units (clusters where they are named, else queries, or rows
-            without a query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test says whether they
-            have; p below 0.001 is a warning. So is each segment of ``by`` whose units do not, by an exact
-            binomial test that is corrected for the number of segments; example has its name. Each system is then looked
-            at over its own queries, as in ``compare(paired=False)``, and need not share any with others.
+        fail_on : raise if there is a finding of this severity ("error", "warning" or "info") or a more severe one, with
+            the findings in the message. Or limits by check or severity, as {"queries without judgments": .02,
+            "duplicates": 0, "warning": True}: a float is a share, an int a count, True fails on any finding. The limit
+            of a check overrides that of its severity, which applies to each finding separately; more severe findings
+            without a limit fail. A check that finds nothing passes; a finding without a share is above any share.
+            "duplicates" are repeated documents, left out or an error. If nothing could be checked, every gate fails.
+            Facts fail only by name. A lazy frame is then run at once.
+        baseline : saved numbers, as in ``compare``, whose queries are checked together with those of the frame.
+        split : for the arms of an online test, the share of units (clusters if named, else queries, or rows without a
+            query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test checks it; p below 0.001 is
+            a warning. So is each segment of ``by`` with wrong shares, by an exact binomial test that is corrected for
+            the number of segments; example has its name. Each system is then checked over its own queries, as in
+            ``compare(paired=False)``, and need not share any with others.
 
         Returns
         -------
@@ -1458,39 +1450,39 @@ class IRM(Generic[Frame]):
         cluster: str | None = None,
         split: Mapping[Any, float] | None = None,
     ) -> str:
-        """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
+        """Write a report: the results of the verbs, as a page to read, as Markdown or as JSON.
 
-        It has the metrics with their intervals, what the audit finds and what was counted, systems compared, segments,
-        curves, the best and the worst queries with their results, the conventions and versions in force. A part that
-        these columns do not allow is named at its end, with the reason. HTML is one file, which loads nothing.
+        It has the metrics with their intervals, the findings of the audit and what was counted, systems compared,
+        segments, curves, the best and the worst queries with their results, the conventions and versions in use. The
+        end names each part that these columns do not allow, with the reason. HTML is one file, which loads nothing.
 
         Parameters
         ----------
-        path : the file, as text or ``os.PathLike``; one that is there is replaced by the whole new one. None for the
-            text itself.
-        metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
-            the first.
+        path : the file, as text or ``os.PathLike``; a complete new file replaces an existing one. None returns the text
+            itself.
+        metrics : names as "ndcg@10", or values, in a list. None for defaults that suit the roles. Queries are ordered
+            by the first.
         baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs,
-            and of more than 32 systems each with the best one, with p-values corrected for all pairs.
-        title : of the report; by default one that names the metrics.
-        format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
-        ci : level of the intervals; None for none of means.
+            and with more than 32 systems each with the best one, with p-values corrected for all pairs.
+        title : of the report; the default names the metrics.
+        format : "html", "md" or "json"; by default the ending of the file name, else "html".
+        ci : level of the intervals; with None means have none.
         queries : how many of the best, and of the worst, queries of each system are shown.
         sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
             the order of their names.
-        paired, covariate : as in ``compare``: False for the arms of an online test, each of which has its own queries.
-        cluster : the column of what belongs together, as users, as if it had been named: ``irm(cluster=...)``.
-        split : as in ``audit``, of arms: the share of the units that each one should have.
+        paired, covariate : as in ``compare``: False for the arms of an online test, each with its own queries.
+        cluster : the column of what belongs together, such as users, as in ``irm(cluster=...)``.
+        split : as in ``audit``, for arms: the share of the units that each one should have.
 
         Returns
         -------
-        The path, or the text where none is given. A page is text that a notebook shows, and ``.save(path)`` writes.
+        The path, or the text if no path is given. A page is text that a notebook displays, and ``.save(path)`` writes.
 
         Raises
         ------
         FrameMetricsError
-            The folder is not there, the file's ending says no format, the metrics cannot be computed, or Jinja2, which
-            pages are written with, is not installed.
+            The folder does not exist, the file's ending gives no format, the metrics cannot be computed, or Jinja2,
+            which writes pages, is not installed.
 
         Examples
         --------
@@ -1516,24 +1508,23 @@ class IRM(Generic[Frame]):
         ci: float = 0.95,
         split: Mapping[Any, float] | None = None,
     ) -> Frame:
-        """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
+        """Say in sentences what the data show: the best system, what the audit says against it, what stands out.
 
-        Each row is a sentence and the figures that it is made of, as at the top of ``report()``. A difference is told
-        where its corrected p-value is below 0.05 and its interval lies on one side of 0; where it holds 0, the row says
-        what difference the sample would show. Of the best system, a segment stands out where its interval, at a level
-        that holds for all segments together, leaves out the value over all; a trend is one between the first and the
-        last of three times or more. Scores between 0 and 1 of rows without a query are read as
-        probabilities too: they are off where the interval of a bin of ``curve("calibration")``, at a level that holds
-        for all bins together, leaves out its mean score. Of what the data do not bear there is no row. It is computed
-        at once, of a lazy frame too.
+        Each row is a sentence with its figures, as at the top of ``report()``. A difference is reported if its
+        corrected p-value is below 0.05 and its interval lies on one side of 0; if it contains 0, the row gives the
+        difference that the sample would detect. For the best system, a segment stands out if its interval, at a level
+        that holds for all segments together, excludes the overall value; a trend is one between the first and the last
+        of three times or more. Scores between 0 and 1 of rows without a query are also read as probabilities: they are
+        off if the interval of a bin of ``curve("calibration")``, at a level that holds for all bins together, excludes
+        its mean score. What the data do not show has no row. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------
-        metrics : names, or values; the first is what sentences are about. None for one that suits the roles.
-        baseline : as in ``compare``. None: the best system beside the next, and the first that it surely beats.
-        paired, covariate : as in ``compare``, of arms.
+        metrics : names, or values; the sentences are about the first. None for one that suits the roles.
+        baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats.
+        paired, covariate : as in ``compare``, for arms.
         ci : level of the intervals.
-        split : as in ``audit``, of arms: the share of the units that each one should have.
+        split : as in ``audit``, for arms: the share of the units that each one should have.
 
         Returns
         -------
