@@ -938,32 +938,33 @@ class IRM(Generic[Frame]):
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
-        test : two-sided; None for "randomization", or without a query for the first below that the metric has.
+        test : two-sided; None for "randomization", or without a query for the first test below that the metric
+        supports.
 
-            Of queries: "randomization" flips the signs of the differences (exact where there are no more ways than
-            ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
-            scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
-            random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
-            ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
-            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
-            With ``weight`` these three are an error too, and weighted values are flipped, resampled or exchanged.
+            For queries: "randomization" flips the signs of the differences (exact if there are at most ``permutations``
+            ways, else with that many random flips and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are scipy's;
+            "bootstrap" resamples the differences shifted to mean 0; "tukey" exchanges all systems of a query at random,
+            and tests all pairs together (randomised Tukey HSD), so that no correction is needed. With ``cluster``,
+            "randomization" flips the queries of a cluster together, "bootstrap" and the interval resample clusters,
+            "tukey" exchanges the systems of whole clusters, and the other three are an error. With ``weight`` these
+            three are an error too, and weighted values are flipped, resampled or exchanged.
 
-            Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
-            arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
-            resamples the units of each arm. All take clusters and weights. A unit of several arms, as a user who comes
-            back, is one unit: it is resampled whole, and what it adds to both means is taken together. Where there is
-            such a unit, randomization divides each difference by its standard error. Without a query the rows
-            of each arm are counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
+            For arms (``paired=False``): "randomization" exchanges units, queries or clusters of them, between two arms
+            (exact or random, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap" resamples
+            the units of each arm. All take clusters and weights. A unit in several arms, such as a user who comes back,
+            is one unit: it is resampled whole, and its contributions to both means are combined. If there is such a
+            unit, randomization divides each difference by its standard error. Without a query the rows of each arm are
+            pooled: "delong" for roc_auc and gini if each row counts once, else "bootstrap".
 
-            Of teams: "randomization" flips who won an impression, or all of a cluster together; "sign", scipy's test of
-            wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
+            For teams: "randomization" flips who won an impression, or all of a cluster together; "sign" is scipy's test
+            of wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
 
-            With a ``proxy`` of ``judge``: "t" (the default, which needs scipy) or "z", of the prediction-powered
+            With a ``proxy`` of ``judge``: "t" (the default, which needs scipy) or "z", for the prediction-powered
             difference; both take clusters and weights.
 
-            Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
-            roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
-            have a ``weight`` or a ``cluster`` only the last is left.
+            For rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
+            roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. If rows have
+            a ``weight`` or a ``cluster``, only the last is available.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics are then ten separate
@@ -992,18 +993,18 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value,
-        difference, relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size
-        (difference / its standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the
-        smallest difference that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many
-        p-values were corrected together, or with "none" would have been), correction (null where n_tests is not above
-        1). wins are the queries on which the system is better than the baseline, by the metric's direction (less of fdr
-        or brier), and where none is known, as of a latency in ``value``, those with the greater value. Rows are sorted
-        by segment, then metric as asked for, system and baseline; several baselines stand as they are given. Where
-        ``cluster`` is named, fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the
-        standard error that clusters give. Where ``weight`` is, means, their difference and its deviation are weighted,
-        and mde rests on the robust standard error of a weighted mean; counts are of queries. With ``per_query``: by...,
-        the query columns, the system, baseline, metric, k, value, baseline_value, difference.
+        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
+        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
+        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the smallest difference
+        that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were
+        corrected together, or with "none" would have been), correction (null if n_tests is at most 1). wins are the
+        queries on which the system is better than the baseline, by the metric's direction (less, for fdr or brier). If
+        the direction is unknown, as for a latency in ``value``, they are those with the greater value. Rows are sorted
+        by segment, then metric as asked for, system and baseline; several baselines keep their order. With ``cluster``,
+        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde uses the standard error that
+        clusters give. With ``weight``, means, their difference and its deviation are weighted, and mde uses the robust
+        standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns, the
+        system, baseline, metric, k, value, baseline_value, difference.
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde comes from the
@@ -1011,14 +1012,15 @@ class IRM(Generic[Frame]):
         ``against``; with saved numbers it is the name of their system, if a column has it, or "saved".
 
         With ``paired=False``: by..., the system, baseline, metric, k, value, baseline_value, difference, relative,
-        relative_low, relative_high (its interval; null unless both means are above 0, or below), ci_low, ci_high,
-        p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
-        (queries), n_units and baseline_n_units (clusters where they are named, else queries), n_undefined, mde, test,
-        n_tests, correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate``
-        the means are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
-        With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
-        are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
-        mde is that of this look. t counts queries, as units that come back, and few large ones, tell more as well.
+        relative_low, relative_high (its interval; null unless both means have the same sign), ci_low, ci_high, p_value,
+        p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
+        (queries), n_units and baseline_n_units (clusters if named, else queries), n_undefined, mde, test, n_tests,
+        correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate`` the means
+        are those of arms with the same mean covariate. Without a query n counts rows, and effect_size is null. With
+        ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends are
+        sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and mde
+        is that of this look. t counts queries, as units that come back, and few large ones, also carry more
+        information.
 
         With ``team``: by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the metric
         of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
@@ -1091,7 +1093,7 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         measures : "rbo" (rank-biased overlap, extrapolated), "rbo_residual", "overlap@10", "jaccard@10", "kendall_tau",
-            "tau_ap", with a cutoff or without, with parameters as "rbo(p=0.95)", one by one or in a list.
+            "tau_ap", with or without a cutoff, with parameters as "rbo(p=0.95)", one by one or in a list.
         baseline : the system that every other is compared with, or a list of systems; by default every system with all
             before it. Or a frame of rankings, with which each system is compared, or the whole frame if no system is
             named. Its columns have the same names, or are named, ``other.irm(query="qid", doc="id", score="s")``. Its
@@ -1155,8 +1157,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved, or
-            the judgments have documents that the frame's column cannot hold.
+            The frame has no such query, or the metric is not of a ranking or is not 0 if nothing is retrieved, or the
+            judgments have documents that the frame's column cannot hold.
 
         Examples
         --------
@@ -1197,13 +1199,14 @@ class IRM(Generic[Frame]):
         t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
         of n units, and the last term is halved.
 
-        With a ``proxy`` of ``judge`` it counts the queries that people judge of those that the machine judges, so that
-        the prediction-powered difference is seen. With s^2 of people on the queries that they judged, v^2 of the
-        machine on all, c = r s v where r is the correlation of both on the former, and N for ``n_all``, n is the least
-        for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than detect^2 / (z(1 - a / 2) +
-        z(power))^2, where the n that it is divided by is less the last term. lambda is (1 - n / N) c / v^2 within 0 and
-        1; as it is fitted to n queries, the variance is its mean over what they may fit. n is at least 25, and as many
-        as hold four that differ, unless people alone need fewer; never below 5. docs/labels.md has an example by hand.
+        With a ``proxy`` of ``judge`` it counts the queries that people must judge, of those that the machine judges, to
+        detect the prediction-powered difference. Let s^2 be the variance by people on the queries that they judged, v^2
+        that of the machine on all, c = r s v where r is the correlation of both on the former, and N ``n_all``. n is
+        the least for which (s^2 - 2 lambda c + lambda^2 v^2 / (1 - n / N)) / n is no more than detect^2 / (z(1 - a / 2)
+        + z(power))^2, where the divisor n is reduced by the last term above. lambda is (1 - n / N) c / v^2 within 0 and
+        1; it is fitted to n queries, so the variance is its mean over the possible fits. n is at least 25, and enough
+        for four queries that differ, unless people alone need fewer; never below 5. docs/labels.md has an example by
+        hand.
 
         Parameters
         ----------
@@ -1220,18 +1223,18 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
-        n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide where the
-        pilot is small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
-        With ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts
-        the units of each. With a proxy n and n_units are of people, n_all stands behind them, and a last column reason
-        says why needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with
-        all that the metric reads. The ends of the interval are null where they are beyond n_all.
+        n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide if the pilot
+        is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units. With
+        ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts the
+        units of each. With a proxy n and n_units are of people, n_all follows them, and a last column reason says why
+        needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with all that
+        the metric reads. The ends of the interval are null if they are beyond n_all.
 
         Raises
         ------
         FrameMetricsError
-            There is no query, or what ``compare`` refuses of queries; a number out of its range, or given twice; a
-            difference greater than that of any two values of the metric; ``n_all`` without a proxy; judgments with
+            There is no query, or ``compare`` refuses these queries; a number is out of its range, or given twice; the
+            difference is greater than that of any two values of the metric; ``n_all`` without a proxy; judgments with
             ``sampling``.
 
         Examples
@@ -1278,11 +1281,11 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: system, by..., metric, k, average, value, lower, upper, tied or judged, n,
-        n_undefined. The value and its bounds are averaged as evaluate() does, whose ``average``, ``n`` and
-        ``n_undefined`` these are. ``tied`` is the share of queries with equal scores on both sides of the cutoff
-        (without one, with any), ``judged`` the share of judged results up to the cutoff, its plain mean over queries.
-        With ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is
-        tied, or what share of it is judged.
+        n_undefined. The value and its bounds are averaged as in evaluate(), and ``average``, ``n`` and ``n_undefined``
+        are those of it. ``tied`` is the share of queries with equal scores on both sides of the cutoff (without a
+        cutoff, with any), ``judged`` the share of judged results up to the cutoff, its plain mean over queries. With
+        ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is tied,
+        or what share of it is judged.
 
         With ``baseline``: system, by..., baseline, metric, k, average, difference, lower, upper, can_turn, exact, n;
         with ``per_query`` the query columns too, and neither average nor n. ``difference`` is that of ``compare``.
@@ -1343,10 +1346,10 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind, a row for each query and document (and segment, where judgments belong to one):
-        by..., the query columns, doc, moves (not with "depth"), rank (the best one in any system; null where none
-        retrieved it), n_systems (how many did), chosen (true, as these are no random sample of the documents). Equal
-        ones stand in the order of the frame. Queries without a single judgment are in no mean, and so only in "depth",
+        A frame of the caller's kind, a row for each query and document (and segment, if judgments belong to one):
+        by..., the query columns, doc, moves (not with "depth"), rank (the best one in any system; null if none
+        retrieved it), n_systems (how many did), chosen (true, as these are not a random sample of the documents). Equal
+        documents keep the order of the frame. Queries without a single judgment are in no mean, and so only in "depth",
         or with ``unjudged_queries="count"``.
 
         Raises
@@ -1393,9 +1396,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind, a row per finding, the gravest first: check, severity, n (how many), share (of
-        what the check looks at; null where there is no such whole, or nothing in it), example, message. The
-        severities:
+        A frame of the caller's kind, a row per finding, the most severe first: check, severity, n (how many), share (of
+        what the check looks at; null if there is no such total, or it is 0), example, message. The severities:
 
         - "error": other verbs raise for it, or have nothing to measure. Bad values are among them: the message counts
           their rows and shows three, from 0 as they stand in the frame, and everything after is about the other rows; a
@@ -1404,15 +1406,15 @@ class IRM(Generic[Frame]):
         - "info": worth knowing.
         - "fact": what the numbers rest on; always there, with n = 0 where there is nothing.
 
-        A check that finds nothing has no row. Where ``catalogue``, ``popularity`` or ``group`` is named, no judgments
-        are needed: the findings are then those about lists and rows.
+        A check that finds nothing has no row. If ``catalogue``, ``popularity`` or ``group`` is named, no judgments are
+        needed: the findings are then those about lists and rows.
 
         Raises
         ------
         FrameMetricsError
-            There is more than ``fail_on`` allows, or it names what is no severity and no check, ``split`` does not name
-            each system with its share. Where no rows of the frame are bad, also for what is wrong elsewhere: a column
-            is not there or of the wrong type, or judgments are bad or contradict each other.
+            There is more than ``fail_on`` allows, or it names something that is neither a severity nor a check, or
+            ``split`` does not name each system with its share. If no rows of the frame are bad, also for other errors:
+            a column does not exist or has the wrong type, or judgments are bad or contradict each other.
 
         Examples
         --------
@@ -1528,14 +1530,14 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined",
-        "calibration", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, what the audit
-        found, or the label that probabilities are of), the system,
-        baseline, metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n,
-        baseline_n, n_units, baseline_n_units, share, mde. The interval is that of the difference, else of the value; n
-        is the cutoff where unjudged results are said, and the number of undefined queries, of baseline_n in all, where
-        these are. Of probabilities value is the ece; share, its interval and n are those of the bin that is farthest
-        off, and baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
+        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined", "calibration",
+        "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, the finding of the audit, or the
+        label that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low,
+        ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde. The
+        interval is that of the difference, else of the value. For unjudged results n is the cutoff. For undefined
+        queries n is their number, of baseline_n in all. For probabilities value is the ece; share, its interval and n
+        are those of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints
+        the sentences.
 
         Raises
         ------

@@ -19,7 +19,7 @@ READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "
 
 
 def list_metrics(*, library: str = "polars") -> Any:
-    """Return every metric with its range and what it needs, those of users too.
+    """Return every metric with its range and its needs, including users' metrics.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def list_metrics(*, library: str = "polars") -> Any:
     Returns
     -------
     A row per metric: name, family, cutoff ("k" or "recall", what ``@`` sets; null without one), lowest, highest
-    (values; null without an end), better ("higher", "lower", or null where no value is better than another), undefined
-    (the value where it is undefined; null is left out of the mean), parameters (those that it takes in parentheses),
-    needs (what it cannot do without beside a ranking, a table or scores), also (other names), about (its definition).
+    (values; null without an end), better ("higher", "lower", or null if neither is better), undefined (the substitute
+    for an undefined value; null is left out of the mean), parameters (those in parentheses), needs (what it requires
+    besides a ranking, a table or scores), also (other names), about (its definition).
 
     Raises
     ------
@@ -58,7 +58,7 @@ def list_goals(*, library: str = "polars") -> Any:
 
     Returns
     -------
-    A row per goal and metric: goal, metric (a name to ask for), says (what the metric tells), hides (what it does not).
+    A row per goal and metric: goal, metric (a name to ask for), says (what the metric shows), hides (what it does not).
 
     Raises
     ------

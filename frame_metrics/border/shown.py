@@ -28,18 +28,18 @@ LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", 
 
 
 def show(frame: Any) -> None:
-    """Print a result whole: every row, every column, no text cut; what ``audit`` returns as a list of findings.
+    """Print a whole result: every row, every column, no text cut; the findings of ``audit`` as a list.
 
-    In a notebook it is a table, of a comparison with its main columns and the others on demand.
+    In a notebook it is a table. A comparison shows its main columns, and the others on demand.
 
     Parameters
     ----------
-    frame : what a verb returned, of any kind; a lazy one is run.
+    frame : the result of a verb, of any kind; a lazy one is run.
 
     Raises
     ------
     FrameMetricsError
-        It is no frame.
+        It is not a frame.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def versions() -> Mapping[str, str]:
 
 
 def show_versions() -> None:
-    """Print the versions of the package, of Python, and of the libraries that are installed, for a report of a fault.
+    """Print the versions of the package, of Python, and of the installed libraries, for a bug report.
 
     Examples
     --------

@@ -51,24 +51,24 @@ def read_run(path: FilePath, *, rank: bool = False, library: Literal["pyarrow"])
 def read_run(path: FilePath, *, rank: bool = False, library: str = "polars") -> Any:
     r"""Read a TREC run file, lines of ``query Q0 doc rank score run``, as a frame.
 
-    Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), its rows in the order of the file. The
-    second field and what follows the sixth field are ignored, and so is the rank, as in ``trec_eval``: where it is
-    another order than that of the scores, the scores decide. A line that begins with ``#`` is a comment, as in
-    ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
+    Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), and its rows have the order of the file.
+    The second field, fields after the sixth, and the rank are ignored, as in ``trec_eval``: if rank and score disagree,
+    the scores decide. A line that begins with ``#`` is a comment, as in ``trec_eval`` 10, and is left out; so would be
+    a query whose id begins with ``#``.
 
     Parameters
     ----------
     path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
         A line has at most 100,000 bytes.
-    rank : True for a column ``rank`` (int64) too, which ``df.irm(rank="rank")`` ranks by, and ``audit()`` then holds
-        against the scores.
+    rank : True to also read a column ``rank`` (int64). ``df.irm(rank="rank")`` ranks by it, and ``audit()`` then
+        compares it with the scores.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has too few fields, a score that is not finite, a rank that is read and not whole, or too many bytes, the
-        file is not UTF-8 text, or ``path`` is no path.
+        A line has too few fields, a score that is not finite, a rank that is read but not whole, or too many bytes, the
+        file is not UTF-8 text, or ``path`` is not a path.
 
     Examples
     --------
@@ -94,9 +94,10 @@ def read_qrels(path: FilePath, *, subtopic: bool = False, library: Literal["pyar
 def read_qrels(path: FilePath, *, subtopic: bool = False, library: str = "polars") -> Any:
     r"""Read a TREC file of relevance judgements, lines of ``query iter doc grade``, as a frame.
 
-    Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), its rows in
-    the order of the file. The second field is ignored, or a column too. A line that begins with ``#`` is a comment, as
-    in ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
+    Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), and its
+    rows have the order of the file. The second field is ignored, unless ``subtopic`` makes it a column. A line that
+    begins with ``#`` is a comment, as in ``trec_eval`` 10, and is left out; so would be a query whose id begins with
+    ``#``.
 
     Parameters
     ----------
@@ -109,8 +110,8 @@ def read_qrels(path: FilePath, *, subtopic: bool = False, library: str = "polars
     Raises
     ------
     FrameMetricsError
-        A line has not four fields, a grade that is not finite or too many bytes, the file is not UTF-8 text, or
-        ``path`` is no path.
+        A line does not have four fields, or has a grade that is not finite or too many bytes, the file is not UTF-8
+        text, or ``path`` is not a path.
 
     Examples
     --------
@@ -135,17 +136,17 @@ def write_run(
 ) -> None:
     """Write a frame as a TREC run file, lines of ``query Q0 doc rank score run`` in the order of the frame.
 
-    The rank counts the documents of a query from 1, by descending score and, where scores are equal, by descending
-    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64. The file that
-    was there is replaced by the whole new one, or stays as it was.
+    The rank counts the documents of a query from 1, by descending score and, for equal scores, by descending document
+    id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64. A complete new file
+    replaces an existing one; on failure the old file stays.
 
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
     path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
-    score : column of scores. Rows where it is null (NaN in pandas) are not written: the document was not retrieved.
-    run : column with the run's name or, where there is no such column, the name itself; the default is always a column.
+    score : column of scores. Rows with a null score (NaN in pandas) are not written: the document was not retrieved.
+    run : column with the run's name or, if there is no such column, the name itself; the default is always a column.
 
     Raises
     ------
@@ -191,15 +192,15 @@ def write_qrels(
 ) -> None:
     """Write a frame as a TREC file of relevance judgements, lines of ``query 0 doc grade`` in the order of the frame.
 
-    The file that was there is replaced by the whole new one, or stays as it was.
+    A complete new file replaces an existing one; on failure the old file stays.
 
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
     path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
-    grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
-    subtopic : column of subtopics, ids that are written in the place of the 0; None where there is none.
+    grade : column of grades, written as integers if whole. A null grade (NaN in pandas) is not judged, and not written.
+    subtopic : column of subtopics, ids that are written instead of the 0; None for no subtopics.
 
     Raises
     ------

@@ -37,48 +37,48 @@ def metric(
     adds: bool | Weigh = False,
     micro: Callable[..., tuple[Array, Array]] | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
-    """Put a kernel in the registry under its own name.
+    """Register a kernel as a metric under its own name.
 
-    A kernel is a function from what its first parameter is annotated as, a ``Ranking``, a ``Confusion`` or ``Scores``,
-    to an array of floats, one per query, NaN where undefined. Its other parameters, each with an annotation, may stand
-    in brackets; ``k: int | None = None`` is the cutoff that ``@`` sets. The metric is then asked for by its name, or as
-    the value that the function's name stands for. The same function defined again, as where a cell of a notebook is run
-    twice, takes the place of the first.
+    A kernel is a function from its first parameter, annotated as a ``Ranking``, a ``Confusion`` or ``Scores``, to an
+    array of floats, one per query, NaN where undefined. Its other parameters, each with an annotation, may be set in
+    brackets; ``k: int | None = None`` is the cutoff that ``@`` sets. You then ask for the metric by its name, or by the
+    function's name as a value. If the same function is defined again, for example by running a notebook cell twice, it
+    replaces the first one.
 
-    What is not declared is refused: the worst and the best order of equal scores, the mean over their orders, bounds
-    of unjudged rows.
+    Features that are not declared are refused: the worst and the best order of equal scores, the mean over their
+    orders, bounds of unjudged rows.
 
     Parameters
     ----------
     range : least and greatest value that the metric can take.
-    best : the value of a perfect ranking or table, or what it comes near to in ever longer lists,
-        and on longer scales of grades; None where no value is better than another.
-    undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
-    monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
-        of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
-    expected : True where the value of rows that share what their tie has is the mean over all orders of equal scores,
-        as where gains are added up by rank and divided by what no order changes.
-    unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
-        it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own, in ``verbs/bounds/unjudged.py``, looks for its bounds.
-    weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
+    best : the value of a perfect ranking or table, or its limit for ever longer lists and scales of grades; None if
+        neither direction is better.
+    undefined : the substitute of the metric's reference for an undefined value; None leaves the query out of the mean.
+    monotone : True if moving a better document up never makes the metric worse, so that the worst and the best order of
+        equal scores bound it; None if the order makes no difference without a cutoff, but may with one.
+    expected : True if the value of rows that share their tie's values is the mean over all orders of equal scores, as
+        when gains are added up by rank and divided by something that no order changes.
+    unjudged : how the value changes if unjudged rows turn out relevant, which gives its bounds (docs/bounds.md).
+        "rises": it never falls. "turns": it goes one way with those that count as found, and stays or goes the other
+        way with the rest. "scan": a separate function, in ``verbs/bounds/unjudged.py``, searches for its bounds.
+    weights : the metric that is the sum of this one's weights by rank if every gain is 1; it may be the metric itself.
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.
-    pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
-    slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
+    pooled : for a metric of rankings, the metric of rows without a query with the same name.
+    slope : for a metric that is a linear function of the area under the ROC curve, unless a parameter changes it: how
         much it rises with the area. Its interval is then DeLong's.
-    completes : the metric that this one is 1 minus, where every document has a decision. ``best`` and ``undefined`` are
-        then 1 minus its own, so that the two add up to 1 where they are undefined too.
-    adds : True where the value is a sum over the relevant results, over what no result changes, so that weighting each
-        by 1 / propensity corrects it. A function gives the weights of results off policy, from ``run.ratio``.
-    micro : of a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
+    completes : the metric that this one is 1 minus, if every document has a decision. ``best`` and ``undefined`` are
+        then 1 minus its own, so that the two also add up to 1 where they are undefined.
+    adds : True if the value is a sum over the relevant results, divided by something that no result changes, so that
+        weighting each by 1 / propensity corrects it. A function gives the weights of results off policy, from
+        ``run.ratio``.
+    micro : for a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
         summed over queries: the micro average is the sum over the parts of the first over the second.
 
     Raises
     ------
     FrameMetricsError
-        The name is taken, or would be read as another metric; the function, or what is declared of it, cannot be that
-        of a metric.
+        The name is taken, or means another metric; the function, or a declaration, is not valid for a metric.
 
     Examples
     --------

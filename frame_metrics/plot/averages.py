@@ -53,14 +53,14 @@ def metrics(
 ) -> alt.Chart:
     """Draw metrics with their intervals, a row for each system or segment, the best on top and its number in bold.
 
-    Each metric has a panel, whose axis is where the values are. Without systems and segments a row is a metric, and
-    metrics of one range share a panel.
+    Each metric has a panel, whose axis covers the values. Without systems and segments a row is a metric, and metrics
+    with the same range share a panel.
 
     Parameters
     ----------
-    frame : what ``evaluate`` or ``per_class`` returned in the long layout, of any kind; its ``ci=`` gives intervals.
-    ci : the level of those intervals, which the frame does not say and the subtitle then does.
-    whole : whether axes show all values that the metric can have.
+    frame : the result of ``evaluate`` or ``per_class`` in the long layout, of any kind; its ``ci=`` gives intervals.
+    ci : the level of those intervals, shown in the subtitle; the frame does not record it.
+    whole : whether axes show all possible values of the metric.
     color : the key columns that have a row for each value; by default the first one.
     facet : the key columns of small multiples; by default all others.
     """
@@ -86,8 +86,8 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
 
     Parameters
     ----------
-    frame : what ``compare`` returned, of any kind and of any comparison: of queries, arms or rows.
-    ci, facet : as in ``metrics``; of several baselines each has rows of its own.
+    frame : the result of ``compare``, of any kind, for queries, arms or rows.
+    ci, facet : as in ``metrics``; several baselines have separate rows.
     color : the key columns that have a row for each value; by default that of the systems.
     """
     bars, names = _bars(ci), border_of(frame).names()
@@ -116,7 +116,7 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
 
     Parameters
     ----------
-    frame : what ``bounds`` returned, of any kind.
+    frame : the result of ``bounds``, of any kind.
     color, facet : as in ``metrics``.
     """
     needs = ("metric", "value", "lower", "upper")
@@ -135,11 +135,11 @@ def cutoffs(
 
     Parameters
     ----------
-    frame : what ``curve("ndcg@k")``, or ``evaluate`` of metrics at several cutoffs, returned, of any kind.
-    metric : the name of the metric, where the frame has no column ``metric``.
-    chosen : lines that have a colour beside the best one; all others are grey. By default, of more than 12 lines the
-        best 6 at the last cutoff have one, and of fewer all.
-    color : the key columns whose lines have a colour each; by default the first one, and without keys the metrics.
+    frame : the result of ``curve("ndcg@k")``, or of ``evaluate`` with metrics at several cutoffs, of any kind.
+    metric : the name of the metric, if the frame has no column ``metric``.
+    chosen : lines in colour, besides the best one; all others are grey. By default all lines have a colour, or with
+        more than 12 lines the best 6 at the last cutoff.
+    color : the key columns whose values have different colours; by default the first one, and without keys the metrics.
     facet : the key columns of small multiples; by default all others.
     """
     also = ("metric", *OF_EVALUATE, *ENDS)

@@ -45,9 +45,9 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
 
     Parameters
     ----------
-    frame : what ``compare(..., per_query=True)`` returned, of any kind. Each metric, system, baseline and segment has a
+    frame : the result of ``compare(..., per_query=True)``, of any kind. Each metric, system, baseline and segment has a
         small multiple.
-    means : what ``compare`` returned of the same data: its differences and their intervals are drawn, and said.
+    means : the result of ``compare`` on the same data: its differences and their intervals are drawn and named.
     query : the columns of the query; by default ``query``, or the key column with the most values.
     """
     alt = altair()
@@ -163,16 +163,16 @@ def _spaced(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = None) -> alt.Chart:
-    """Draw how the values of a metric are distributed over queries, for each system or segment, and their mean.
+    """Draw the distribution of a metric over queries, for each system or segment, with its mean.
 
-    The best mean stands first. Few stand in rows; more than 3 of one metric stand side by side as well.
+    The best mean comes first. A few panels are stacked; more than 3 of one metric also stand side by side.
 
     Parameters
     ----------
-    frame : what ``per_query`` returned in the long layout, of any kind.
+    frame : the result of ``per_query`` in the long layout, of any kind.
     query : the columns of the query; by default ``query``, or the key column with the most values.
-    bins : how many of equal width, over the metric's range, or where that has no ends over the values.
-    facet : the other key columns, in the order in which they stand; by default all.
+    bins : how many bins of equal width, over the metric's range, or over the values if that range has no ends.
+    facet : the other key columns, in their order; by default all.
     """
     check_whole("bins", bins, 1)
     said = "queries draws what per_query() returns in the long layout"

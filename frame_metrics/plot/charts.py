@@ -208,18 +208,18 @@ def metric_title(name: str, metric: Metric) -> str:
 def svg(chart: Any) -> str:
     """Write a picture as SVG text, which is readable on light and on dark.
 
-    Text, axes and rules have the colour of the text around the picture (``currentColor``), and nothing is behind it.
-    Where it stands alone, as a file or in ``<img>``, that is dark, or light where the reader's system is dark. Colours
-    that a chart sets itself, CSS variables too, stay. Numbers have two decimals.
+    Text, axes and rules have the colour of the surrounding text (``currentColor``), and the background is transparent.
+    As a separate file or in ``<img>`` that colour is dark, or light if the reader's system is dark. Colours that a
+    chart sets itself, including CSS variables, stay. Numbers have two decimals.
 
     Parameters
     ----------
-    chart : of these pictures, or any other of Altair.
+    chart : one of these pictures, or any other Altair chart.
 
     Raises
     ------
     FrameMetricsError
-        This is no chart, it cannot be drawn, or Altair or vl-convert is not installed.
+        This is not a chart, it cannot be drawn, or Altair or vl-convert is not installed.
     """
     alt = altair()
     _converter()
@@ -261,18 +261,18 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
-    """Write a picture as PNG, on white or on a dark ground.
+    """Write a picture as PNG, on a white or a dark background.
 
     Parameters
     ----------
-    chart : of these pictures, or any other of Altair.
-    dark : whether the ground is dark.
+    chart : one of these pictures, or any other Altair chart.
+    dark : whether the background is dark.
     scale : pixels of a unit, above 0; at most 250 million in all.
 
     Raises
     ------
     FrameMetricsError
-        As in ``svg``, or one of the options is not what it should be, or gives more pixels.
+        As in ``svg``, or an option has an invalid value, or gives more pixels.
     """
     check_bool("dark", dark)
     given: Any = scale

@@ -64,23 +64,24 @@ def pr(
     facet: Names = None,
     positive: str = RELEVANT,
 ) -> alt.Chart:
-    """Draw precision against recall, with lines of equal F, and that of the share of relevant rows.
+    """Draw precision against recall, with lines of equal F, and a line at the share of relevant rows.
 
     Parameters
     ----------
-    frame : what ``curve("pr")`` returned, of any kind.
-    interpolated : whether its precision is the greatest at that recall or a higher one, so that the curve has steps.
-    f : values of F that have a line each.
+    frame : the result of ``curve("pr")``, of any kind.
+    interpolated : whether precision is the greatest at that recall or higher, so that the curve has steps.
+    f : values of F, each with a line.
     beta : of F, how much more recall counts than precision.
-    threshold : a number, or what ``best_threshold`` returned: the point of each curve at which scores of at least so
-        much are found, that of the least such score of the frame, is marked. Where that score is another number, the
-        label names both, as "0.82 (score 0.9)": of a frame that was thinned (``points=``) the point itself may lack.
-    values : what ``evaluate("average_precision")`` returned of the same data: it stands beside the names of the lines.
-    chosen : lines that have a colour beside the best one; all others are grey. By default, of more than 12 lines the
-        best 6 have one, by ``values`` or else the first, and of fewer all.
-    color : the key columns that are told apart by colour; by default the first one.
+    threshold : a number, or the result of ``best_threshold``. It marks the point of each curve with all scores of at
+        least this number, at the least such score of the frame. If that score is another number, the label names both,
+        as "0.82 (score 0.9)". A thinned frame (``points=``) may lack the point itself.
+    values : the result of ``evaluate("average_precision")`` on the same data: it is shown beside the names of the
+        lines.
+    chosen : lines in colour, besides the best one; all others are grey. By default all lines have a colour, or with
+        more than 12 lines the best 6, by ``values`` or else the first.
+    color : the key columns shown by colour; by default the first one.
     facet : the key columns of small multiples; by default all others.
-    positive : a word for what is to be found.
+    positive : a word for the positive class.
     """
     tidy, x, y = _read("pr", ("recall", "precision"), frame, threshold, color, facet, positive)
     tidy, n = with_values(tidy, values, "AP", chosen), _n_of(values)
@@ -106,11 +107,11 @@ def roc(
 
     Parameters
     ----------
-    frame : what ``curve("roc")`` returned, of any kind; of models without scores what ``evaluate("fallout", "recall")``
-        returned in the long layout: each is a point with its name.
+    frame : the result of ``curve("roc")``, of any kind; for models without scores the result of ``evaluate("fallout",
+        "recall")`` in the long layout: each is a point with its name.
     costs : of a mistake, as ``{"fp": 1, "fn": 5}``: lines of equal cost are drawn, and the cheapest point is marked.
-    prevalence : the share of relevant rows, which the cost depends on.
-    values : what ``evaluate("roc_auc", ci=0.95)`` returned of the same data: it stands beside the names of the lines.
+    prevalence : the share of relevant rows, on which the cost depends.
+    values : the result of ``evaluate("roc_auc", ci=0.95)`` on the same data: it is shown beside the names of the lines.
     threshold, chosen, color, facet, positive : as in ``pr``.
     """
     if decided := "metric" in border_of(frame).names():
@@ -146,9 +147,9 @@ def gain(
 
     Parameters
     ----------
-    frame : what ``curve("gain")`` returned, of any kind.
+    frame : the result of ``curve("gain")``, of any kind.
     prevalence : the share of relevant rows, a number or a frame with tp, fp, fn and tn of each line, as
-        ``best_threshold`` returns: the ideal is drawn, in which all relevant rows stand first.
+        ``best_threshold`` returns: the ideal is drawn, in which all relevant rows come first.
     threshold, chosen, color, facet, positive : as in ``pr``.
     """
     tidy, x, y = _read("gain", ("share", "gain"), frame, threshold, color, facet, positive)

@@ -50,10 +50,10 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
 
     Parameters
     ----------
-    frame : what ``thresholds("precision", "recall")`` returned, of any kind: the keys, threshold, tp, fp, fn, tn, and
-        then a column per metric. Its first row, with an infinite threshold, has no place on the axis.
-    crossing : whether the threshold is marked at which precision and recall, if both are there, are nearest to equal.
-    threshold : a number, or what ``best_threshold`` returned: a line stands there.
+    frame : the result of ``thresholds("precision", "recall")``, of any kind: the keys, threshold, tp, fp, fn, tn, and
+        then a column per metric. Its first row, with an infinite threshold, is not drawn.
+    crossing : whether to mark the threshold at which precision and recall, if both are there, are nearest to equal.
+    threshold : a number, or the result of ``best_threshold``: it is drawn as a line.
     facet : the key columns of small multiples; by default all.
     """
     alt = altair()
@@ -128,14 +128,15 @@ def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
 def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10, facet: Names = None) -> alt.Chart:
     """Draw how often each true class was predicted as each class, right ones in blue, and the most confused pairs.
 
-    Numbers stand in the cells of up to 20 classes; of more the colour says how much, and pointing at a cell the number.
+    Up to 20 classes have numbers in their cells; with more, the colour shows the share, and pointing at a cell its
+    number.
 
     Parameters
     ----------
-    frame : what ``confusion`` returned, of any kind; totals in it are not drawn.
-    normalize : what the colours, and the shares in the cells, are shares of: the rows of the same true class ("actual":
-        right ones are the recall), of the same prediction ("predicted": the precision), "all" rows; None: no shares.
-    pairs : how many of the most confused pairs are listed beside the matrix, of three classes and more without facets.
+    frame : the result of ``confusion``, of any kind; totals in it are not drawn.
+    normalize : the base of the shares in colours and cells: the rows of the same true class ("actual": right ones are
+        the recall), of the same prediction ("predicted": the precision), "all" rows; None: no shares.
+    pairs : how many of the most confused pairs are listed beside the matrix, for three or more classes without facets.
     facet : the key columns of small multiples; by default all.
     """
     if normalize is not None:
@@ -231,10 +232,10 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
 
     Parameters
     ----------
-    frame : what ``curve("distribution")`` returned, of any kind.
-    threshold : a number, or what ``best_threshold`` returned: a line stands there.
+    frame : the result of ``curve("distribution")``, of any kind.
+    threshold : a number, or the result of ``best_threshold``: it is drawn as a line.
     facet : the key columns of small multiples; by default all.
-    positive : a word for the label that is to be found.
+    positive : a word for the positive label.
     """
     alt = altair()
     words = {True: positive, False: f"not {positive}", None: "not judged"}

@@ -27,15 +27,15 @@ CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve
 def power(
     frame: Any, *, goal: float = 0.8, chosen: Names = None, color: Names = None, facet: Names = None
 ) -> alt.Chart:
-    """Draw how likely a true difference is to be seen by how many there are, with the intervals of their number.
+    """Draw the chance to detect a true difference against the number of queries or units, with its intervals.
 
     Parameters
     ----------
-    frame : what ``plan(power=[...])`` returned for several chances, of any kind. Several of them under each other, with
-        a column that names them, are one picture with that column as ``color``.
-    goal : the chance that is looked for, a dashed line.
-    chosen : lines that have a colour; all others are grey.
-    color : the key columns that are told apart by colour; by default the first one.
+    frame : the result of ``plan(power=[...])`` for several chances, of any kind. Several results stacked, with a column
+        that names them, are one picture with that column as ``color``.
+    goal : the desired chance, a dashed line.
+    chosen : lines in colour; all others are grey.
+    color : the key columns shown by colour; by default the first one.
     facet : the key columns of small multiples; by default all others that have several values.
     """
     if not is_number(goal) or not 0 < goal < 1:

@@ -20,13 +20,13 @@ TINY = 10  # rows of a bin whose share says little
 def calibration(
     frame: Any, *, chosen: Names = None, color: Names = None, facet: Names = None, positive: str = RELEVANT
 ) -> alt.Chart:
-    """Draw the share of relevant rows against the mean score, which are equal where scores are probabilities.
+    """Draw the share of relevant rows against the mean score; they are equal if scores are probabilities.
 
-    Bins of fewer than 10 rows are hollow, and shares have Wilson's intervals unless rows are weighted.
+    Bins with fewer than 10 rows are hollow, and shares have Wilson's intervals unless rows are weighted.
 
     Parameters
     ----------
-    frame : what ``curve("calibration")`` returned, of any kind.
+    frame : the result of ``curve("calibration")``, of any kind.
     chosen, color, facet, positive : as in ``pr``.
     """
     alt = altair()

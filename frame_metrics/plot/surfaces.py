@@ -30,13 +30,13 @@ PAIR = ("precision", "recall")
 
 
 def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt.Chart:
-    """Draw F over precision and recall, the higher the darker, and systems as points on it.
+    """Draw F over precision and recall, darker for higher values, with systems as points.
 
     Parameters
     ----------
-    frame : what ``evaluate("precision", "recall")`` returned in the long layout; None for the surface alone.
+    frame : the result of ``evaluate("precision", "recall")`` in the long layout; None for the surface alone.
     beta : of F, how much more recall counts than precision.
-    color : the key columns whose points have a colour each; by default all.
+    color : the key columns whose points have different colours; by default all.
     """
     alt = altair()
     centre = (np.arange(CELLS) + 0.5) / CELLS
@@ -66,9 +66,9 @@ def f_beta(frame: Any, *, betas: Sequence[float] = BETAS, color: Names = None) -
 
     Parameters
     ----------
-    frame : what ``evaluate("precision", "recall")`` returned in the long layout, of any kind.
+    frame : the result of ``evaluate("precision", "recall")`` in the long layout, of any kind.
     betas : the ends of the axis, and values of beta between them.
-    color : the key columns whose lines have a colour each; by default all.
+    color : the key columns whose lines have different colours; by default all.
     """
     alt = altair()
     for beta in betas:

@@ -35,25 +35,25 @@ LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
 def html(
     frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
 ) -> str:
-    """Write a frame that a verb returned as an HTML table, made by great_tables.
+    """Write the result of a verb as an HTML table, made by great_tables.
 
     Parameters
     ----------
-    frame : what ``evaluate``, ``compare``, ``per_class`` or another verb returned, of any kind, also some rows of it.
+    frame : the result of ``evaluate``, ``compare``, ``per_class`` or another verb, of any kind, or some of its rows.
     caption : the title of the table.
-    over : the column whose rows are compared, as "system": of each metric, the best of them is bold, by the metric's
-        own direction. By default the first key column.
-    digits : after the point.
-    alpha : in what ``compare`` returned, differences whose corrected p-value is below it have a star.
+    over : the column whose rows are compared, as "system": the best of them is bold for each metric, by the metric's
+        direction. By default the first key column.
+    digits : digits after the point.
+    alpha : in a result of ``compare``, differences with a corrected p-value below it have a star.
 
     Returns
     -------
-    The table as text, with its style. What the frame holds stands there as text, whatever letters it has.
+    The table as text, with its style. The values of the frame appear as text, whatever characters they contain.
 
     Raises
     ------
     FrameMetricsError
-        There is no such column, this is no frame, or great_tables is not installed.
+        There is no such column, this is not a frame, or great_tables is not installed.
 
     Examples
     --------
@@ -88,9 +88,9 @@ def html(
 def latex(
     frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
 ) -> str:
-    r"""Write a frame that a verb returned as a LaTeX table, made by pandas' Styler.
+    r"""Write the result of a verb as a LaTeX table, made by pandas' Styler.
 
-    Needs the package booktabs, and the font encoding T1 (or XeLaTeX, whose fonts have the letters of more languages).
+    It needs the package booktabs, and the font encoding T1 (or XeLaTeX, whose fonts cover more languages).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def latex(
     Raises
     ------
     FrameMetricsError
-        There is no such column, this is no frame, or Jinja2, which the Styler writes with, is not installed.
+        There is no such column, this is not a frame, or Jinja2, which the Styler needs, is not installed.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def latex(
 def markdown(
     frame: Any, *, caption: str | None = None, over: str | None = None, digits: int = 3, alpha: float = 0.05
 ) -> str:
-    """Write a frame that a verb returned as a Markdown table, as for a comment on a pull request.
+    """Write the result of a verb as a Markdown table, for example for a comment on a pull request.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def markdown(
     Raises
     ------
     FrameMetricsError
-        There is no such column, or this is no frame.
+        There is no such column, or this is not a frame.
 
     Examples
     --------

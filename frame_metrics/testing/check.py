@@ -20,17 +20,17 @@ LAWS = {
 
 
 def check_metric(metric: str | Metric, *, flags: str | Sequence[str] = ()) -> None:
-    """Try a metric on small cases, and raise where it breaks a law.
+    """Try a metric on small cases, and raise if it breaks a law.
 
     The laws are about the result (an array of floats, one per query), its range, undefined values, the best value, the
-    cutoff, queries beside each other, and what is declared of equal scores and of unjudged rows. They are tried on all
+    cutoff, independence of queries, and the declarations about equal scores and unjudged rows. They are tried on all
     rankings of up to three documents, all tables of small counts, or all of up to three scores, and some larger ones.
 
     Parameters
     ----------
-    metric : the metric, or its name; with the parameters that it cannot do without.
-    flags : of the columns that the metric reads with ``run.column``, those that hold 0 and 1 only. Other columns are
-        tried with numbers from 0 to 4.
+    metric : the metric, or its name, with all required parameters.
+    flags : the columns read with ``run.column`` that hold 0 and 1 only. Other columns are tried with numbers from 0 to
+        4.
 
     Raises
     ------
