@@ -177,12 +177,12 @@ class IRM(Generic[Frame]):
         then target_propensity / propensity, and ``sips``, ``iips`` and ``rips`` estimate the value of that policy.
     clip : the largest weight, by default unlimited. ``audit`` counts the results that it caps.
     group : the group of a document, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no group.
-    popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``. A frame has one row for
-        each choice, and the document in a column called like ``doc``. A column "popularity" may count the choices of a
-        row, and rows of a document are added up; so may a single column of numbers called "count", "counts", "len", "n"
-        or "frequency". Other numbers, in a frame that has each document once, are an error. Or a mapping from documents
-        to counts; or a column of the log, for ``novelty`` as shares of all choices. Documents that a frame or mapping
-        lacks were never chosen.
+    popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a mapping from documents to
+        counts; a column of the log (for ``novelty``, shares of all choices); or a frame with the documents in a column
+        called like ``doc``, one row for each choice. The frame may be counted already: then a column "popularity", or a
+        single column of numbers called "count", "counts", "len", "n" or "frequency", has the number of choices, and
+        rows of a document are added up. Other numbers, beside documents that appear once each, are an error. Documents
+        that a frame or mapping lacks were never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
         frame of them, in a column called like ``doc``.
     abstain : a list of predicted classes that mean no decision, as ["other"].

@@ -89,7 +89,7 @@ class Call:
         _ = self.format
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
-                raise BadValueError(f"{option.flag} is about judgments in a file of their own; name it with --qrels")
+                raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
         self._check_gates()
         for name in self.metrics:
             several = "(" not in name and any(part[:1].isalpha() for part in name.split(",")[1:])  # and no cutoffs

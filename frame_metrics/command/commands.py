@@ -135,11 +135,11 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
         return
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
     told = {
-        ROLES: "Columns called query, score, label, grade and predicted play their part without a flag, beside a "
-        "query rank and doc too; --no-query, --no-score ... set one aside, and --no-by, --no-system ... take back what "
-        "settings say. Flags of several columns are repeated.",
-        CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
-        "looks so stands in double quotes, as --positive '\"1\"'.",
+        ROLES: "Columns called query, score, label, grade and predicted need no flag, with a query also rank and doc; "
+        "--no-query, --no-score ... set one aside, and --no-by, --no-system ... undo a setting of the file. Repeat a "
+        "flag for several columns.",
+        CONVENTIONS: "Repeat a flag for several values. Numbers, true and false are read as such; put text that looks "
+        "like one in double quotes, as --positive '\"1\"'.",
     }
     if only is not None:
         common = parser.add_argument_group("common options")
@@ -148,7 +148,7 @@ def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | Non
                 option.add(common)
         return
     titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}
-    config = "a TOML file with options, where ./pyproject.toml has none under [tool.frame_metrics]; flags go before it"
+    config = "a TOML file with options, instead of [tool.frame_metrics] in ./pyproject.toml; flags override it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
     for option in options_of(name).values():
         option.add(titles[option.group])

@@ -14,7 +14,7 @@ from frame_metrics.errors import FrameMetricsError
 PROGRAM = "frame-metrics"
 OK, FAILED, WRONG, BROKEN, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143  # exit codes
 CODES = (
-    f"exit codes: {OK} fine; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} a fault of the program"
+    f"exit codes: {OK} success; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} an internal error"
 )
 SHELLS = ("bash", "zsh", "tcsh")
 TOLD = {
@@ -23,7 +23,7 @@ TOLD = {
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
     "similarity": "compare the rankings of systems with each other, without judgments",
     "audit": "report errors and oddities in the data, and what was not counted",
-    "curve": "give the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
+    "curve": "print the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
     "report": "write a page with numbers, comparisons, curves and the audit",
     "convert": "write a frame in another format, as it is",
     "trec_eval": "print what trec_eval 9 prints",
@@ -56,11 +56,11 @@ def front(kind: type[Parser]) -> Parser:
     parser = kind(
         PROGRAM,
         f"{PROGRAM} COMMAND [options]",
-        "Metrics of ranked retrieval and of classification, of logs in files.",
-        f"commands:\n{lines}\n{PROGRAM} COMMAND --help has its options, with examples\n{CODES}",
+        "Metrics of ranked retrieval and of classification, for logs in files.",
+        f"commands:\n{lines}\n{PROGRAM} COMMAND --help shows its options, with examples\n{CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
-    parser.add_argument("--completion", choices=SHELLS, help="print the script with which a shell completes commands")
+    parser.add_argument("--completion", choices=SHELLS, help="print the completion script for a shell")
     return parser

@@ -118,7 +118,7 @@ class Job(Call):
 
     @cached_property
     def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Judgments in a file of their own, and the columns of ids of the log by theirs."""
+        """Judgments in a separate file, and the columns of ids of the log by theirs."""
         if "qrels" not in self.said:
             return pl.DataFrame(), {}
         columns = self._qrels_columns

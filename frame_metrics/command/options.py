@@ -17,7 +17,7 @@ from frame_metrics.roles import roles
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
-JUDGMENTS, VERB = "judgments in a file of their own", "options"
+JUDGMENTS, VERB = "judgments in a separate file", "options"
 # Parameters of verbs that are no plain options here.
 ELSEWHERE = ("baseline", "split", "fail_on", "kind", "path", "metrics")
 

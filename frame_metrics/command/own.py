@@ -15,9 +15,9 @@ class Input:
 
     Parameters
     ----------
-    input : a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a run or qrels of TREC, text also packed by
-        gzip; a folder, whose folders may be called as day=monday; a pattern, in quotes; - for standard input
-    from : the format of the input, where its name does not say it
+    input : a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a TREC run or qrels, text also as .gz; a folder,
+        which may contain folders like day=monday; a pattern, in quotes; - for standard input
+    from : the format of the input, if its name does not show it
     """
 
     input = INPUTS
@@ -30,10 +30,10 @@ class Output:
     Parameters
     ----------
     output : the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html, and
-        with convert .run .qrels; one that is there is replaced once the new one is whole
-    to : the format to write: a table where standard output is a terminal, else CSV, which any program reads
-    formulas : of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep'
-        leaves them; by default text, and with convert keep
+        with convert .run .qrels; a complete new file replaces an existing one
+    to : the format to write: by default a table for a terminal, else CSV, which any program reads
+    formulas : for CSV and TSV: 'text' puts an apostrophe before text that a spreadsheet would run, as =cmd(), 'keep'
+        leaves it; by default text, and with convert keep
     """
 
     output = FILE
@@ -46,10 +46,10 @@ class Shown:
 
     Parameters
     ----------
-    columns : the columns to print, in this order; behind commas, or repeated
-    sort : the columns to sort by; --sort=-value begins with the greatest
+    columns : the columns to print, in this order; separated by commas, or repeated
+    sort : the columns to sort by; --sort=-value sorts in descending order
     digits : significant digits of numbers; by default 6 in tables, else all
-    header : a line with the names of columns, in CSV, TSV and tables
+    header : a header line, in CSV, TSV and tables
     """
 
     columns = TEXTS
@@ -63,7 +63,7 @@ class Reported:
 
     Parameters
     ----------
-    output : the file to write, .html, .md or .json; else it is printed
+    output : the file to write, .html, .md or .json; by default the report is printed
     """
 
     output = FILE
@@ -74,23 +74,23 @@ class Run:
 
     Parameters
     ----------
-    run_name : the name of a run of TREC, where no column called run has it
+    run_name : the name of the TREC run, if no column called run has it
     """
 
     run_name = NAME
 
 
 class Qrels:
-    """Judgments in a file of their own.
+    """Judgments in a separate file.
 
     Parameters
     ----------
-    qrels : the judgments; --grade and --label are then theirs; a name that does not say the format is that of TREC
-        qrels
-    qrels_from : their format, where the name does not say it
-    qrels_query : their column of queries
-    qrels_doc : their column of documents
-    all_relevant : each of their rows is relevant, as in a held-out set
+    qrels : the judgments; --grade and --label then name their columns; TREC qrels, unless the file name shows another
+        format
+    qrels_from : their format, if the name does not show it
+    qrels_query : the query column of the judgments
+    qrels_doc : the document column of the judgments
+    all_relevant : every row of the judgments is relevant, as in a held-out set
     """
 
     qrels = INPUTS
@@ -105,14 +105,14 @@ class Gates:
 
     Parameters
     ----------
-    fail_under : fail where a value is less than this, or undefined, in any system or segment; may be repeated
-    fail_over : fail where a value is greater than this, or undefined, as of metrics of which less is better
-    fail_if_worse_than : fail where a metric is worse than saved numbers, which per-query wrote, and p_adjusted is at
-        most --alpha
+    fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated
+    fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
+    fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha
     alpha : the level of --fail-if-worse-than, by default 0.05
-    fail_on : fail where there is a finding of this severity (error, warning, info) or a graver one; or more of a check,
-        or of any of a severity, than a number (duplicates=0) or a share (queries without judgments=2%); may be repeated
-    junit : a file of JUnit to write, with a case for each gate and row
+    fail_on : fail if there is a finding of this severity (error, warning, info) or a more severe one; or if a check, or
+        any check of a severity, counts more than a number (duplicates=0) or a share (queries without judgments=2%); may
+        be repeated
+    junit : a JUnit file to write, with a case for each gate and row
     """
 
     fail_under = LIMITS
@@ -128,8 +128,8 @@ class Against:
 
     Parameters
     ----------
-    saved : saved numbers to compare with, which per-query wrote
-    saved_system : the system whose saved numbers are taken, where they are of several
+    saved : saved numbers from per-query to compare with
+    saved_system : the system to use from the saved numbers, if they have several
     baseline : the system that others are compared with, or several
     split : the share of units that an arm should have
     """
@@ -145,7 +145,7 @@ class Asked:
 
     Parameters
     ----------
-    metric : a metric, beside those named behind the input
+    metric : a metric, in addition to those after the input
     """
 
     metric = METRICS

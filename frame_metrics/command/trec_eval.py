@@ -67,12 +67,12 @@ def add(parser: argparse.ArgumentParser) -> None:
             "-c",
             "--complete_rel_info_wanted",
             switch,
-            "average over all queries of the judgments, 0 where the run has no results",
+            "average over all queries of the judgments, 0 if the run has no results",
         ),
         ("-n", "--nosummary", switch, "leave out the averages"),
         ("-J", "--Judged_docs_only", switch, "leave unjudged documents out of the rankings"),
-        ("-l", "--level_for_rel", number, "the least grade that is relevant, 1 by default"),
-        ("-M", "--Max_retrieved_per_topic", number, "take so many results of each query and leave out the rest"),
+        ("-l", "--level_for_rel", number, "the lowest grade that is relevant, 1 by default"),
+        ("-M", "--Max_retrieved_per_topic", number, "use only this many results of each query"),
         ("-N", "--Number_docs_in_coll", number, "the number of documents in the collection"),
     )
     for short, long, kind, told in known:
@@ -80,7 +80,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     for short, (long, _, _) in MISSING.items():
         value: dict[str, Any] = {"nargs": 0} if short == "-o" else {}
         parser.add_argument(short, long, action=_Missing, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **value)
-    told = "print the release whose output this is, on standard error, and stop"
+    told = "print the release of trec_eval that this matches, on standard error, and stop"
     parser.add_argument("-v", "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help=told)
     told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
     parser.add_argument("-m", "--measure", action="append", dest="m", help=told, metavar="MEASURE")

@@ -241,7 +241,7 @@ def _folder(rng: Random, folder: Path) -> Drawn:
 
 
 def _judged(rng: Random, folder: Path) -> Drawn:
-    """Draw a log, and judgments in a file of their own; ids may be numbers, which are texts in some formats."""
+    """Draw a log, and judgments in a separate file; ids may be numbers, which are texts in some formats."""
     rows = _rows(rng)
     if rng.random() < 0.4:
         ids = dict(zip(TEXTS, rng.sample((1, 2, 7, 10, 2**53 + 1, 2**53, 2**62), 7) * 3, strict=False))

@@ -523,7 +523,7 @@ def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture
     assert "--ci VALUE level of an interval, as 0.95" in text
     assert "frame-metrics evaluate log.parquet ndcg@10 map" in text
     assert "without --label, relevant means" in text
-    assert "--sort=-value begins with the greatest" in text
+    assert "--sort=-value sorts in descending order" in text
 
 
 def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -548,7 +548,7 @@ def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> 
     """Each command tells its options, exit codes, and at least two calls."""
     text = out(capsys, command, "--help")
     assert text.count(f"\n  frame-metrics {command} ") + text.count(f"| frame-metrics {command} ") >= 2
-    assert "exit codes: 0 fine; 1 a gate failed; 2 a wrong call or bad data" in text
+    assert "exit codes: 0 success; 1 a gate failed; 2 a wrong call or bad data" in text
     assert f"  {command} " in out(capsys, "--help")
 
 
@@ -727,7 +727,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
         (
             ["evaluate", "log.parquet", "rr", "--annotator", "who"],
-            "--annotator is about judgments in a file of their own",
+            "--annotator is about judgments in a separate file",
         ),
         (["evaluate", "log.parquet", "rr", "--fail-under", "rr"], "--fail-under: 'rr' does not read as NAME=VALUE"),
         (["evaluate", "log.parquet", "rr", "--fail-under", "rr=x"], "--fail-under: 'x' is not a number"),
@@ -782,7 +782,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "-", "rr", "--qrels", "-"], "- is standard input, which holds one frame"),
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
-        (["evaluate", "bm25.run", "rr"], "judgments in a file of their own are named with --qrels"),
+        (["evaluate", "bm25.run", "rr"], "judgments in a separate file are named with --qrels"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "'.run', '.trec', '.qrels', '.qrel'; name one, or say --to"),
         (["convert", "log.parquet", "-o", "packed.parquet.gz"], "parquet is not packed by gzip; leave out .gz"),
         (["audit", "log.parquet", "rr"], "audit takes no metrics, and 'rr' does not look like the name of a file"),

@@ -381,7 +381,7 @@ def test_the_command_line_reads_subtopics(
         assert main(["evaluate", "run.csv", "alpha_ndcg@5", "--qrels", file, "--subtopic", column]) == 0
         assert "0.75693499" in capsys.readouterr().out
     assert main(["evaluate", "run.csv", "rr", "--subtopic", "aspect"]) != 0
-    assert "--subtopic is about judgments in a file of their own" in capsys.readouterr().err
+    assert "--subtopic is about judgments in a separate file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas-arrow", "pyarrow", "lazy"])
