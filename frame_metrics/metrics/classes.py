@@ -28,7 +28,7 @@ def coverage(table: Classes) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, also=("equivocation",))
 def conditional_entropy(table: Classes) -> Array:
-    """Uncertainty about the true class that is left once the prediction is known, in bits.
+    """Uncertainty about the true class that remains once the prediction is known, in bits.
 
     Formula: - sum over predicted classes l of P(l) sum over true classes c of P(c|l) log2 P(c|l), over the rows with
         a prediction.
@@ -43,7 +43,7 @@ def conditional_entropy(table: Classes) -> Array:
 
 @metric(range=(1, np.inf), best=1, undefined=None)
 def perplexity(table: Classes) -> Array:
-    """Number of equally likely classes that would leave as much unknown as the predictions do.
+    """Number of equally likely classes with the same uncertainty as the true class once the prediction is known.
 
     Formula: 2 to the power of conditional_entropy.
     Undefined: no row has a prediction.
@@ -95,7 +95,7 @@ def rand_index(table: Classes) -> Array:
 
 @metric(range=(-1, 1), undefined=None, also=("adjusted_rand_score", "adjusted_rand", "ari"))
 def adjusted_rand_index(table: Classes) -> Array:
-    """The Rand index beyond chance: 0 where rows are dealt at random to clusters of these sizes, in the mean.
+    """The Rand index beyond chance: on average 0 if rows are put at random into clusters of these sizes.
 
     Formula: (S - e) / ((A + B) / 2 - e) with e = A B / P; P, A, B and S as in rand_index.
     Undefined: as in rand_index, or there is nothing to tell apart: all of them are in one class

@@ -16,7 +16,7 @@ _clicks = partial(metric, best=None, unjudged="rises", adds=True)
 
 @metric(completes="success", monotone=True, expected=True, unjudged="turns", also=("abandonment_rate", "no_click_rate"))
 def abandonment(run: Ranking, k: int | None = None) -> Array:
-    """Absence of a click at ranks up to k: the mean is the share of searches that were abandoned.
+    """Absence of a click at ranks up to k: the mean is the share of abandoned searches.
 
     Formula: 1 if nothing was clicked, else 0.
     Undefined: nothing was clicked, at any rank.
@@ -27,7 +27,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
 
 @_clicks(range=(0, np.inf), monotone=True, expected=True, also=("clicks", "clicks_per_search", "clicks_per_impression"))
 def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
-    """Clicked results at ranks up to k: the mean is the clicks of a search.
+    """Number of clicked results at ranks up to k: the mean is the clicks per search.
 
     Formula: number of clicked results r <= k.
     Undefined: never.
@@ -38,7 +38,7 @@ def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
 
 @metric(best=None, also=("reciprocal_rank_of_the_last_click", "minimum_reciprocal_rank"))
 def last_click_rr(run: Ranking) -> Array:
-    """Reciprocal rank of the last click down the list: how far the user had to go, and not when; rr is of the first.
+    """Reciprocal rank of the lowest click in the list: how far down the user went; rr is for the highest click.
 
     Formula: 1 / rank of the lowest clicked result.
     Undefined: nothing that was shown was clicked.
@@ -88,7 +88,7 @@ def mean_click_position(run: Ranking) -> Array:
 
 @_clicks(undefined=None, also=("ctr_of_a_position", "click_through_rate_by_position"))
 def position_ctr(run: Ranking, k: int | None = None) -> Array:
-    """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
+    """Click on the result at rank k itself: the mean is the position's click-through rate; curve("ctr") gives all.
 
     Formula: 1 if the result at rank k was clicked, else 0; without a cutoff, clicked results over those shown.
     Undefined: nothing was shown at rank k.

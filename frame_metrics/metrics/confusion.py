@@ -25,7 +25,7 @@ _count = partial(_share, range=(0, np.inf), summed=True)  # the cells of the tab
 
 @_count(best=None, unjudged="rises", adds=True, also=("true_positives",))
 def tp(table: Confusion) -> Array:
-    """Relevant documents that were retrieved: true positives.
+    """Number of relevant documents that were retrieved: true positives.
 
     Formula: count.
     Undefined: never.
@@ -35,7 +35,7 @@ def tp(table: Confusion) -> Array:
 
 @_count(best=0, unjudged="turns", also=("false_positives", "false_alarms"))
 def fp(table: Confusion) -> Array:
-    """Retrieved documents that are not relevant: false positives.
+    """Number of retrieved documents that are not relevant: false positives.
 
     Formula: count.
     Undefined: never.
@@ -45,7 +45,7 @@ def fp(table: Confusion) -> Array:
 
 @_count(best=0, unjudged="turns", also=("false_negatives", "misses"))
 def fn(table: Confusion) -> Array:
-    """Relevant documents that were left out: false negatives.
+    """Number of relevant documents that were not retrieved: false negatives.
 
     Formula: count.
     Undefined: never.
@@ -55,7 +55,7 @@ def fn(table: Confusion) -> Array:
 
 @_count(best=None, also=("true_negatives", "correct_rejections"))
 def tn(table: Confusion) -> Array:
-    """Documents that are not relevant and were left out: true negatives.
+    """Number of documents that are not relevant and were not retrieved: true negatives.
 
     Formula: N - tp - fp - fn - up - un.
     Undefined: never.
@@ -65,7 +65,7 @@ def tn(table: Confusion) -> Array:
 
 @_count(best=0, unjudged="rises", also=("undecided_positives",))
 def up(table: Confusion) -> Array:
-    """Relevant documents without a decision: undecided positives.
+    """Number of relevant documents without a decision: undecided positives.
 
     Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
     Undefined: never.
@@ -75,7 +75,7 @@ def up(table: Confusion) -> Array:
 
 @_count(best=0, unjudged="turns", also=("undecided_negatives",))
 def un(table: Confusion) -> Array:
-    """Documents that are not relevant and have no decision: undecided negatives.
+    """Number of documents that are not relevant and have no decision: undecided negatives.
 
     Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
     Undefined: never.
@@ -85,7 +85,7 @@ def un(table: Confusion) -> Array:
 
 @_rate(also=("acc", "proportion_correct", "fraction_correct", "percent_agreement", "rand_accuracy", "subset_accuracy"))
 def accuracy(table: Confusion) -> Array:
-    """Share of all documents that are decided rightly.
+    """Share of all documents with a right decision.
 
     Formula: (tp + tn) / N.
     Undefined: N = 0.
@@ -95,7 +95,7 @@ def accuracy(table: Confusion) -> Array:
 
 @_share(completes="accuracy", also=("error", "misclassification_rate", "zero_one_loss", "hamming_loss"))
 def error_rate(table: Confusion) -> Array:
-    """Share of all documents that are decided wrongly.
+    """Share of all documents with a wrong decision.
 
     Formula: (fp + fn + up + un) / N = 1 - accuracy.
     Undefined: N = 0.
@@ -134,7 +134,7 @@ def recall(table: Confusion) -> Array:
 
 @_rate(also=("tnr", "true_negative_rate", "inverse_recall", "invrecall", "selectivity"))
 def specificity(table: Confusion) -> Array:
-    """Share of the documents that are not relevant and were left out: the recall of the negatives.
+    """Share of the non-relevant documents that were not retrieved: the recall of the negatives.
 
     Formula: tn / (tn + fp + un).
     Undefined: every document is relevant.
@@ -144,7 +144,7 @@ def specificity(table: Confusion) -> Array:
 
 @_rate(also=("inverse_precision", "negative_predictive_value"))
 def npv(table: Confusion) -> Array:
-    """Share of the documents left out that are not relevant: the precision of the negatives.
+    """Share of the documents not retrieved that are not relevant: the precision of the negatives.
 
     Formula: tn / (tn + fn).
     Undefined: nothing was left out.
@@ -157,7 +157,7 @@ def npv(table: Confusion) -> Array:
     also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate", "probability_of_false_alarm"),
 )
 def fallout(table: Confusion) -> Array:
-    """Share of the documents that are not relevant and were retrieved all the same.
+    """Share of the non-relevant documents that were retrieved.
 
     Formula: fp / (fp + tn + un); where every document has a decision, 1 - specificity.
     Undefined: every document is relevant.
@@ -188,7 +188,7 @@ def fdr(table: Confusion) -> Array:
 
 @_share(completes="npv", also=("false_omission_rate", "for"))
 def fomr(table: Confusion) -> Array:
-    """Share of the documents left out that are relevant.
+    """Share of the documents not retrieved that are relevant.
 
     Formula: fn / (fn + tn) = 1 - npv.
     Undefined: nothing was left out.
@@ -218,7 +218,7 @@ def bias(table: Confusion) -> Array:
 
 @_share(unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
-    """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
+    """Harmonic mean of precision and recall, with recall ``beta`` times as important.
 
     Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was retrieved and no document is relevant (without a cutoff).
@@ -258,7 +258,7 @@ def inverse_f1(table: Confusion) -> Array:
 
 @_rate(also=("inverse_f",))
 def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
-    """F of the negatives, inverse recall counting ``beta`` times as much as inverse precision.
+    """F of the negatives, with inverse recall ``beta`` times as important as inverse precision.
 
     Formula: 1 / (alpha / npv + (1 - alpha) / specificity) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was left out and every document is relevant.
@@ -270,7 +270,7 @@ def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Shar
 
 @metric(undefined=None, monotone=True, also=("avf",))
 def avg_f(table: Confusion) -> Array:
-    """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
+    """Harmonic mean of F1 and inverse F1, each weighted by the share of its predictions.
 
     Formula: 1 / (bias / f1 + (1 - bias) / inverse_f1); a class that is never predicted is left out of the mean.
     Undefined: N = 0, or inverse_f1 is undefined and a document has no decision.
@@ -305,7 +305,7 @@ def inverse_g(table: Confusion) -> Array:
 
 @metric(undefined=None, monotone=True, also=("avg",))
 def avg_g(table: Confusion) -> Array:
-    """Geometric mean of G and inverse G, each weighted by the share predicted so.
+    """Geometric mean of G and inverse G, each weighted by the share of its predictions.
 
     Formula: g_measure^bias * inverse_g^(1 - bias); a class of which the share is 0 is left out of the mean.
     Undefined: one of them is undefined and its share is not 0.
@@ -322,7 +322,7 @@ def avg_g(table: Confusion) -> Array:
     also=("tanimoto", "iou", "intersection_over_union", "critical_success_index", "csi", "threat_score"),
 )
 def jaccard(table: Confusion) -> Array:
-    """Share of the retrieved or relevant documents that are both.
+    """Documents that are retrieved and relevant, as a share of those that are at least one of the two.
 
     Formula: tp / (tp + fp + fn + up).
     Undefined: nothing was retrieved and no document is relevant.
@@ -339,7 +339,7 @@ def jaccard(table: Confusion) -> Array:
     ),
 )
 def informedness(table: Confusion) -> Array:
-    """Degree to which the decision is informed, against chance: that of the decided documents times their share.
+    """Degree to which the decision is informed, against chance, of the decided documents, times their share.
 
     Formula: (tp / (tp + fn) - fp / (fp + tn)) (tp + fp + fn + tn) / N; where every document has a decision, recall -
         fallout = recall + specificity - 1.
@@ -365,7 +365,7 @@ def markedness(table: Confusion) -> Array:
 
 @_share(range=(-1, 1), also=("matthews", "matthews_correlation", "phi", "phi_coefficient"))
 def mcc(table: Confusion) -> Array:
-    """Correlation of decision and truth (Matthews), no decision being an answer of its own.
+    """Correlation of decision and truth (Matthews), with no decision as a separate answer.
 
     Formula: where every document has a decision, (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)); in
         general, (S (tp - fn) + R (tn - fp)) / (2 sqrt(R S (Y Z + Y U + Z U))) with S = N - R, Y = tp + fp, Z = tn + fn,
@@ -380,7 +380,7 @@ def mcc(table: Confusion) -> Array:
 
 @_rate(range=(-1, 1), also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
-    """Agreement of decision and truth beyond what their shares alone would give (Cohen).
+    """Agreement of decision and truth beyond chance agreement (Cohen).
 
     Formula: (accuracy - e) / (1 - e) with e = bias prevalence + (1 - prevalence) (tn + fn) / N. Of several classes: e
         is the sum over them of predicted share times prevalence.
@@ -396,7 +396,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 
 @_rate(also=("average_accuracy", "macro_recall"))
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
-    """Mean of recall and specificity, of equal or of given weights.
+    """Mean of recall and specificity, with equal or given weights.
 
     Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone:
         where none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
@@ -410,7 +410,7 @@ def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
 
 @metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))
 def corner_distance(table: Confusion) -> Array:
-    """Distance of the decision to the ideal corner of the ROC plane.
+    """Distance of the decision from the ideal corner of the ROC plane.
 
     Formula: sqrt(miss_rate^2 + fallout^2).
     Undefined: no document is relevant, or every document is.
@@ -420,7 +420,7 @@ def corner_distance(table: Confusion) -> Array:
 
 @_rate(range=(0, np.inf), best=0, also=("expected_cost",))
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
-    """Cost of the mistakes of a decision, in the mean over all documents.
+    """Mean cost of wrong decisions, over all documents.
 
     Formula: (cost(fp) fp + cost(fn) (fn + up)) / N; where every document has a decision, costs of 1 give the error
         rate.
@@ -432,7 +432,7 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
 def lr_positive(table: Confusion) -> Array:
-    """Factor by which retrieving a document raises the odds that it is relevant.
+    """Factor by which a positive decision raises the odds that a document is relevant.
 
     Formula: recall / fallout.
     Undefined: fallout is 0 or undefined, or no document is relevant.
@@ -442,7 +442,7 @@ def lr_positive(table: Confusion) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, monotone=True, also=("lr-", "negative_likelihood_ratio"))
 def lr_negative(table: Confusion) -> Array:
-    """Factor by which leaving a document out lowers the odds that it is relevant.
+    """Factor by which a negative decision lowers the odds that a document is relevant.
 
     Formula: miss_rate / specificity.
     Undefined: specificity is 0 or undefined, or no document is relevant.
@@ -452,7 +452,7 @@ def lr_negative(table: Confusion) -> Array:
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("diagnostic_odds_ratio", "dor"))
 def odds_ratio(table: Confusion) -> Array:
-    """Odds of being relevant among the retrieved against those among the rest.
+    """Odds of being relevant among the retrieved documents, relative to those among the rest.
 
     Formula: tp tn / (fp (fn + up)).
     Undefined: fp = 0 or fn + up = 0.
@@ -464,7 +464,7 @@ def odds_ratio(table: Confusion) -> Array:
 def payoff(
     table: Confusion, tp: float | None = None, fp: float | None = None, fn: float | None = None, tn: float | None = None
 ) -> Array:
-    """Mean gain of a decision, at given worths or at the bookmaker's fair odds.
+    """Mean gain of a decision, at given payoffs or at the bookmaker's fair odds.
 
     Formula: with worths, (worth(tp) tp + worth(fp) fp + worth(fn) fn + worth(tn) tn) / N; at fair odds, informedness.
         It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision. P(l) is the
@@ -483,7 +483,7 @@ def payoff(
 
 @metric(range=(-np.inf, np.inf), best=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
-    """Worth of the retrieved set, with a value for each cell of the table.
+    """Total value of the retrieved set, with a value for each cell of the table.
 
     Formula: worth(tp) tp + worth(fp) fp + worth(fn) (fn + up) + worth(tn) tn; trec_eval's defaults are 1, -1, 0, 0.
     Undefined: never.
@@ -501,7 +501,7 @@ def _worth(table: Confusion, tp: float, fp: float, fn: float, tn: float) -> Arra
 
 @_share(unjudged="turns")
 def relative_precision(table: Confusion) -> Array:
-    """Precision as a share of the greatest that is possible with so many relevant documents.
+    """Precision as a share of the greatest possible precision with this number of relevant documents.
 
     Formula: tp / min(tp + fp, R); at a cutoff k, tp / min(k, R).
     Undefined: nothing was retrieved, or no document is relevant.
@@ -512,7 +512,7 @@ def relative_precision(table: Confusion) -> Array:
 
 @metric(monotone=True, unjudged="turns", also=("set_map", "setap"))
 def set_ap(table: Confusion) -> Array:
-    """Average precision of a set, every order of it being as likely.
+    """Average precision of a set, with every order equally likely.
 
     Formula: precision * recall = tp^2 / ((tp + fp) (tp + fn + up)); at a cutoff k, tp^2 / (k (tp + fn + up)).
     Undefined: nothing was retrieved, or no document is relevant.

@@ -50,7 +50,7 @@ def _share_of_best(run: Ranking, k: int | None, alpha: float, weight: Weight) ->
 
 @metric(also=(f"{ALPHA}_dcg", f"{ALPHA}dcg"))
 def alpha_dcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
-    """Discounted cumulated novelty: each document gains for its subtopics, the less the more documents above had them.
+    """Discounted cumulated novelty: a document gains less for a subtopic that more documents above it had.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / log2(r + 1), over
         S sum over r <= k of (1 - alpha)^(r - 1) / log2(r + 1); c of the documents above are relevant to the same
@@ -82,7 +82,7 @@ def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
 
 @metric()
 def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
-    """Intent-aware expected reciprocal rank: of readers of each subtopic, whom each document that has it may satisfy.
+    """Intent-aware expected reciprocal rank: each subtopic has readers whom its documents may satisfy.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / r, over
         S sum over r <= k of (1 - alpha)^(r - 1) / r; c and S as in alpha_dcg. Without a cutoff, k is the number of

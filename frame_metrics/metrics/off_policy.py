@@ -30,7 +30,7 @@ _reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged=
 
 @_reward(adds=of_the_list, also=("standard_ips", "standard_inverse_propensity_score"))
 def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
-    """Standard inverse propensity score: the rewards of a list that another policy would show with another chance.
+    """Standard inverse propensity score: the value of another policy, if rewards depend on the whole list.
 
     Formula: w sum over r <= k of gain(r), w being the product of target_propensity / propensity over the whole list;
         sn_sips@k is self-normalised: at each position over the sum of w of all lists, then summed.
@@ -43,7 +43,7 @@ def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
 @_reward(adds=own, also=("independent_ips", "independent_inverse_propensity_score"))
 def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
-    """Independent inverse propensity score: the reward of each result depends on this result and its position alone.
+    """Independent inverse propensity score: the same, if a reward depends on its result and position alone.
 
     Formula: sum over r <= k of w(r) gain(r), w(r) = target_propensity / propensity of the result itself; sn_iips@k is
         self-normalised: at each position over the sum of w(r) of all lists, then summed.
@@ -56,7 +56,7 @@ def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
 @_reward(adds=cumulated, also=("reward_interaction_ips", "reward_interaction_inverse_propensity_score"))
 def rips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
-    """Reward-interaction inverse propensity score: the reward of a result depends on it and the results above.
+    """Reward-interaction inverse propensity score: the same, if a reward depends on its result and those above it.
 
     Formula: sum over r <= k of w(r) gain(r), w(r) being the product of target_propensity / propensity over the results
         at ranks up to r; sn_rips@k is self-normalised: at each position over the sum of w(r) of all lists, then summed.

@@ -62,7 +62,7 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
 
 @metric(monotone=True, expected=True, unjudged="rises", adds=True)
 def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
-    """Cumulated gain as a share of what k documents of the highest grade would give.
+    """Cumulated gain as a share of that of k documents of the highest grade.
 
     Formula: cg@k / (k gain(max_grade)); without a cutoff, k is the number of retrieved documents.
     Undefined: nothing was retrieved (without a cutoff).
@@ -94,7 +94,7 @@ def dcg(
 def idcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
-    """Discounted cumulated gain of the ideal ranking of all judged documents, whatever was retrieved.
+    """Discounted cumulated gain of the ideal ranking of all judged documents, retrieved or not.
 
     Formula: dcg@k of the judged documents in the order of their gains, the highest first.
     Undefined: never.
@@ -121,7 +121,7 @@ def ndcg(
 
 @metric()
 def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
-    """nDCG averaged over the ranks of the documents that have a gain.
+    """nDCG averaged over the ranks of the documents with a gain.
 
     Formula: the mean over these documents of ndcg at their rank; for one that was not retrieved, of the whole dcg
         over the whole ideal dcg.
@@ -138,7 +138,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
 
 @metric()
 def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: GainName = "linear") -> Array:
-    """Average precision of graded documents: at each, number and gain of those found so far, as a share of the best.
+    """Average precision for graded documents: at each, the number and gain found so far, as a share of the best.
 
     Formula: sum over the ranks r <= k of documents with a gain of (c(r) + beta cg@r) / (r + beta ideal cg@r), over how
         many have a gain; c(r) of them are at ranks up to r.
@@ -155,7 +155,7 @@ def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: Ga
 
 @metric()
 def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
-    """nDCG averaged over the ranks where the ideal ranking's gain falls.
+    """nDCG averaged over the ranks at which the ideal ranking's gain falls.
 
     Formula: the mean of ndcg at the cutoffs n1, n1 + n2, ..., with n1 documents of the highest gain, n2 of the next
         ...; and of dcg over ideal dcg at the end of the ranking, if it has at least 2 documents more than the ideal.
@@ -182,7 +182,7 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
 
 @metric()
 def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
-    """trec_eval's G: a gain counts more where little gain has been missed so far.
+    """trec_eval's G: a gain counts more if little gain has been missed so far.
 
     Formula: sum over r of gain(r) / log2(2 + c(r) - g(r)), over the sum of all gains; g(r) is the gain of the first r
         documents, c(r) that of the first r of the ideal ranking, at least 1 for each.
@@ -243,7 +243,7 @@ def rr(run: Ranking, k: int | None = None) -> Array:
 
 @metric(monotone=True, expected=True, unjudged="scan", also=("r-precision", "r_precision"))
 def rprec(run: Ranking) -> Array:
-    """R-precision: precision after as many documents as are relevant.
+    """R-precision: precision at rank R, where R is the number of relevant documents.
 
     Formula: relevant documents at ranks up to R, over R.
     Undefined: no document is relevant.
@@ -280,7 +280,7 @@ def precision_at_recall(run: Ranking, recall: Share) -> Array:
 
 @metric(monotone=True, also=("iprec_at_recall", "interpolated_precision"))
 def iprec(run: Ranking, recall: Share) -> Array:
-    """Interpolated precision at a recall level: the greatest precision from there on.
+    """Interpolated precision at a recall level: the greatest precision at that level or a higher one.
 
     Formula: max of precision@r over all r from the rank of the floor(recall R + 0.9)-th relevant document on.
     Undefined: no document is relevant.
@@ -293,7 +293,7 @@ def iprec(run: Ranking, recall: Share) -> Array:
 
 @metric(monotone=True, also=("11pt_avg", "11_point_average"))
 def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
-    """Mean of the interpolated precision at recall levels, the eleven of 0, 0.1, ..., 1 unless others are given.
+    """Mean of the interpolated precision at recall levels, by default the eleven levels 0, 0.1, ..., 1.
 
     Formula: sum over the levels of iprec, over their number.
     Undefined: no document is relevant.
@@ -316,7 +316,7 @@ def success(run: Ranking, k: int | None = None) -> Array:
 
 @metric(monotone=True, also=("binary_preference",))
 def bpref(run: Ranking) -> Array:
-    """Binary preference: how seldom judged non-relevant documents stand above relevant ones; unjudged ones are ignored.
+    """Binary preference: how rarely judged non-relevant documents are above relevant ones; unjudged ones are ignored.
 
     Formula: 1 / R times the sum over the relevant retrieved documents of 1 - min(n, R) / min(N, R), a term being 1
         where n = 0; n of the N judged non-relevant documents stand above.
@@ -331,7 +331,7 @@ def bpref(run: Ranking) -> Array:
 
 @metric(also=("inferred_ap",))
 def infap(run: Ranking) -> Array:
-    """Inferred average precision, where the judged documents are a random sample of a pool.
+    """Inferred average precision, if the judged documents are a random sample of a pool.
 
     Formula: the mean over the relevant documents of 1 / r + p / r (a + e) / (a + n + 2 e); above rank r are p documents
         of the pool, a relevant and n not, e = 1e-5. A negative grade means in the pool and not judged.
@@ -348,7 +348,7 @@ def infap(run: Ranking) -> Array:
 def rbp(
     run: Ranking, k: int | None = None, p: Share = 0.8, gain: GainName | None = None, max_grade: Positive | None = None
 ) -> Array:
-    """Rank-biased precision: the share of gain that a user sees who goes on to the next rank with probability p.
+    """Rank-biased precision: the share of gain seen by a user who goes on to the next rank with probability p.
 
     Formula: (1 - p) sum over r <= k of p^(r - 1) rel(r); with a gain, rel(r) = gain(r) / gain(max_grade).
     Undefined: never.
@@ -363,7 +363,7 @@ def rbp(
 
 @metric(best=0, expected=True)
 def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
-    """Rise of rank-biased precision if every document not judged, or not seen, were relevant.
+    """Rise of rank-biased precision if every unjudged or unseen document were relevant.
 
     Formula: 1 - (1 - p) sum over the judged r <= k of p^(r - 1).
     Undefined: never.
@@ -404,7 +404,7 @@ def judged(run: Ranking, k: int | None = None) -> Array:
 
 @metric(best=0, monotone=None, expected=True, also=("unj",))
 def unjudged(run: Ranking, k: int | None = None) -> Array:
-    """Share of the first k places that hold a document without a judgment; a place that is not filled holds none.
+    """Share of the first k places with an unjudged document; an unfilled place has none.
 
     Formula: documents without a judgment at ranks up to k, over k; without a cutoff, over those that were retrieved.
     Undefined: nothing was retrieved (without a cutoff).
@@ -415,7 +415,7 @@ def unjudged(run: Ranking, k: int | None = None) -> Array:
 
 @metric(monotone=True, also=("system_efficiency",))
 def efficiency(run: Ranking, k: int | None = None) -> Array:
-    """System efficiency: how near the precision-recall points come to the corner where both are 1.
+    """System efficiency: how close the precision-recall points come to the corner where both are 1.
 
     Formula: 1 - d / sqrt(2), d the least distance of (precision@r, recall@r), r <= k, to (1, 1).
     Undefined: no document is relevant.
@@ -429,7 +429,7 @@ def efficiency(run: Ranking, k: int | None = None) -> Array:
 
 @metric(range=(1, 1), best=None, summed=True, monotone=True, expected=True, also=("numq",))
 def num_q(run: Ranking) -> Array:
-    """Queries that were evaluated.
+    """Number of queries that were evaluated.
 
     Formula: count; 1 per query.
     Undefined: never.
@@ -439,7 +439,7 @@ def num_q(run: Ranking) -> Array:
 
 @_count(also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
-    """Retrieved documents, at ranks up to k.
+    """Number of retrieved documents at ranks up to k.
 
     Formula: count.
     Undefined: never.
@@ -449,7 +449,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
 
 @_count(unjudged="rises", also=("numrel",))
 def num_rel(run: Ranking) -> Array:
-    """Relevant documents, retrieved or not: R.
+    """Number of relevant documents, retrieved or not: R.
 
     Formula: count.
     Undefined: never.
@@ -459,7 +459,7 @@ def num_rel(run: Ranking) -> Array:
 
 @_count(unjudged="rises", adds=True, also=("hits", "numrelret"), pooled="tp")
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
-    """Relevant documents that were retrieved, at ranks up to k.
+    """Number of relevant documents that were retrieved at ranks up to k.
 
     Formula: count.
     Undefined: never.
@@ -469,7 +469,7 @@ def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
 
 @metric(range=(0, np.inf), best=None, summed=True, monotone=None, expected=True)
 def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
-    """Retrieved documents that are judged not relevant, at ranks up to k.
+    """Number of retrieved documents at ranks up to k that are judged not relevant.
 
     Formula: count; a document with a negative grade is not counted.
     Undefined: never.

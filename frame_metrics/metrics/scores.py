@@ -79,7 +79,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
 
 @metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d", "somers'_d", "gini_coefficient"))
 def gini(scores: Scores) -> Array:
-    """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
+    """Twice the area between the ROC curve and the diagonal: 0 for a random order of the scores, 1 for a perfect one.
 
     Formula: 2 roc_auc - 1. Beside catalogue= say somers_d, as catalogue_gini is a Gini index too.
     Undefined: no row is relevant, or every row is.
@@ -91,7 +91,7 @@ def gini(scores: Scores) -> Array:
 
 @metric(also=("average_precision_score", "average_precision_of_scores", "pr_auc", "auprc"))
 def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step") -> Array:
-    """Precision averaged over recall: the sum of the precisions at each distinct score, by the recall that it adds.
+    """Precision averaged over recall: at each distinct score, the precision times the recall that it adds.
 
     Formula: sum over the distinct scores, from the greatest, of (r_i - r_(i-1)) p_i. Rows with equal scores are
         taken together; `ap` orders them. What was not retrieved adds nothing. With area="trapezoid": of
@@ -114,7 +114,7 @@ def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step
 
 @metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"))
 def ks(scores: Scores) -> Array:
-    """Greatest distance between the shares of relevant and of other rows that reach a score (Kolmogorov-Smirnov).
+    """Greatest distance between the shares of relevant and other rows that reach a score (Kolmogorov-Smirnov).
 
     Formula: max over the scores of |recall - fallout|.
     Undefined: no row is relevant, or every row is.
@@ -126,7 +126,7 @@ def ks(scores: Scores) -> Array:
 
 @metric()
 def max_precision(scores: Scores, min_recall: Share) -> Array:
-    """Greatest precision of the thresholds at which recall is high enough.
+    """Greatest precision among the thresholds at which recall is high enough.
 
     Formula: max over the scores with recall >= min_recall of precision, a row being retrieved at or above the score; 0
         if no score has it.
@@ -140,7 +140,7 @@ def max_precision(scores: Scores, min_recall: Share) -> Array:
 
 @metric()
 def max_recall(scores: Scores, min_precision: Share) -> Array:
-    """Greatest recall of the thresholds at which precision is high enough.
+    """Greatest recall among the thresholds at which precision is high enough.
 
     Formula: max over the scores with precision >= min_precision of recall; 0 if no threshold has it.
     Undefined: no row is relevant.
@@ -152,7 +152,7 @@ def max_recall(scores: Scores, min_precision: Share) -> Array:
 
 @metric(best=0, undefined=None, also=("brier_score", "brier_score_loss"))
 def brier(scores: Scores) -> Array:
-    """Mean squared distance of a probability to what came true.
+    """Mean squared distance between the probability and the outcome.
 
     Formula: the mean over the rows of (score - relevant)^2. Of several classes: of the sum over the classes, so that
         it goes up to 2.
@@ -165,7 +165,7 @@ def brier(scores: Scores) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, also=("logloss", "cross_entropy", "mn_log_loss"))
 def log_loss(scores: Scores) -> Array:
-    """Mean surprise at what came true, in nats.
+    """Mean surprise at the outcome, in nats.
 
     Formula: the mean over the rows of -log(p), p being the probability that the score gives to what came true, at
         least 2.2e-16 and at most 1 - 2.2e-16.
@@ -180,7 +180,7 @@ def log_loss(scores: Scores) -> Array:
 
 @metric(best=0, undefined=None, also=("expected_calibration_error",))
 def ece(scores: Scores, bins: Count = 10) -> Array:
-    """Distance of probabilities to the shares that came true, bin by bin (expected calibration error).
+    """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; a score on an edge is in
         the lower bin. Of several classes: of the greatest score of each row, and whether its class is the true one.

@@ -28,7 +28,7 @@ def catalogue_coverage(lists: Lists) -> Array:
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, also=("item_entropy",))
 def distributional_coverage(lists: Lists) -> Array:
-    """Entropy, in bits, of what the lists of a segment show together: 0 where all show one document.
+    """Entropy, in bits, of the documents in all lists of a segment: 0 if all show the same one document.
 
     Formula: - sum over documents of p log2(p), p being the share of a document in all results at ranks up to k.
     Undefined: no list shows anything.
@@ -39,7 +39,7 @@ def distributional_coverage(lists: Lists) -> Array:
 
 @metric(best=0, undefined=None, also=("gini_index", "item_gini"))
 def catalogue_gini(lists: Lists) -> Array:
-    """Gini index of how often each document of the catalogue is shown: 0 for all alike, 1 where it is one alone.
+    """Gini index of how often each document of the catalogue is shown: 0 if all equally, 1 if only one is.
 
     Formula: sum over j = 1 ... n of (2j - n - 1) p(j) / (n - 1), p(j) being the shares of the n documents of the
         catalogue (catalogue=) in all results at ranks up to k, rising; 0 for those that no list shows.
@@ -62,7 +62,7 @@ _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
 
 @_mean(micro=partial(_column_sums, "popularity=surprise"), also=("surprisal", "mean_self_information"))
 def novelty(run: Ranking, k: int | None = None) -> Array:
-    """Mean self-information of the results, in bits: high where they are seldom chosen.
+    """Mean self-information of the results, in bits: high if they are rarely chosen.
 
     Formula: mean over ranks up to k of -log2(p), p being the share of a document in all choices: the rows of
         popularity=, or what its column popularity (or count, counts, len, n, frequency) adds up to. A document that was
@@ -97,7 +97,7 @@ def _exposure(run: Ranking, of: str, k: int | None = None, attention: Attention 
 
 @metric(best=None, undefined=None, micro=_exposure, also=("group_exposure", "attention_weighted_group_share"))
 def exposure_share(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> Array:
-    """Share of the attention to a list that the documents of a group have (group=).
+    """Share of the attention in a list that goes to the documents of a group (group=).
 
     There is demographic parity where it is the share of the group among the documents that could be shown.
 

@@ -13,7 +13,7 @@ from frame_metrics.metrics.registry import for_two_rankings, metric
 
 @metric(undefined=None, expected=True, also=("rank_biased_overlap",))
 def rbo(two: TwoRankings, k: int | None = None, p: Share = 0.9) -> Array:
-    """Rank-biased overlap: the share of documents that both rankings have down to each depth, the top weighing most.
+    """Rank-biased overlap: the share of common documents down to each depth, with most weight at the top.
 
     It is extrapolated: past the ends of the rankings they go on to agree as they did.
 
@@ -33,7 +33,7 @@ def rbo(two: TwoRankings, k: int | None = None, p: Share = 0.9) -> Array:
 
 @metric(best=0, undefined=None)
 def rbo_residual(two: TwoRankings, k: int | None = None, p: Inside = 0.9) -> Array:
-    """Room that rank-biased overlap has left: its greatest value less its least, whatever stands below both rankings.
+    """Uncertainty of rank-biased overlap: its greatest value minus its least, over all continuations of both rankings.
 
     Formula: p^s + p^l - p^f - (1 - p) / p (s H(s, f) + l H(l, f) + X H(f, infinity)), where H(a, b) is the sum of
         p^d / d over a < d <= b; s and l are the lengths of the shorter and the longer ranking, X of their documents are
@@ -56,7 +56,7 @@ def rbo_residual(two: TwoRankings, k: int | None = None, p: Inside = 0.9) -> Arr
 
 @metric(undefined=None, expected=True)
 def overlap(two: TwoRankings, k: int | None = None) -> Array:
-    """Share of the first k documents that both rankings have; of shorter rankings, of the longer one's.
+    """Share of the first k documents that both rankings have; for shorter rankings, of the longer one's.
 
     Formula: documents that are among the first k of both, over the length of the longer of the two lists of at most k.
     Undefined: neither ranking has a document.
@@ -76,7 +76,7 @@ def jaccard_of_rankings(two: TwoRankings, k: int | None = None) -> Array:
 
 @metric(range=(-1, 1), undefined=None, also=("kendall", "kendalls_tau", "tau"))
 def kendall_tau(two: TwoRankings, k: int | None = None, variant: Literal["a", "b"] = "a") -> Array:
-    """Kendall's tau: pairs of documents in the same order less those in the opposite order, as a share of all pairs.
+    """Kendall's tau: pairs of documents in the same order minus those in the opposite order, as a share of all pairs.
 
     Documents that a ranking lacks stand below all that it has, in no order.
 
@@ -100,7 +100,7 @@ def kendall_tau(two: TwoRankings, k: int | None = None, variant: Literal["a", "b
 
 @metric(range=(-1, 1), undefined=None, also=("tau_average_precision", "ap_correlation"))
 def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
-    """AP correlation: Kendall's tau in which the top of the ranking weighs most; the baseline is the right order.
+    """AP correlation: Kendall's tau with most weight at the top of the ranking; the baseline is the right order.
 
     Documents that a ranking lacks stand below all that it has, in no order.
 
@@ -122,7 +122,7 @@ def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
 
 @metric(monotone=True, also=("compat",))
 def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Array:
-    """Rank-biased overlap with the ideal ranking that comes nearest, in which documents of one grade stand as here.
+    """Rank-biased overlap with the nearest ideal ranking, in which documents of one grade keep their order here.
 
     Formula: sum over the depths d of p^(d - 1) times the share of d documents that are among the first d of both, over
         the same sum of the ideal ranking and itself; d goes to the end of the longer one. The ideal ranking has the

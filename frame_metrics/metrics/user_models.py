@@ -73,7 +73,7 @@ def _patience(rank: Array, until: Array | float) -> Array:
 
 @_fixed(also=("scaled_dcg", "scaled_discounted_cumulative_gain"))
 def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
-    """Scaled discounted cumulated gain: dcg as a share of what k documents of the highest grade would give.
+    """Scaled discounted cumulated gain: dcg as a share of that of k documents of the highest grade.
 
     Formula: sum over r <= k of g(r) / log2(r + 1), over the sum over r <= k of 1 / log2(r + 1); g(r) is gain(r) /
         gain(max_grade), and k at most, and without a cutoff, 1000.
@@ -88,7 +88,7 @@ def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grad
 def insq(
     run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Mean gain of a user who wants to find T documents and reads the further for it, whatever is found.
+    """Mean gain of a user who wants T documents, and reads further for a greater T, whatever is found.
 
     Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = 1 / (1 + (r - 1) / 2T)^2; g
         and k as in sdcg.
@@ -103,7 +103,7 @@ def insq(
 def tbg(
     run: Ranking, k: int | None = None, halflife: Positive = 224.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Time-biased gain of documents that take equally long: of the users, half have left after each half-life.
+    """Time-biased gain for documents that take equally long: after each half-life, half of the users have left.
 
     Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = 2^(-(r - 1) / halflife); g
         and k as in sdcg. It is rbp with p = 2^(-1 / halflife), but for the ranks past k.
@@ -120,7 +120,7 @@ def tbg(
 def u_measure(
     run: Ranking, k: int | None = None, length: Positive = 1000.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """U-measure of documents of one length: a gain counts less the more text was read before it.
+    """U-measure for documents of equal length: a gain counts less the more text was read before it.
 
     Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = max(0, 1 - (r - 1) / length); g
         and k as in sdcg.
@@ -137,7 +137,7 @@ def u_measure(
 def inst(
     run: Ranking, k: int | None = None, target: Goal = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Mean gain of a user who wants to find T documents, and reads on the further the more of them are missing.
+    """Mean gain of a user who wants T documents, and reads further the more of them are still missing.
 
     Formula: the sum over r <= k of w(r) g(r), over the sum over r <= k of w(r); w(1) = 1, and w(r + 1) = c(r) w(r) with
         c(r) = ((r + 2T - G(r) - 1) / (r + 2T - G(r)))^2, G(r) being the sum of g up to r; g and k as in sdcg.
@@ -153,7 +153,7 @@ def inst(
 def bpm(
     run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Mean gain of a user who stops once enough was found, or at rank k: the static Bejeweled player model.
+    """Mean gain of a user who stops at rank k, or once enough is found: the static Bejeweled player model.
 
     Formula: G(s) / s, G(s) being the sum of g up to s, and s the first rank with G(s) >= T, at most k; g and k as in
         sdcg.
@@ -167,7 +167,7 @@ def bpm(
 
 @_adaptive()
 def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
-    """Mean gain of a user who stops at a document with its gain as the chance, or at rank k.
+    """Mean gain of a user who stops at each document with a chance equal to its gain, or at rank k.
 
     Formula: as inst, with c(r) = 1 - g(r).
     Undefined: never.
@@ -180,7 +180,7 @@ def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 
 @_adaptive()
 def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
-    """Mean gain of a user who stops as that of nerr8, and who looks less at lower ranks.
+    """Mean gain of a user who stops as in nerr8, and looks less at lower ranks.
 
     Formula: as inst, with c(r) = (1 - g(r)) r / (r + 1).
     Undefined: never.
@@ -194,7 +194,7 @@ def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 def nerr10(
     run: Ranking, k: int | None = None, p: Share = 0.9, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Mean gain of a user who stops as that of nerr8, and has the patience of rbp.
+    """Mean gain of a user who stops as in nerr8, and has the patience of rbp.
 
     Formula: as inst, with c(r) = (1 - g(r)) p.
     Undefined: never.
@@ -208,7 +208,7 @@ def nerr10(
 def nerr11(
     run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
-    """Mean gain of a user who stops as that of nerr8, and has the patience of insq.
+    """Mean gain of a user who stops as in nerr8, and has the patience of insq.
 
     Formula: as inst, with c(r) = (1 - g(r)) ((r + 2T - 1) / (r + 2T))^2.
     Undefined: never.
