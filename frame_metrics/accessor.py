@@ -487,7 +487,13 @@ class IRM(Generic[Frame]):
         two judgments or more), kappa and weighted_kappa (Cohen's; with squared differences, null for labels), equal
         (the share of documents with equal judgments; for more annotators the mean share of pairs), ac1 (Gwet's),
         fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades with squared differences, for
-        labels with equality).
+        labels with equality). With ``reference`` also sensitivity and specificity (of the documents that the reference
+        calls relevant, or not, the share on which the annotator agrees; a grade of at least ``rel`` is relevant) and
+        bias (the mean of the annotator minus that of the reference). With ``per_class`` a column class comes before n,
+        and all columns compare judgments of the class with all others: bias is the difference of their shares. With
+        ``ci`` also NAME_low and NAME_high of each. Two annotators without a common document have no row. Undefined
+        values are null: in the last row all of them if no document has two judgments, and chance-corrected ones if
+        chance leaves no room to differ.
 
         Raises
         ------
@@ -628,7 +634,10 @@ class IRM(Generic[Frame]):
             "q0.9", of the defined values. None: "weighted" if ``weight`` is named, else "macro", and the sum for
             counts. Over several classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often
             each is predicted). Rows of two classes without a query are pooled, and take no average. A list of averages
-            gives all of them.
+            gives all of them. ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini`` describe all
+            lists of a segment together, judged or not. They take no average and no ``ci``: the average is null, and
+            ``n`` counts the lists. For ``mean_click_position`` "micro" is the mean over the clicks of all queries; for
+            ``sips``, ``iips`` and ``rips`` at a cutoff "micro" is self-normalised, as in ``sn_sips@10``.
         ci : level of an interval, as 0.95, from the percentile bootstrap over queries, or over pooled rows; over
             clusters of them if ``cluster`` is named. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
