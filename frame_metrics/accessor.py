@@ -947,8 +947,7 @@ class IRM(Generic[Frame]):
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
-        test : two-sided; None for "randomization", or without a query for the first test below that the metric
-        supports.
+        test : two-sided; None for "randomization", or without a query for the first test below that applies.
 
             For queries: "randomization" flips the signs of the differences (exact if there are at most ``permutations``
             ways, else with that many random flips and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are scipy's;
