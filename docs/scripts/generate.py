@@ -88,10 +88,10 @@ metrics](logs.md#own-metrics).
 INTRODUCTION = """\
 ## How to read an entry
 
-Ask for a metric by its name, or as a value; names are case-insensitive. Parameters go in brackets, the cutoff after `@`.
-A metric of queries also takes `judged_only=True`, which removes unjudged documents from the rankings. If it reads
-relevance, it takes `rel=`, the lowest grade that is relevant; metrics of gains alone refuse `rel=`. The prefix `gm_`
-gives the geometric mean over the queries, and `sn_` the self-normalised value of `sips`, `iips` and `rips`.
+Ask for a metric by its name, or as a value; names are case-insensitive. Parameters go in brackets, the cutoff after
+`@`. A metric of queries also takes `judged_only=True`, which removes unjudged documents from the rankings. If it
+reads relevance, it takes `rel=`, the lowest grade that is relevant; metrics of gains alone refuse `rel=`. The prefix
+`gm_` gives the geometric mean over the queries, and `sn_` the self-normalised value of `sips`, `iips` and `rips`.
 
 ```python
 >>> from frame_metrics import metrics
