@@ -430,8 +430,8 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind, which ``judge`` takes: by..., the query columns, doc, grade, impressions, clicks.
-        The grade is null if nothing is known: no click is expected, or nobody looked. It is a rate, so metrics of
-        relevance need ``rel=``.
+        The grade is null if nothing is known, even with ``smoothing``: no click is expected, or nobody looked. It is a
+        rate, so metrics of relevance need ``rel=``.
 
         Raises
         ------
@@ -483,17 +483,17 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: by..., annotator, other, n (documents that both judged; in the last row those with
-        two judgments or more), kappa and weighted_kappa (Cohen's; with squared differences, null for labels), equal
-        (the share of documents with equal judgments; for more annotators the mean share of pairs), ac1 (Gwet's),
-        fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades with squared differences, for
-        labels with equality). With ``reference`` also sensitivity and specificity (of the documents that the reference
-        calls relevant, or not, the share on which the annotator agrees; a grade of at least ``rel`` is relevant) and
-        bias (the mean of the annotator minus that of the reference). With ``per_class`` a column class comes before n,
-        and all columns compare judgments of the class with all others: bias is the difference of their shares. With
-        ``ci`` also NAME_low and NAME_high of each. Two annotators without a common document have no row. Undefined
-        values are null: in the last row all of them if no document has two judgments, and chance-corrected ones if
-        chance leaves no room to differ.
+        A frame of the caller's kind: by..., annotator, other (in the type of the judgments' column), n (documents that
+        both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; with squared
+        differences, null for labels), equal (the share of documents with equal judgments; for more annotators the mean
+        share of pairs), ac1 (Gwet's), fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades
+        with squared differences, for labels with equality). With ``reference`` also sensitivity and specificity (of the
+        documents that the reference calls relevant, or not, the share on which the annotator agrees; a grade of at
+        least ``rel`` is relevant) and bias (the mean of the annotator minus that of the reference). With ``per_class``
+        a column class comes before n, and all columns compare judgments of the class with all others: bias is the
+        difference of their shares. With ``ci`` also NAME_low and NAME_high of each. Two annotators without a common
+        document have no row. Undefined values are null: in the last row all of them if no document has two judgments,
+        and chance-corrected ones if chance leaves no room to differ.
 
         Raises
         ------
@@ -943,7 +943,7 @@ class IRM(Generic[Frame]):
             which each system is compared, or the whole frame if no system is named: a frame from ``per_query``, long or
             wide, with the same names for the columns of the query and ``by``, or one whose columns are named,
             ``saved.irm(query="qid", value="v")``. Without a column ``metric``, numbers are in columns named like the
-            metrics.
+            metrics. Saved numbers do not record their conventions: use the same ones here.
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
@@ -997,7 +997,8 @@ class IRM(Generic[Frame]):
         ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test. For arms, that of
             the test: normal, Welch's for "t", and percentiles for "bootstrap".
         permutations, resamples, seed : of the random draws; they are the same on every machine.
-        per_query : whether to return the paired differences instead, the greatest first.
+        per_query : whether to return the paired differences instead, the greatest first. Options of the difference of
+            means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
 
         Returns
         -------
