@@ -65,9 +65,6 @@ class PolarsFrame(Border):
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
 
-    def holds_lists(self, column: str) -> bool:
-        return isinstance(self._types[column], pl.List | pl.Array)
-
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
         return replace(self, frame=self.frame.with_columns(held))

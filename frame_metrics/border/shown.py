@@ -74,8 +74,8 @@ def html_of(table: pl.DataFrame) -> str:
         return told or "<p>nothing was found</p>"
     rest = is_comparison(table)
     main = [name for name in table.columns if name not in BESIDE_MAIN] if rest else table.columns
-    more = f"<details><summary>all columns</summary>{_html(table)}</details>" if rest else ""
-    return _html(table.select(main)) + more
+    more = f"<details><summary>all columns</summary>{html_table(table, SHORT)}</details>" if rest else ""
+    return html_table(table.select(main), SHORT) + more
 
 
 def is_comparison(table: pl.DataFrame) -> bool:
@@ -83,13 +83,24 @@ def is_comparison(table: pl.DataFrame) -> bool:
     return {"p_value", "p_adjusted", "difference"} <= {*table.columns}
 
 
-def _html(table: pl.DataFrame) -> str:
+def html_table(table: pl.DataFrame, digits: int | None = DIGITS) -> str:
+    """Return a result as a table of HTML."""
     from html import escape
 
-    head = "".join(f'<th scope="col">{escape(printable(name))}</th>' for name in table.columns)
-    rows = ("".join(f"<td>{escape(_cell(value, SHORT))}</td>" for value in row) for row in table.iter_rows())
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    names, *rows = ([escape(text) for text in row] for row in rows_of_text(table, digits))
+    classes = [' class="number"' if kind.is_numeric() else "" for kind in table.dtypes]
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    lines = ("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes, row, strict=True)) for row in rows)
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def rows_of_text(table: pl.DataFrame, digits: int | None = DIGITS) -> list[list[str]]:
+    """Return the names of the columns, and the values of each row, as texts."""
+    return [
+        [*map(printable, table.columns)],
+        *([cell_text(value, digits) for value in row] for row in table.iter_rows()),
+    ]
 
 
 def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None, header: bool = True) -> str:
@@ -105,15 +116,13 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
         return _findings(table)
     if {*table.columns} >= SENTENCES:
         return "\n".join(map(printable, table["sentence"])) or "nothing can be said"
-    columns = [[printable(values.name), *(_cell(value, digits) for value in values)] for values in table]
-    sizes = [max(map(len, cells)) for cells in columns]
+    rows = rows_of_text(table, digits)
+    sizes = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:
-        return _blocks(columns)
-    right = [values.dtype.is_numeric() for values in table]
-    aligned = [
-        [c.rjust(n) if r else c.ljust(n) for c in cells] for cells, n, r in zip(columns, sizes, right, strict=True)
-    ]
-    return "\n".join("  ".join(row).rstrip() for row in [*zip(*aligned, strict=True)][not header :])
+        return _blocks(*rows)
+    sides = [f"{{:{'>' if kind.is_numeric() else '<'}{size}}}" for kind, size in zip(table.dtypes, sizes, strict=True)]
+    aligned = (map(str.format, sides, row) for row in rows[not header :])
+    return "\n".join("  ".join(row).rstrip() for row in aligned)
 
 
 @cache
@@ -174,21 +183,21 @@ def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """The head and the message of each finding."""
     keys = table.columns[: table.columns.index("check")]
     for row in table.iter_rows(named=True):
-        where = "".join(f" [{name}={_cell(row[name])}]" for name in keys)
+        where = "".join(f" [{name}={cell_text(row[name])}]" for name in keys)
         share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
-        example = "" if row["example"] is None else f", for example {_cell(row['example'])}"
+        example = "" if row["example"] is None else f", for example {cell_text(row['example'])}"
         head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
         yield printable(head), printable(str(row["message"]))
 
 
-def _blocks(columns: Sequence[Sequence[str]]) -> str:
+def _blocks(names: Sequence[str], *rows: Sequence[str]) -> str:
     """A block of lines for each row: the name of a column, and its value."""
-    names, *rows = zip(*columns, strict=True)
     width = max(map(len, names))
     return "\n\n".join("\n".join(f"{n:{width}}  {c}".rstrip() for n, c in zip(names, row, strict=True)) for row in rows)
 
 
-def _cell(value: Any, digits: int | None = DIGITS) -> str:
+def cell_text(value: Any, digits: int | None = DIGITS) -> str:
+    """Return a value as text: nothing for null, a number with so many digits, or with all that it has."""
     if isinstance(value, float):
         text = repr(value) if digits is None else f"{value:.{digits}g}"
         return f"{text}.0" if text.lstrip("-").isdigit() else text

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
@@ -241,41 +242,33 @@ def _read(name: str, layout: str, number: str, *, whole: str | None = None) -> p
     if whole is not None:
         is_whole = pl.col(whole).cast(pl.Int64, strict=False).is_not_null()
         kinds[f"a whole number as {whole}"], is_number = ~is_whole, is_number & is_whole
-    found, malformed = [], _Malformed(name, kinds)
+    found, odd = list[pl.DataFrame](), list[pl.DataFrame]()
     for before, lines in lines_of(name):
         rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
         if not rows.select((is_number & ~pl.col("query").str.starts_with("#")).all()).item():
             at = pl.int_range(before + 1, before + 1 + pl.len()).alias("at")
             rows = rows.with_columns(lines["line"], at).filter(pl.col("line").str.contains(_HAS_ROW))
-            malformed.note(rows)
+            odd.append(rows.filter(pl.any_horizontal(kinds.values())))
         found.append(rows.select(cs.exclude("line", "at")))
-    malformed.check()
+    _check_lines(name, odd, kinds)
     return pl.concat(found)
 
 
-class _Malformed:
-    """Malformed lines of a file: how many there are of each kind, and the first."""
+def _check_lines(name: str, odd: Sequence[pl.DataFrame], kinds: Mapping[str, pl.Expr]) -> None:
+    """Raise for malformed lines, of the first kind that there is.
 
-    def __init__(self, name: str, kinds: dict[str, pl.Expr]) -> None:
-        self.name, self.kinds = name, kinds  # what is expected, and which rows are not so
-        self.count, self.first = dict.fromkeys(kinds, 0), dict[str, tuple[int, str]]()
-
-    def note(self, rows: pl.DataFrame) -> None:
-        """Note the malformed ones of rows that have their text as ``line`` and its number as ``at``."""
-        for expected, is_bad in self.kinds.items():
-            bad = rows.filter(is_bad).select("at", "line")
-            self.count[expected] += len(bad)
-            for place in bad.head(1).rows():
-                self.first.setdefault(expected, place)
-
-    def check(self) -> None:
-        """Raise if there are malformed lines, of the first kind that there is."""
-        for expected in self.kinds:
-            if expected in self.first:
-                at, line = self.first[expected]
-                shown = line if len(line) <= 80 else line[:77] + "..."
-                many = f"{self.count[expected]} such line{'s' if self.count[expected] > 1 else ''}"
-                raise FrameMetricsError(f"{self.name}, line {at}: expected {expected}, got {shown!r} ({many})")
+    Parameters
+    ----------
+    odd : lines that are malformed in some way, by their text as ``line`` and its number as ``at``.
+    kinds : what is expected of a line, and which are not so.
+    """
+    for expected, is_bad in kinds.items() if odd else ():
+        bad = pl.concat(odd).filter(is_bad)
+        if len(bad):
+            at, line = bad.select("at", "line").row(0)
+            shown = line if len(line) <= 80 else line[:77] + "..."
+            many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
+            raise FrameMetricsError(f"{name}, line {at}: expected {expected}, got {shown!r} ({many})")
 
 
 def _check_names(**columns: Any) -> None:

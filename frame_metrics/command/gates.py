@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.shown import printable
-from frame_metrics.command.writing import of_value
+from frame_metrics.border.shown import cell_text, printable
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 
 BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts
+_number = partial(cell_text, digits=None)  # with all digits
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def check_limits(flag: str, gate: Mapping[str, float]) -> None:
             least, most = metric.range
             if limit < least or limit > most:
                 raise BadValueError(
-                    f"{flag} {name}={of_value(limit)}: values of {name} are from {of_value(least)} to {of_value(most)}"
+                    f"{flag} {name}={_number(limit)}: values of {name} are from {_number(least)} to {_number(most)}"
                 )
 
 
@@ -65,20 +66,20 @@ def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, 
             rows = [row for row in result.iter_rows(named=True) if metric_of(row["metric"]) in meant]
             if not rows:
                 told = f"{name} was not evaluated: the result has no row of it"
-                yield Outcome(f"{name} {word} {of_value(limit)}", told, True)
+                yield Outcome(f"{name} {word} {_number(limit)}", told, True)
             yield from (_limit(row, limit, word) for row in rows)
 
 
 def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
     """Hold one value against its limit; an undefined one fails."""
     value, where = row["value"], _where(row)
-    bound = f"at {'least' if word == 'under' else 'most'} {of_value(limit)}"
+    bound = f"at {'least' if word == 'under' else 'most'} {_number(limit)}"
     name = f"{row['metric']} {bound}{where}"
     if value is None:
         return Outcome(name, f"{row['metric']} is undefined{where}, and has to be {bound}", True)
     failed = value < limit if word == "under" else value > limit
-    told = f"{word} {of_value(limit)}" if failed else bound
-    return Outcome(name, f"{row['metric']} is {of_value(value)}{where}, {told}", failed)
+    told = f"{word} {_number(limit)}" if failed else bound
+    return Outcome(name, f"{row['metric']} is {_number(value)}{where}, {told}", failed)
 
 
 def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
@@ -103,10 +104,8 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
             yield Outcome(name, f"{metric} cannot be compared{where}: {unsaved}, and at most half may", True)
             continue
         failed = difference * metric_of(metric).sign < 0 and p <= alpha
-        told = (
-            f"{metric} is {of_value(row['value'])} against {of_value(row['baseline_value'])}{where}: a difference of "
-        )
-        told += f"{of_value(difference)}, p = {of_value(p)}, {'' if failed else 'not '}worse at level {of_value(alpha)}"
+        told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
+        told += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
         noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else None
         yield Outcome(name, f"{told}; {unsaved}" if unsaved else told, failed, noted)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import html
 import io
 import shutil
 import sys
@@ -16,7 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import file_name, replacing
-from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison, printable, text_of
+from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, html_table, is_comparison, rows_of_text, text_of
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, MARKS, OF_CELLS, format_of
 from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
@@ -35,9 +34,7 @@ PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
 <style>:root {{ color-scheme: light dark; font-family: sans-serif }} td, th {{ padding: .2em .6em; text-align: left }}
 td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
-<table>
 {}
-</table>
 </html>
 """
 
@@ -116,7 +113,8 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
             frame = _fitted(frame, look, width)
         return f"{text_of(frame, digits=look.digits, width=width, header=look.header)}\n".encode()
     if kind in FOR_PEOPLE:
-        return (page if kind == "html" else markdown)(frame, look.digits).encode()
+        text = PAGE.format(html_table(frame, look.digits)) if kind == "html" else markdown(frame, look.digits)
+        return text.encode()
     file = io.BytesIO()
     if kind in OF_CELLS:
         _check_flat(frame.schema, kind)
@@ -240,33 +238,11 @@ def _finite(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
 
 
-def _cells(frame: pl.DataFrame, digits: int | None, shown: Callable[[str], str]) -> list[list[str]]:
-    """The names of the columns and the values of each row, as texts."""
-    rows = [[shown(of_value(value, digits)) for value in row] for row in frame.iter_rows()]
-    return [[shown(name) for name in frame.columns], *rows]
-
-
-def of_value(value: object, digits: int | None = None) -> str:
-    """Return a value as text: nothing for null, a number with so many digits, or with all that it has."""
-    if isinstance(value, float):
-        return repr(value) if digits is None else f"{value:.{digits}g}"
-    return "" if value is None else str(value)
-
-
 def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a table of Markdown."""
     from frame_metrics.report.cells import Cell, Table
     from frame_metrics.report.tables import in_markdown
 
-    names, *rows = _cells(frame, digits, printable)
+    names, *rows = rows_of_text(frame, digits)
     table = Table(names, [[Cell(text) for text in row] for row in rows], [kind.is_numeric() for kind in frame.dtypes])
     return f"{in_markdown(table)}\n"
-
-
-def page(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
-    """Return a frame as a page of HTML with a table."""
-    head, *rows = _cells(frame, digits, lambda text: html.escape(printable(text)))
-    classes = [' class="number"' if kind.is_numeric() else "" for kind in frame.dtypes]
-    lines = ["".join(f"<th>{name}</th>" for name in head)]
-    lines += ["".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes, row, strict=True)) for row in rows]
-    return PAGE.format("\n".join(f"<tr>{line}</tr>" for line in lines))

@@ -43,7 +43,8 @@ _AXES = {
     "labelFlush": False,
 }
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML
-THEME: dict[str, Any] = {
+THEME: dict[str, Any] = {  # where a chart's own configuration says nothing
+    "background": "transparent",
     "axis": _AXES,
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
     "header": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
@@ -228,17 +229,15 @@ def svg(chart: Any) -> str:
             f"chart={shown(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
             "returns; altair.Chart.from_dict() makes one of a dict"
         )
-    spec = _legal(chart.to_dict(validate=False))
-    themed = {"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))}
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    text = ILLEGAL.sub(_sign, _rounded(_converted(themed, version)))
+    text = ILLEGAL.sub(_sign, _rounded(_converted(_legal(chart.to_dict(validate=False)), version)))
     return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
 
 
 def _converted(spec: dict[str, Any], version: str) -> str:
     """Return a specification as SVG; raise where Vega cannot draw it."""
     try:
-        return str(_converter().vegalite_to_svg(spec, vl_version=version))
+        return str(_converter().vegalite_to_svg(spec, vl_version=version, config=THEME))
     except ValueError as error:
         what = " ".join(str(error).split("\n")[:2]).rstrip()
         deep = "; it has too many systems or segments: draw fewer of them" if "call stack" in what else ""
@@ -297,12 +296,6 @@ def _check_size(text: str, scale: float) -> None:
 def _converter() -> Any:
     """Return vl-convert, or raise with the command that installs it."""
     return needed("vl_convert", "SVG and PNG need vl-convert", "plot")
-
-
-def _under(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A theme where the chart's own configuration says nothing."""
-    nested = {name: _under(value, given[name]) for name, value in own.items() if isinstance(given.get(name), Mapping)}
-    return {**own, **given, **nested}
 
 
 def _rounded(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,31 +158,16 @@ def sign_of(name: Any) -> int:
 
 def best_cells(frame: pl.DataFrame, over: str | None) -> set[tuple[int, str]]:
     """Return row and column of the best values: of each metric, among the rows that differ in ``over`` alone."""
-    keys = keys_of(frame)
-    if "metric" in frame.columns and "value" in frame.columns:
-        values = [name for name in ("value", "baseline_value") if name in frame.columns]
-        metrics: Iterable[Any] = frame["metric"]
-        return _best(frame, [(values, list(metrics))], keys, over)
-    if "metric" in frame.columns:
-        return set()
-    return _best(frame, [([name], [name] * len(frame)) for name in frame.columns if _known(name)], keys, over)
-
-
-def _best(
-    frame: pl.DataFrame, asked: Sequence[tuple[Sequence[str], Sequence[Any]]], keys: Sequence[str], over: str | None
-) -> set[tuple[int, str]]:
-    """Find the best of columns that hold values of one metric, whose name each row has."""
-    same = [name for name in (*keys, *NAMING) if name != over and name in frame.columns]
-    rows = [repr(row) for row in frame.select(same).rows()] if same else [""] * len(frame)
-    found: set[tuple[int, str]] = set()
-    for values, metrics in asked:
-        groups: dict[tuple[str, Any], list[tuple[float, int, str]]] = defaultdict(list)
+    wide = "metric" not in frame.columns
+    same = [name for name in (*keys_of(frame), *NAMING) if name != over and name in frame.columns]
+    values = [name for name in frame.columns if (_known(name) if wide else name in ("value", "baseline_value"))]
+    groups: dict[tuple[str, Any], list[tuple[float, int, str]]] = defaultdict(list)
+    for at, row in enumerate(frame.iter_rows(named=True)):
         for name in values:
-            for at, (row, metric, value) in enumerate(zip(rows, metrics, frame[name], strict=True)):
-                if isinstance(value, int | float) and value == value:
-                    groups[row, metric].append((sign_of(metric) * value, at, name))
-        found.update(*map(_highest, groups.values()))
-    return found
+            metric, value = name if wide else row["metric"], row[name]
+            if isinstance(value, int | float) and value == value:
+                groups[repr([row[key] for key in same]), metric].append((sign_of(metric) * value, at, name))
+    return {cell for group in groups.values() for cell in _highest(group)}
 
 
 def _highest(group: Sequence[tuple[float, int, str]]) -> list[tuple[int, str]]:

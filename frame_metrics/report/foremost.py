@@ -56,12 +56,3 @@ def foremost(
     last = len(places)
     order = sorted(range(len(systems)), key=lambda at: (at not in before, places.get(systems[at], last), at))
     return sorted(order[:most])
-
-
-def of_the_best(frame: pl.DataFrame, system: str | None, places: Mapping[Any, int], most: int) -> pl.DataFrame:
-    """Return the rows of a frame that are of the foremost systems; all where it has no systems."""
-    if system is None or system not in frame.columns:
-        return frame
-    there = frame[system].unique(maintain_order=True)
-    shown = there[list(foremost(there.to_list(), places, most))]
-    return frame.filter(pl.col(system).is_in(shown.implode(), nulls_equal=True))

@@ -141,15 +141,11 @@ def _level(content: Content) -> str:
 
 def _long(content: Content) -> Table:
     """The metrics of one system, a row for each."""
-    rows = []
-    for row in content.results.iter_rows(named=True):
-        cells = [cell_of(name, row[name]) for name in ("metric", "value")]
-        interval = [Cell(_interval(row) or NOTHING)] if content.ci else []
-        rows.append([*cells, *interval, *(cell_of(name, row[name]) for name in ("average", "n", "n_undefined"))])
-    level = [_level(content)] if content.ci else []
-    names = ["metric", "value", *level, "average", "n", "undefined"]
-    numbers = [name in ("value", "n", "undefined") for name in names]
-    return Table(names, rows, numbers, f"The metrics{_over(content, content.results)}")
+    results, level = content.results, _level(content)
+    texts = [_interval(row) or None for row in results.iter_rows(named=True)]
+    only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined"]
+    results = results.with_columns(pl.Series(level, texts, pl.String))
+    return table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
 
 
 def _over(content: Content, results: pl.DataFrame) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.report.content import Content
-from frame_metrics.report.foremost import of_the_best
+from frame_metrics.report.foremost import foremost
 from frame_metrics.report.layout import Picture
 
 AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # whose values stand beside lines
@@ -91,12 +91,13 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
 
 def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """The rows of as many systems as can be told apart, the best and the baseline among them, and words for them."""
-    shown = of_the_best(frame, content.system, content.places, MOST)
-    if len(shown) == len(frame):
+    systems = frame[content.system].unique(maintain_order=True) if content.system in frame.columns else pl.Series()
+    if len(systems) <= MOST:
         return frame, ""
-    n = frame[str(content.system)].n_unique()
+    best = systems[list(foremost(systems.to_list(), content.places, MOST))]
     baseline = ", and the baseline" if content.named else ""
-    return shown, f", the best {MOST} of {n:,} systems by {content.first}{baseline}"
+    words = f", the best {MOST} of {len(systems):,} systems by {content.first}{baseline}"
+    return frame.filter(pl.col(systems.name).is_in(best.implode(), nulls_equal=True)), words
 
 
 def _few(frame: pl.DataFrame, keys: Sequence[str | None], value: str = "value") -> bool:
