@@ -1,8 +1,13 @@
+# ruff: noqa: E402  (Altair is asked for before the modules that import it)
 """Pictures of the frames that verbs return: the verbs compute, and these draw. Nothing here computes a metric.
 
-Each function takes a tidy frame of any kind and returns a chart of Altair, which is imported when a picture is drawn.
+Each function takes a tidy frame of any kind and returns a chart of Altair, which has to be installed.
 ``tidy`` reads frames, ``charts`` has what the pictures share, ``of_irm`` calls the verbs first.
 """
+
+from frame_metrics.errors import needed
+
+needed("altair", "pictures need altair", "plot")
 
 from frame_metrics.plot.averages import bounds, comparison, cutoffs, metrics
 from frame_metrics.plot.by_query import differences, queries

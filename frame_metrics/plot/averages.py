@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 from functools import partial
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import altair as alt
 import polars as pl
 
 from frame_metrics.border.frames import border_of
@@ -19,7 +20,6 @@ from frame_metrics.plot.charts import (
     LIMIT,
     LINE,
     WIDTH,
-    altair,
     check_drawable,
     colored,
     has_ends,
@@ -33,9 +33,6 @@ from frame_metrics.plot.charts import (
 )
 from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
 from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, lighted, n_text, read_tidy
-
-if TYPE_CHECKING:
-    import altair as alt
 
 ROW = 22  # height of a row, in pixels
 PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
@@ -210,7 +207,6 @@ def _row_panel(
     zero: bool,
 ) -> Any:
     """A panel with a row for each value, its number beside it; the rows have their names in the first of a line."""
-    alt = altair()
     part = replace(part, table=_with_numbers(part, metric, "+.3f" if zero else ""))
     of_metrics = key.columns == METRIC
     y = alt.Y(
@@ -252,16 +248,15 @@ def _near(drawn: list[pl.Series], metric: Metric) -> Any:
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(abs(low), abs(high))
     room = max(0.05 * (high - low), (NEAREST * span - (high - low)) / 2)
     ends = max(low - room, metric.range[0]), min(high + room, metric.range[1])
-    return altair().Scale(domain=ends, nice=False, zero=False) if ends[0] < ends[1] else metric_scale(metric)
+    return alt.Scale(domain=ends, nice=False, zero=False) if ends[0] < ends[1] else metric_scale(metric)
 
 
 def _numbers(y: Any, text: str, weight: Any) -> Any:
     """A column of numbers at the right of a panel."""
-    alt = altair()
     return (
         alt.Chart()
         .mark_text(align="left", fontWeight=weight)
-        .encode(y=y, x=alt.XValue(PANEL + 8), text=alt.Text(f"{text}:N"))
+        .encode(y=y, x=alt.value(PANEL + 8), text=alt.Text(f"{text}:N"))
     )
 
 
@@ -310,7 +305,6 @@ def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
 
 def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> Any:
     """A panel with a line for each series against the cutoff, its name at its end."""
-    alt = altair()
     last = _at_ends(part.table)
     ks = part.table["k"].to_list()
     far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
@@ -334,7 +328,6 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
 
 def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:
     """Names right of the last points of lines, so far apart that each is read."""
-    alt = altair()
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
     ends = last.select("color", k=pl.col("k").max(), height=pl.Series(spread(heights, span * LINE / HEIGHT)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -19,7 +20,6 @@ from frame_metrics.plot.charts import (
     COLORS,
     GOOD,
     NEITHER,
-    altair,
     composed,
     has_ends,
     metric_title,
@@ -28,9 +28,6 @@ from frame_metrics.plot.charts import (
 )
 from frame_metrics.plot.panels import METRIC, in_panels, named
 from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_tidy
-
-if TYPE_CHECKING:
-    import altair as alt
 
 SIDES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
@@ -50,7 +47,6 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
     means : the result of ``compare`` on the same data: its differences and their intervals are drawn and named.
     query : the columns of the query; by default ``query``, or the key column with the most values.
     """
-    alt = altair()
     said = "differences draws what compare(per_query=True) returns"
     needs = ("baseline", "metric", "difference")
     tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
@@ -70,7 +66,7 @@ def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Ch
     tidy = tidy.said(f"shape from {drawn:,} of {n:,} queries" if drawn < n else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
     sided: dict[str, Any] = {"scale": paint, "sort": list(SIDES), "title": None}
-    few = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
+    few: dict[str, Any] = {"values": [0, 1, 2]} if n <= 2 * len(parts) else {}  # no half queries
     axis, scale = alt.Axis(format=",d", **few), alt.Scale(nice=False, zero=True)
     x = alt.X("low:Q", title="Queries, the greatest difference first", scale=scale, axis=axis)
     # The outline closes the gaps that would else be seen between bars as stripes.
@@ -104,7 +100,6 @@ def _mean_lines(tidy: Tidy) -> list[Any]:
     """A line at the mean difference, and a band as wide as its interval."""
     if tidy.table["mean"].is_null().all():
         return []
-    alt = altair()
     low, mean = (alt.Y(f"mean({name}):Q", title="") for name in ("mean_low", "mean"))
     band = alt.Chart().mark_rect(color=NEITHER, opacity=0.35, aria=False)
     line = alt.Chart().mark_rule(strokeDash=[5, 3], strokeWidth=1.5)
@@ -190,7 +185,6 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
 
 def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
     """A panel with a histogram for each row; one that stands alone uses the width for many."""
-    alt = altair()
     defined = part.table.filter(pl.col("value").is_finite())
     ends = metric.range if has_ends(metric) or not len(defined) else (defined["value"].min(), defined["value"].max())
     least, most = (0.0, 1.0) if ends[0] != ends[0] else (float(ends[0]), float(ends[1]))  # type: ignore[arg-type]
@@ -210,9 +204,9 @@ def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, 
     shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries", "mean": "mean"})
     y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3, tickMinStep=1))
     bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=shown)
-    at = alt.X("mean(mean):Q", title="")
+    mean = alt.X("mean(mean):Q", title="")
     number = alt.Chart().mark_text(align="left", dx=4, dy=6, baseline="top")
-    number = number.encode(x=at, y=alt.YValue(0), text=alt.Text("mean(mean):Q", format=".3f"))
-    line = alt.Chart().mark_rule(strokeWidth=1.5).encode(x=at)
+    number = number.encode(x=mean, y=alt.value(0), text=alt.Text("mean(mean):Q", format=".3f"))
+    line = alt.Chart().mark_rule(strokeWidth=1.5).encode(x=mean)
     in_rows = not alone or len(key.values) <= IN_ROWS
     return multiplied(drawn, [bar, line, number], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)

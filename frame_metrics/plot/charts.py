@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -59,11 +60,6 @@ FONT = 'svg text{font-family:Arial,"Liberation Sans",Helvetica,"DejaVu Sans Cond
 ALONE = f"<style>{FONT}svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
 
 
-def altair() -> Any:
-    """Return Altair, or raise with the command that installs it."""
-    return needed("altair", "pictures need altair", "plot")
-
-
 def check_drawable(key: Key | None) -> None:
     """Raise for more systems or segments than Vega, which draws a chart, can hold."""
     if key is not None and len(key.values) > MOST:
@@ -79,7 +75,7 @@ def values(table: pl.DataFrame) -> Any:
         pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) if kind.is_float() else pl.col(name)
         for name, kind in table.schema.items()
     ]
-    return altair().Data(values=table.select(shown).to_dicts())
+    return alt.Data(values=table.select(shown).to_dicts())  # type: ignore[no-untyped-call]
 
 
 def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:
@@ -89,7 +85,6 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     ----------
     legend, offset : whether there is a legend, and how far from the picture, in pixels.
     """
-    alt = altair()
     check_drawable(key)
     if key is None:
         return {"color": alt.ColorValue(COLORS[0])}
@@ -102,7 +97,7 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     shared: dict[str, Any] = {"title": key.title, "sort": None, "legend": listed if legend else None}
     colors = {one: COLORS[at % m] for at, one in enumerate(lit)}
     paint = alt.Scale(domain=key.values, range=[colors.get(one, FAINT) for one in key.values])
-    channels = {"color": alt.Color("color:N", scale=paint, **shared)}
+    channels: dict[str, Any] = {"color": alt.Color("color:N", scale=paint, **shared)}
     if dashes and n > m and key.lit is None:
         dash = alt.Scale(domain=key.values, range=[DASHES[i // m % len(DASHES)] for i in range(n)])
         channels["strokeDash"] = alt.StrokeDash("color:N", scale=dash, **shared)
@@ -111,7 +106,6 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
 
 def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
     """Return a chart of lines, of one of several panels; where some are grey, the one that is pointed at is thick."""
-    alt = altair()
     chart = alt.Chart().mark_line(**options)
     if key is None or key.lit is None:
         return chart
@@ -135,7 +129,6 @@ def spread(heights: Sequence[float], least: float) -> list[float]:
 
 def tooltip(tidy: Tidy, columns: Mapping[str, str]) -> list[Any]:
     """Return the texts that are shown of a mark that is pointed at: the keys, and columns with their titles."""
-    alt = altair()
     keys = [alt.Tooltip(f"{name}:N", title=getattr(tidy, name).title) for name in tidy.series]
     return [*keys, *(alt.Tooltip(column, type=_type(tidy, column), title=title) for column, title in columns.items())]
 
@@ -158,12 +151,11 @@ def multiplied(
     ----------
     width, height : of the chart, in pixels; small multiples are made ``small``.
     """
-    alt = altair()
     check_drawable(tidy.facet)
     data = values(tidy.table)
     if tidy.facet is None:
         return alt.layer(*layers, data=data, width=width, height=height)
-    said = {"title": tidy.facet.title, "sort": tidy.facet.values}
+    said: dict[str, Any] = {"title": tidy.facet.title, "sort": tidy.facet.values}
     if in_rows:
         header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
         row = alt.Row("facet:N", header=header, **said)
@@ -183,15 +175,13 @@ def beside(n: int) -> int:
 
 def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
     """Return a chart with its title, and the notes under it."""
-    alt = altair()
-    under = {"subtitle": list(notes)} if notes else {}
+    under: dict[str, Any] = {"subtitle": list(notes)} if notes else {}
     chart.title = alt.Title(title, anchor="start", **under)  # properties() would copy the data
     return chart
 
 
 def metric_scale(metric: Metric) -> Any:
     """Return the scale of a metric's axis: as long as its range, and where that has no ends from 0 to the values."""
-    alt = altair()
     return alt.Scale(domain=list(metric.range), nice=False) if has_ends(metric) else alt.Scale(zero=True, nice=True)
 
 
@@ -222,7 +212,6 @@ def svg(chart: Any) -> str:
     FrameMetricsError
         This is not a chart, it cannot be drawn, or Altair or vl-convert is not installed.
     """
-    alt = altair()
     _converter()
     if not isinstance(chart, alt.TopLevelMixin):
         raise BadValueError(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -18,7 +19,6 @@ from frame_metrics.plot.charts import (
     LIMIT,
     LINE,
     NEITHER,
-    altair,
     colored,
     composed,
     line_mark,
@@ -28,9 +28,6 @@ from frame_metrics.plot.charts import (
 from frame_metrics.plot.charts import values as values_of
 from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
 from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, only_at, read_tidy, thinned
-
-if TYPE_CHECKING:
-    import altair as alt
 
 RELEVANT = "relevant"  # the word in titles for which there may be another one
 TITLES = {  # each a line, or two
@@ -43,7 +40,7 @@ TITLES = {  # each a line, or two
     "predicted": ["Mean score"],
     "observed": ["Share of relevant rows"],
 }
-DASHED = {"strokeDash": [4, 4], "strokeWidth": 1}
+DASHED: dict[str, Any] = {"strokeDash": [4, 4], "strokeWidth": 1}
 DECIDED = ("fallout", "recall")
 FEW = 3  # marks whose texts do not stand in the way of each other
 NOTHING = "nothing is predicted"  # at the first point of a curve
@@ -157,10 +154,10 @@ def gain(
     layers = []
     if prevalence is not None:
         tidy = _with_ideal(tidy, prevalence).said("grey: the ideal; dashed: chance")
-        ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(color=NEITHER, strokeWidth=1.5)
+        ideal = alt.Chart().transform_filter("datum.ideal_x != null").mark_line(color=NEITHER, strokeWidth=1.5)
         x_of, y_of = axis_of("X", "share", positive, "ideal_x"), axis_of("Y", "gain", positive, "ideal_y")
-        detail = altair().Detail("ideal:N")
-        layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), detail=detail))
+        detail = alt.Detail("ideal:N")
+        layers.append(ideal.encode(x=x_of, y=y_of, order=alt.Order("order:Q"), detail=detail))
     layers += [diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
     tables = None if prevalence is None or is_number(prevalence) else prevalence
     n = pl.Series([None]) if tables is None else pl.DataFrame([column_of(tables, c) for c in TABLE]).sum_horizontal()
@@ -177,7 +174,6 @@ def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
 
 def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     """The points of models that decide, with their names."""
-    alt = altair()
     point = alt.Chart().mark_point(filled=True, size=70, opacity=1, color=GOOD)
     name = alt.Chart().mark_text(align="left", dx=8, limit=LIMIT)
     layers = [point.encode(x=x, y=y, tooltip=tooltip(tidy, {"fpr": "fpr", "tpr": "tpr"}))]
@@ -196,9 +192,9 @@ def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
     if shares["precision"].round(3).n_unique() != 1 or len(shares) < len(ends):
         return tidy, []
     share = shares["precision"].round(3)[0]
-    rule = altair().Chart(values_of(pl.DataFrame({"precision": [share]}))).mark_rule(color=NEITHER, strokeWidth=1.5)
+    rule = alt.Chart(values_of(pl.DataFrame({"precision": [share]}))).mark_rule(color=NEITHER, strokeWidth=1.5)
     return tidy.said(f"grey line: by chance, the share of {positive} rows, {share:g}"), [
-        rule.encode(y=altair().Y("precision:Q", title=None))
+        rule.encode(y=alt.Y("precision:Q", title=None))
     ]
 
 
@@ -244,7 +240,6 @@ def _label(chosen: float | None, at: str) -> str:
 
 def axis_of(channel: str, column: str, positive: str = RELEVANT, field: str | None = None) -> Any:
     """A share from 0 to 1 as an axis."""
-    alt = altair()
     scale = alt.Scale(domain=[0, 1], nice=False)
     title = [line.replace(RELEVANT, positive) for line in TITLES[column]]
     return getattr(alt, channel)(f"{field or column}:Q", title=title, scale=scale)
@@ -256,13 +251,13 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
     names |= {field: field for field in (_field(x), _field(y))}
     there = " && ".join(f"datum.{_field(channel)} != null" for channel in (x, y))
     line = line_mark(tidy.color, interpolate=interpolate, clip=True).transform_filter(there)
-    return line.encode(x=x, y=y, order=altair().Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
+    return line.encode(x=x, y=y, order=alt.Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
 
 
 def diagonal(x: Any, y: Any) -> Any:
     """The line on which both axes have the same value: that of chance, or of what came true as often as expected."""
     ends = pl.DataFrame({_field(x): [0.0, 1.0], _field(y): [0.0, 1.0]})
-    return altair().Chart(values_of(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
+    return alt.Chart(values_of(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
 
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
@@ -278,7 +273,6 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     """Points at the thresholds that were chosen, which stand beside them."""
     if not tidy.table["marked"].any():
         return []
-    alt = altair()
     chosen = alt.Chart().transform_filter("datum.marked")
     channels = {"x": x, "y": y, "color": _channels(tidy)["color"]}
     point = chosen.mark_point(filled=True, size=90, opacity=1, shape="diamond").encode(**channels)
@@ -295,7 +289,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 def ring(x: Any, y: Any, field: str, size: int) -> Any:
     """Return a ring around the points that a column marks."""
-    marked = altair().Chart().transform_filter(f"datum.{field}")
+    marked = alt.Chart().transform_filter(f"datum.{field}")
     return marked.mark_point(size=size, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
 
 
@@ -317,7 +311,6 @@ def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
 
 def _labelled(table: pl.DataFrame, name: str, x: Any, y: Any, line: Any, label: Any) -> list[Any]:
     """A grey line for each value of a column, which stands at the last of its points."""
-    alt = altair()
     ends = table.group_by(name, maintain_order=True).last()
     lines = alt.Chart(values_of(table)).mark_line(**line, color=NEITHER)
     labels = alt.Chart(values_of(ends)).mark_text(**label, align="left", fontSize=9)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
+import altair as alt
 import polars as pl
 
 from frame_metrics.border.frames import border_of
@@ -18,7 +19,6 @@ from frame_metrics.plot.charts import (
     LIMIT,
     NEITHER,
     SMALL,
-    altair,
     colored,
     composed,
     has_ends,
@@ -31,9 +31,6 @@ from frame_metrics.plot.curves import ring
 from frame_metrics.plot.marked import called, with_threshold
 from frame_metrics.plot.panels import NAMED
 from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, only_at, read_tidy, thinned
-
-if TYPE_CHECKING:
-    import altair as alt
 
 COUNTS = ("threshold", "tp", "fp", "fn", "tn")
 NOTHING = "no decision"
@@ -56,7 +53,6 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     threshold : a number, or the result of ``best_threshold``: it is drawn as a line.
     facet : the key columns of small multiples; by default all.
     """
-    alt = altair()
     names = border_of(frame).names()
     after = names[names.index("threshold") :] if "threshold" in names else []
     asked = [name for name in after if name not in COUNTS]
@@ -87,8 +83,8 @@ def _shared_scale(asked: Sequence[str]) -> Any:
     """An axis as long as the ranges of all metrics, where all have ends."""
     meant = [metric_of(name) for name in asked]
     if not all(map(has_ends, meant)):
-        return altair().Scale()
-    return altair().Scale(domain=[min(one.range[0] for one in meant), max(one.range[1] for one in meant)], nice=False)
+        return alt.Scale()
+    return alt.Scale(domain=[min(one.range[0] for one in meant), max(one.range[1] for one in meant)], nice=False)
 
 
 def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
@@ -114,14 +110,13 @@ def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
     """A line at the chosen threshold of each small multiple, with its name."""
     if tidy.table["chosen"].is_null().all():
         return []
-    alt = altair()
     name = json.dumps(f"{called(threshold)}: ")
     one = alt.Chart().transform_filter("datum.chosen != null").transform_aggregate(chosen="mean(chosen)")
     at = one.transform_calculate(named=f"{name} + format(datum.chosen, '.4~g')")
     x = alt.X("chosen:Q", title="")
     return [
         at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=x),
-        at.mark_text(baseline="bottom").encode(x=x, y=alt.YValue(-3), text=alt.Text("named:N")),
+        at.mark_text(baseline="bottom").encode(x=x, y=alt.value(-3), text=alt.Text("named:N")),
     ]
 
 
@@ -152,7 +147,7 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     width, height = round(size * len(predicted)), round(size * len(actual))
     chart = multiplied(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
     if pairs and len(actual) > 2 and tidy.facet is None:
-        chart = altair().hconcat(chart, _pairs(tidy, pairs), spacing=40)
+        chart = alt.hconcat(chart, _pairs(tidy, pairs), spacing=40)
     of = {"actual": "share of the true class", "predicted": "share of the prediction", "all": "share of all rows"}
     notes = (f"colour: {of.get(str(normalize), 'rows')}; numbers: rows", "blue: right")
     return titled(chart, f"Predicted and true classes{_each_n(tidy)}", (*tidy.notes, *notes))
@@ -191,10 +186,9 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
 
 def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, normalize: Share | None) -> list[Any]:
     """The cells of a matrix, with numbers where there is room."""
-    alt = altair()
     axis: dict[str, Any] = {"labelLimit": 140, "grid": False, "labelOverlap": False}
-    small = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
-    orient = "bottom" if tidy.facet else "top"  # where the names of small multiples stand
+    small: dict[str, Any] = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
+    orient: Any = "bottom" if tidy.facet else "top"  # where the names of small multiples stand
     turned = 0 if size == CELL and max(map(len, predicted)) < 9 else -90 if size < ROOM else -45
     above = alt.Axis(orient=orient, labelAngle=turned, **axis, **small)
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
@@ -215,7 +209,6 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
 
 def _pairs(tidy: Tidy, most: int) -> Any:
     """The pairs of classes that are confused most often, as bars."""
-    alt = altair()
     wrong = tidy.table.filter(~pl.col("right") & (pl.col("n") > 0)).sort("n", descending=True, maintain_order=True)
     wrong = wrong.head(most).with_columns(pair=pl.concat_str("actual", "predicted", separator=" → "))
     y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20))
@@ -237,7 +230,6 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: 
     facet : the key columns of small multiples; by default all.
     positive : a word for the positive label.
     """
-    alt = altair()
     words = {True: positive, False: f"not {positive}", None: "not judged"}
     said = "scores draws what curve('distribution') returns"
     tidy = read_tidy(frame, said, ("bin", "low", "high", "label", "n"), facet=facet, colors=0)

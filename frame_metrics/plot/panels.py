@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import altair as alt
 import polars as pl
 
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.plot.charts import altair, beside, has_ends, titled
+from frame_metrics.plot.charts import beside, has_ends, titled
 from frame_metrics.plot.tidy import Key, Tidy
 
 NAMED = 3  # metrics in a title
@@ -50,7 +51,7 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
         panels.append(build(part, key, group[0] if len(group) == 1 else "value", meant[group[0]]))
     wrapped: dict[str, Any] = {"columns": columns, "spacing": 15, "align": "each"}
     wrapped = {"columns": beside(len(panels)), "spacing": 30} if columns is None else wrapped
-    chart = panels[0] if len(panels) == 1 else altair().concat(*panels, **wrapped)
+    chart = panels[0] if len(panels) == 1 else alt.concat(*panels, **wrapped)
     said = f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' if names[NAMED:] else ''}"
     return titled(chart, f"{said}{title}", tidy.notes)
 

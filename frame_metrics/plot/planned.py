@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, shown
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.charts import NEITHER, altair, colored, composed, line_mark, tooltip
+from frame_metrics.plot.charts import NEITHER, colored, composed, line_mark, tooltip
 from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
-
-if TYPE_CHECKING:
-    import altair as alt
 
 SAID = "power draws what plan(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
@@ -40,7 +38,6 @@ def power(
     """
     if not is_number(goal) or not 0 < goal < 1:
         raise BadValueError(f"goal={shown(goal)} is not a chance between 0 and 1, as 0.8")
-    alt = altair()
     keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
     counts = [name for name in COUNTS if name not in keys]
     alone = _once(frame, keys, color, facet)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import polars as pl
 
-from frame_metrics.plot.charts import HEIGHT, altair, colored, composed, line_mark, tooltip
+from frame_metrics.plot.charts import HEIGHT, colored, composed, line_mark, tooltip
 from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
 from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, n_text, read_tidy
-
-if TYPE_CHECKING:
-    import altair as alt
+from frame_metrics.stats.exact import share_between
 
 TINY = 10  # rows of a bin whose share says little
 
@@ -29,7 +27,6 @@ def calibration(
     frame : the result of ``curve("calibration")``, of any kind.
     chosen, color, facet, positive : as in ``pr``.
     """
-    alt = altair()
     said = "calibration draws what curve('calibration') returns"
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
     tidy = lighted(tidy, None, chosen)
@@ -55,18 +52,6 @@ def calibration(
         layers.append(some.mark_point(filled=not tiny, opacity=0.9).encode(**point, color=color))
     per_line = tidy.table.group_by(tidy.series).agg(pl.col("n").sum())["n"] if tidy.series else pl.Series([n.sum()])
     return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)
-
-
-def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
-    """Return the ends of Wilson's interval of a share p of n rows, of numbers or of columns.
-
-    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
-    Statistical Association 22, 1927.
-    """
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2) ** 0.5
-    return centre - half, centre + half
 
 
 def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:

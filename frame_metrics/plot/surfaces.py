@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -13,14 +14,11 @@ from frame_metrics.errors import BadValueError, shown
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.confusion import fbeta
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.plot.charts import COLORS, HEIGHT, altair, colored, composed, titled, tooltip, values
+from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, titled, tooltip, values
 from frame_metrics.plot.curves import BESIDE as RIGHT
 from frame_metrics.plot.curves import axis_of, equal_f
 from frame_metrics.plot.marked import pairs_of
 from frame_metrics.plot.tidy import Names, Tidy
-
-if TYPE_CHECKING:
-    import altair as alt
 
 CELLS = 25  # of the surface, on each side
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -38,7 +36,6 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     beta : of F, how much more recall counts than precision.
     color : the key columns whose points have different colours; by default all.
     """
-    alt = altair()
     centre = (np.arange(CELLS) + 0.5) / CELLS
     recall, precision = (grid.ravel() for grid in np.meshgrid(centre, centre))
     half, surface = 0.5 / CELLS, {"f": f_of(precision, recall, beta)}
@@ -70,7 +67,6 @@ def f_beta(frame: Any, *, betas: Sequence[float] = BETAS, color: Names = None) -
     betas : the ends of the axis, and values of beta between them.
     color : the key columns whose lines have different colours; by default all.
     """
-    alt = altair()
     for beta in betas:
         if not is_number(beta) or beta <= 0:
             raise BadValueError(f"betas: {shown(beta)} is not a number above 0")

@@ -12,10 +12,10 @@ import polars as pl
 from frame_metrics.inputs import Confusion
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import is_known
-from frame_metrics.plot.probabilities import share_between
 from frame_metrics.report.cells import counted, plain_text, sign_of
 from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.stats.exact import share_between
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content

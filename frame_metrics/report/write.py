@@ -24,7 +24,6 @@ from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import Block, Group, Picture, Section, sections_of, verdict
-from frame_metrics.report.pictures import drawn
 from frame_metrics.report.tables import in_markdown, markdown_text
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
@@ -137,6 +136,8 @@ def _made(content: Content) -> str:
 
 def as_html(content: Content, jinja: Any) -> str:
     """Write a report as one page, which needs nothing beside it."""
+    from frame_metrics.report.pictures import drawn  # which needs Altair, as other formats do not
+
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     # No script that stands in the data can run: only this one may.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

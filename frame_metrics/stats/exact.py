@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import erfc, exp, lgamma, log, sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,18 @@ def normal(difference: float, variance: float) -> float:
 def normal_quantile(level: float) -> float:
     """Return how many standard errors the ends of a normal interval of this level are away."""
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of a share p of n rows, of numbers or of columns.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
+    Statistical Association 22, 1927.
+    """
+    z = normal_quantile(level)
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2) ** 0.5
+    return centre - half, centre + half
 
 
 def detectable(level: float, power: float = 0.8) -> float:

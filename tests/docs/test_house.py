@@ -46,8 +46,8 @@ HOUSE: dict[str, set[str]] = {
         "stats",
         "threads",
     },
-    "plot": {"border", "errors", "inputs", "metrics"},
-    "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles", "verbs"},
+    "plot": {"border", "errors", "inputs", "metrics", "stats"},
+    "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles", "stats", "verbs"},
     "misuse": {"errors", "plan", "roles"},
     "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
     "register": {"accessor", "errors"},
@@ -60,7 +60,7 @@ NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polar
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores", "metrics.clicks")
 KERNELS += ("metrics.user_models",)
 SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "errors")
-# Libraries beside polars and numpy, and who imports them, inside a function only.
+# Libraries beside polars and numpy, and who imports them inside a function; only pictures are nothing without theirs.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
     "border.dask": {"cloudpickle", "dask"},
@@ -166,6 +166,7 @@ def test_who_knows_of_libraries(module: str) -> None:
     """Only the border, and those that are listed, import more than polars and numpy, where they need it."""
     imported = [(name.split(".")[0], inside) for name, inside in _imports(MODULES[module])]
     home = {*sys.stdlib_module_names, "numpy", "frame_metrics", *(() if _room(module) in NO_FRAMES else ("polars",))}
+    home |= {"altair"} if _room(module) == "plot" else set()
     foreign = {pair for pair in imported if pair[0] not in home}
     assert foreign <= {(library, True) for library in FOREIGN.get(module, ())}
     spoken = {node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)}
