@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import value_text
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
@@ -179,7 +180,7 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
     """Columns as one text for each row; that of a total says so."""
     if not names:
         return None, None
-    columns = [texts_of(table[name], [_is_over(name, total) for total in over]) for name in names]
+    columns = [_texts_of(table[name].to_list(), [_is_over(name, total) for total in over]) for name in names]
     rows = [*zip(*columns, strict=True)]
     texts = [", ".join(row) for row in rows]
     if len({*texts}) < len({*rows}):  # a value holds the comma that stands between two
@@ -191,15 +192,12 @@ def _is_over(name: str, total: str | None) -> bool:
     return total is not None and f", {name}, " in f", {total}, "
 
 
-def texts_of(column: pl.Series, totals: Sequence[bool] | None = None) -> list[str]:
-    """Return values as texts that differ where the values do; those of totals are "all"."""
-    values = column.to_list()
-    totals = totals or [False] * len(values)
+def _texts_of(values: Sequence[Any], totals: Sequence[bool]) -> list[str]:
+    """Values as texts that differ where the values do; those of totals are "all"."""
     taken = {value for value in values if isinstance(value, str)}
     null, total = apart("null", taken), apart("all", taken)
-    return [
-        total if of_all else null if value is None else str(value) for value, of_all in zip(values, totals, strict=True)
-    ]
+    texts = [null if value is None else value_text(value) for value in values]
+    return [total if of_all else text for text, of_all in zip(texts, totals, strict=True)]
 
 
 def apart(text: str, taken: Collection[str]) -> str:
@@ -208,7 +206,7 @@ def apart(text: str, taken: Collection[str]) -> str:
 
 
 def _as_text(column: pl.Series) -> pl.Series:
-    return pl.Series([None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
+    return pl.Series([None if value is None else value_text(value) for value in column.to_list()], dtype=pl.String)
 
 
 def _as_number(column: pl.Series) -> pl.Series:

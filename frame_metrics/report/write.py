@@ -18,6 +18,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import value_text
 from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_ci, check_whole, listed
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
@@ -237,7 +238,7 @@ def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it: what is undefined or without an end is null, what it does not know is text."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and value_text(value) == str(value):  # no interval and no period of pandas
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
@@ -245,5 +246,5 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):
         return value
-    text = value if isinstance(value, str) else str(value)
+    text = value_text(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -465,6 +465,8 @@ VALUES = [
     ([Decimal("1.10"), Decimal("1.20")], {"1.10", "1.20"}),
     ([date(2026, 1, 2), date(2026, 1, 3)], {"2026-01-02", "2026-01-03"}),
     ([True, False], {"True", "False"}),
+    ([{"period[M]": 648}, {"period[M]": 649}], {"2024-01", "2024-02"}),  # periods of pandas
+    ([{"[left": 0, "right)": 3}, None], {"[0, 3)", "null"}),  # intervals of pandas
     (["<b>", "a.b['c']"], {"<b>", "a.b['c']"}),
 ]
 

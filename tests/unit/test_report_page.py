@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -104,6 +105,15 @@ def test_a_report_is_what_the_verbs_return() -> None:
     assert {"role": "doc", "column": "doc", "source": "found by name"} in found["roles"]
     assert found["versions"].keys() >= {"frame_metrics", "python", "polars"}
     assert found["absent"] == []
+
+
+def test_periods_stand_in_json_as_in_tables() -> None:
+    """A period of pandas is the text that pandas writes it as, not the number that it is stored as."""
+    log = runs().filter(run="old").drop("run", "segment").to_pandas()
+    log["month"] = pd.PeriodIndex(["2024-01"] * len(log), freq="M")
+    found = data(log.irm(by="month"), metrics="rr", queries=1)
+    assert {row["month"] for row in found["tables"]["segments"]["rows"]} == {"2024-01"}
+    assert {query["keys"]["month"] for query in found["queries"]} == {"2024-01"}
 
 
 @pytest.mark.slow
