@@ -163,7 +163,7 @@ def test_html_has_no_other_elements(capsys: Captured) -> None:
     """A page has the texts in its cells, and no element of theirs."""
     page = Texts()
     page.feed(called(capsys, "per-query", "log.parquet", "rr", "--to", "html")[1])
-    assert page.tags == {"html", "meta", "title", "style", "table", "tr", "th", "td"}
+    assert page.tags == {"html", "meta", "title", "style", "table", "thead", "tbody", "tr", "th", "td"}
     assert "<script>alert(1)</script>" in page.cells
 
 

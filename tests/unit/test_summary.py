@@ -392,7 +392,7 @@ def test_a_notebook_shows_results_as_html(monkeypatch: pytest.MonkeyPatch) -> No
     assert '<th scope="col">p_adjusted</th>' in main
     assert "effect_size" not in main
     assert "effect_size" in rest
-    assert f"<td>{irm.evaluate('rr')['value'][0]:.4g}</td>" in means
+    assert f'<td class="number">{irm.evaluate("rr")["value"][0]:.4g}</td>' in means
     assert "<i>" not in "".join(said)
 
 
