@@ -41,7 +41,7 @@ class ArrowFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return as_polars(table_of(self.frame, columns, self.names()))
+        return as_polars(table_of(self.frame, columns))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
@@ -60,7 +60,7 @@ class ArrowFrame(Border):
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
-        return ArrowTable(table_of(self.frame, columns, self.names()))
+        return ArrowTable(table_of(self.frame, columns))
 
     def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa

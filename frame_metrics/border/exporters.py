@@ -40,14 +40,13 @@ def schema_of(frame: Any) -> Any:
         raise
 
 
-def table_of(frame: Any, columns: Sequence[str], available: Sequence[str]) -> Any:
+def table_of(frame: Any, columns: Sequence[str]) -> Any:
     """Return the named columns as a pyarrow Table; of what has more, no more is exported if it can leave them out.
 
     Parameters
     ----------
     frame : what gives Arrow.
     columns : the names of some of its columns, each of them once.
-    available : the names of all its columns.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def table_of(frame: Any, columns: Sequence[str], available: Sequence[str]) -> An
     if isinstance(frame, pa.Table):
         return frame.select(list(columns))
     try:
-        reader = _opened_once(frame, columns, available)
+        reader = _opened_once(frame, columns)
         at = [reader.schema.get_field_index(name) for name in columns]
         schema = pa.schema([reader.schema.field(i) for i in at])
         return pa.Table.from_batches([batch.select(at) for batch in reader], schema)
@@ -69,7 +68,7 @@ def table_of(frame: Any, columns: Sequence[str], available: Sequence[str]) -> An
         raise
 
 
-def _opened_once(frame: Any, columns: Sequence[str], available: Sequence[str]) -> Any:
+def _opened_once(frame: Any, columns: Sequence[str]) -> Any:
     """Open the stream that is read: of the named columns, or of all where they cannot be had alone."""
     import pyarrow as pa
 
@@ -77,14 +76,12 @@ def _opened_once(frame: Any, columns: Sequence[str], available: Sequence[str]) -
         if frame in _BEGUN:
             raise _read_before(frame)
         _BEGUN.add(frame)
-    if list(columns) != list(available):
-        narrow = _projected(frame, columns)
-        reader = None if narrow is None else _opened(narrow)
-        if reader is not None:
-            # A method of this name that does something else leaves other names.
-            if reader.schema.names == list(columns):
-                return reader
-            reader.close()
+    narrow = _projected(frame, columns)
+    if narrow is not None:
+        reader = _opened(narrow)
+        if reader.schema.names == list(columns):  # a method of this name that does something else leaves other names
+            return reader
+        reader.close()
     return _opened(frame)
 
 
@@ -106,11 +103,7 @@ def _opened(frame: Any) -> Any:
     """Open a stream of Arrow; its rows are not read yet."""
     import pyarrow as pa
 
-    if hasattr(frame, "scanner"):
-        return frame.scanner().to_reader()
-    if hasattr(frame, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(frame)
-    return frame.to_reader()  # of a scanner
+    return pa.RecordBatchReader.from_stream(frame) if hasattr(frame, "__arrow_c_stream__") else frame.to_reader()
 
 
 def _read_before(frame: Any) -> BadValueError:

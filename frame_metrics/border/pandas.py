@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
-FEW = 1 << 10  # rows, up to which texts are taken one by one: the way by views costs a small call more
 
 
 class PandasFrame(Border):
@@ -132,7 +131,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return _as_series(name, values.sparse.to_dense())
     try:
         if type(dtype).__name__ == "StringDtype":
-            return _from_text(name, values)
+            return pl.Series(name, pl.from_arrow(values.array.__arrow_array__()))
         if dtype.name == "object":
             return _from_objects(name, values)
         return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
@@ -152,20 +151,6 @@ def _from_numbers(name: str, array: Array) -> pl.Series:
     if array.dtype == np.float16:
         return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
     return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
-
-
-def _from_text(name: str, values: Any) -> pl.Series:
-    """Return a text column; as views, which is how polars keeps text, so that no text is copied."""
-    import pyarrow as pa
-
-    try:
-        text = values.array.__arrow_array__()
-        if len(text) <= FEW:
-            return pl.Series(name, text.to_pylist(), dtype=pl.String)
-        text = text.cast(pa.string_view())
-    except (AttributeError, pa.ArrowNotImplementedError):  # pyarrow before 18
-        return pl.Series(name, pl.from_pandas(values))
-    return pl.Series(name, pl.from_arrow(text)).rechunk()
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:

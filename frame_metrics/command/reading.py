@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.trec import read_qrels, read_run
@@ -312,8 +313,7 @@ def saved(files: InputFiles) -> pl.DataFrame:
     frame = files.frame().collect()
     if format_of(files.names[0]) not in OF_CELLS:
         return frame
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(pl.col(name).map_elements(with_formulas, pl.String) for name in texts)
+    return frame.with_columns(cs.string().map_elements(with_formulas, pl.String))
 
 
 def checked_names(given: Any) -> list[str]:

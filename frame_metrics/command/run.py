@@ -9,7 +9,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
@@ -151,11 +151,6 @@ def _completion(shell: str) -> str:
 
 
 def _trec_eval(given: argparse.Namespace) -> int:
-    with ExitStack() as stack:
-
-        def opened(name: str) -> str:
-            return reading.piped(stack.enter_context(tempfile.TemporaryDirectory())) if name == "-" else name
-
-        with quiet_pipe():
-            trec_eval.run(given, opened)
+    with tempfile.TemporaryDirectory() as folder, quiet_pipe():
+        trec_eval.run(given, reading.piped(folder) if given.run == "-" else given.run)
     return OK

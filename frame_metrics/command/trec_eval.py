@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -107,18 +107,18 @@ class _Version(argparse.Action):
         parser.exit(message=f"trec_eval version {VERSION} (printed by frame_metrics {versions()['frame_metrics']})\n")
 
 
-def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
+def run(given: argparse.Namespace, file: str) -> None:
     """Print what trec_eval prints.
 
     Parameters
     ----------
-    open_run : gives the name of a file with what is piped in, for the name -.
+    file : the run, where the name - stands for one with what is piped in.
     """
     measures = wanted(given.m or ["official"])
     if given.M is not None and given.M < 0:
         raise BadValueError(f"-M {given.M} is not a number of results, a whole one from 0")
     qrels = read_qrels(given.qrels).with_columns(pl.col("grade").cast(pl.Int64))
-    results = read_run(open_run(given.run))
+    results = read_run(file)
     known = qrels.filter(pl.col("query").is_in(results["query"].unique().implode()))
     if not len(known):
         raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")

@@ -228,8 +228,7 @@ def _check_flat(types: Mapping[str, Any], kind: str) -> None:
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:
     """Return a frame with its texts, and the names of its columns, changed."""
     texts = frame.with_columns(cs.by_dtype(pl.Categorical, pl.Enum).cast(pl.String))
-    safe = [pl.col(name).map_elements(change, pl.String) for name in texts.select(cs.string()).columns]
-    return texts.with_columns(safe).rename({name: change(name) for name in frame.columns})
+    return texts.with_columns(cs.string().map_elements(change, pl.String)).rename(change)
 
 
 def _finite(frame: pl.DataFrame) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from frame_metrics.errors import BadValueError, check_bool, needed, shown
 from frame_metrics.metrics.metric import Metric
@@ -71,11 +72,8 @@ def check_drawable(key: Key | None) -> None:
 
 def values(table: pl.DataFrame) -> Any:
     """Return rows as plain values, which need no frame library and no limit."""
-    shown = [
-        pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) if kind.is_float() else pl.col(name)
-        for name, kind in table.schema.items()
-    ]
-    return alt.Data(values=table.select(shown).to_dicts())  # type: ignore[no-untyped-call]
+    shown = table.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
+    return alt.Data(values=shown.to_dicts())  # type: ignore[no-untyped-call]
 
 
 def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:

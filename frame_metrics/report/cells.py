@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -200,14 +200,12 @@ def table_of(
     """
     best = best_cells(frame, over) if over is not None else set()
     marked = _significant(frame, alpha)
-    names = list(frame.columns if only is None else only)
-    rows: list[list[Cell]] = [[] for _ in range(len(frame))]
-    for name in names:
-        for at, value in enumerate(frame[name].to_list()):
-            cell = cell_of(name, value, digits, longest)
-            mark = SIGNIFICANT if name == "difference" and at in marked else ""
-            rows[at].append(Cell(cell.text, cell.value, (at, name) in best, mark))
-    said = called or {}
+    names, said = list(frame.columns if only is None else only), called or {}
+    rows: list[list[Cell]] = []
+    for at, row in enumerate(frame.iter_rows(named=True)):
+        mark = {"difference": SIGNIFICANT} if at in marked else {}
+        cells = {name: cell_of(name, row[name], digits, longest) for name in names}
+        rows.append([replace(one, bold=(at, name) in best, mark=mark.get(name, "")) for name, one in cells.items()])
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         by = corrections(frame)

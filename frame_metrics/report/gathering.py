@@ -25,6 +25,8 @@ from frame_metrics.report.summary import SERIES, summary_of
 from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.audit import split as of_split
+from frame_metrics.verbs.audit.checks import Check
 
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
@@ -38,10 +40,8 @@ DEFAULTS = {
 }
 OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that rows without a query do not have
 GRAVEST = ("error", "warning", "info", "fact")
-OF_SPLIT = (  # what audit() looks at where it is told how units should be split
-    *("sample ratio mismatch", "sample ratio mismatch in a segment", "units of several arms"),
-    *("few units that vary otherwise", "units split"),
-)
+# What audit() looks at where it is told how units should be split.
+OF_SPLIT = [one.name for one in vars(of_split).values() if isinstance(one, Check)]
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
 
