@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -77,19 +77,22 @@ class Section:
 
     name: str  # in links
     title: str
-    blocks: list[Block] = field(default_factory=list)
+    blocks: Sequence[Block]
 
 
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
     """Return the sections of a report, in order; those without anything in them are left out.
+
+    The name of a function is the section's, and its docstring the heading.
 
     Parameters
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
     content = _sorted(content)
-    parts = (_summary, _headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
-    return [section for part in parts if (section := part(content, pictures)).blocks]
+    parts = (_summary, _results, _audit, _decisions, _comparison, _segments, _curves, _queries, _conventions, _absent)
+    sections = [Section(part.__name__[1:], str(part.__doc__), [*part(content, pictures)]) for part in parts]
+    return [section for section in sections if section.blocks]
 
 
 def _sorted(content: Content) -> Content:
@@ -118,14 +121,16 @@ def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
     return [pictures[name] for name in names if name in pictures]
 
 
-def _summary(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    return Section("summary", "Summary", content.summary["sentence"].to_list())
+def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Summary"""
+    yield from content.summary["sentence"]
 
 
-def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:
+def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Results"""
     keys = [content.system] if content.system else []
-    table = _wide(content, content.results, keys, "The metrics") if keys else _long(content)
-    return Section("results", "Results", [table, *_drawn(pictures, "metrics")])
+    yield _wide(content, content.results, keys, "The metrics") if keys else _long(content)
+    yield from _drawn(pictures, "metrics")
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -231,12 +236,13 @@ def _left_out(n: int, of_systems: Content | None = None) -> str:
     return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"
 
 
-def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("audit", "Audit", [verdict(content)[0]])
+def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Audit"""
+    yield verdict(content)[0]
     if len(content.findings):
-        section.blocks.append(_findings(content.findings, "Findings, the gravest first", severity=True))
-    section.blocks.append(_findings(content.facts, "Counted and not counted", severity=False))
-    return replace(section, blocks=[*section.blocks, *_undefined(content)])
+        yield _findings(content.findings, "Findings, the gravest first", severity=True)
+    yield _findings(content.facts, "Counted and not counted", severity=False)
+    yield from _undefined(content)
 
 
 def _undefined(content: Content) -> Iterator[Block]:
@@ -272,23 +278,23 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
     return Table(names, rows, [name in ("n", "share") for name in names], caption)
 
 
-def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section, frame = Section("decisions", "Decisions", _drawn(pictures, "confusion")), content.confusion
-    if frame is not None:
-        frame = content.in_words(frame)
+def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Decisions"""
+    yield from _drawn(pictures, "confusion")
+    if content.confusion is not None:
+        frame = content.in_words(content.confusion)
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
         title = f"Rows by true and predicted class{_decided(content)}"
         table = _crossed(content, frame, labels, "predicted", title, cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
-        section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
+        yield replace(table, names=[*table.names[: len(labels)], *across])
     if content.best_threshold is not None:
         apart = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
-        section.blocks.append(_first_rows(content.best_threshold, f"The threshold of the best f1{apart}"))
+        yield _first_rows(content.best_threshold, f"The threshold of the best f1{apart}")
     if content.classes is not None and len(content.classes):
-        section.blocks.append(_first_rows(content.classes, "Metrics of each class"))
-    return section
+        yield _first_rows(content.classes, "Metrics of each class")
 
 
 def _decided(content: Content) -> str:
@@ -302,17 +308,17 @@ def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
     return replace(table, notes=[*table.notes, *([_left_out(len(frame))] if len(frame) > ROWS else [])])
 
 
-def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section, frame = Section("comparison", "Comparison"), content.comparison
+def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Comparison"""
+    frame = content.comparison
     if frame is None or not len(frame):
-        return section
+        return
     tested = frame["p_adjusted"].drop_nulls()
     n = int((tested < ALPHA).sum())
     by = corrections(frame)
     p = f"corrected p ({by})" if by else "p"
-    section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
-    section.blocks.extend([*_compared(content, frame), *_drawn(pictures, "differences"), *_moved(content)])
-    return section
+    yield f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}."
+    yield from [*_compared(content, frame), *_drawn(pictures, "differences"), *_moved(content)]
 
 
 def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
@@ -384,39 +390,36 @@ def _rank_cell(rank: int) -> Cell:
     return cell_of("rank", rank) if rank < NOT_FOUND else Cell("not found")
 
 
-def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("segments", "Segments")
+def _segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Segments"""
     if content.segments is not None:
         frame, title = _together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
-        section.blocks.append(_wide(content, frame, _groups(content, frame), title))
+        yield _wide(content, frame, _groups(content, frame), title)
     if content.segments_compared is not None:
-        section.blocks.extend(_compared(content, _together(content.segments_compared, content.by)))
-    return section
+        yield from _compared(content, _together(content.segments_compared, content.by))
 
 
-def _curves(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("curves", "Curves", _drawn(pictures, *(name for name in pictures if name.startswith("curve"))))
+def _curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Curves"""
+    yield from _drawn(pictures, *(name for name in pictures if name.startswith("curve")))
     if "cutoffs" in content.curves:
         curve = _together(content.curves["cutoffs"], ["metric"])
-        section.blocks.append(_crossed(content, curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs"))
-    return section
+        yield _crossed(content, curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs")
 
 
-def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("queries", "Queries", _drawn(pictures, "queries"))
+def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Queries"""
+    yield from _drawn(pictures, "queries")
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over queries"
-        section.blocks.append(_crossed(content, frame, _groups(content, frame), "average", caption))
+        yield _crossed(content, frame, _groups(content, frame), "average", caption)
     for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
         some = [one for one in content.queries if (one.system, one.place) == (system, place)]
         of = f": {plain_text(system, LONGEST)}" if content.system else ""
         title = f"{place.capitalize()} queries by {content.first}{of}"
         explained = any(one.results is not None for one in some)
-        section.blocks.append(
-            Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
-        )
-    section.blocks.extend(_not_listed(content) if content.queries else [])
-    return section
+        yield Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
+    yield from _not_listed(content) if content.queries else []
 
 
 def _not_listed(content: Content) -> Iterator[str]:
@@ -457,8 +460,8 @@ def _folded(one: Ranked) -> Block:
     return Fold(summary, [replace(table, notes=notes)])
 
 
-def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("conventions", "Conventions and versions")
+def _conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Conventions and versions"""
     about = [
         {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
         for name, metric in content.asked
@@ -470,8 +473,7 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
         ("Versions", [{"library": name, "version": version} for name, version in content.versions.items()]),
     ):
         if rows:
-            section.blocks.append(table_of(pl.DataFrame(rows), caption=caption))
-    return section
+            yield table_of(pl.DataFrame(rows), caption=caption)
 
 
 def _definition(content: Content, metric: Metric) -> str:
@@ -485,8 +487,7 @@ def _definition(content: Content, metric: Metric) -> str:
     return said
 
 
-def _absent(content: Content, pictures: Mapping[str, Picture]) -> Section:
-    section = Section("absent", "Not in this report")
+def _absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Not in this report"""
     if content.absent:
-        section.blocks.append(table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why"))
-    return section
+        yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")
