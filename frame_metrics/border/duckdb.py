@@ -100,9 +100,6 @@ class DuckDBFrame(Streamed):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return pl.concat(self.batches(columns))
 
-    def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
-        return PolarsFrame(self.read(columns))
-
     def held(self, table: pl.DataFrame) -> Border:
         return HeldRows(table, self)
 

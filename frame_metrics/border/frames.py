@@ -66,6 +66,12 @@ def border_of(frame: Any) -> Border:
     raise BadValueError(f"a {kind_of(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
 
 
+def here(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as polars; a lazy one is run."""
+    border = border_of(frame)
+    return border.read(border.names())
+
+
 def _is_of(module: str, frame: Any) -> bool:
     """Return True for a DataFrame of a module, which is not imported for it: if the frame is of it, someone has.
 

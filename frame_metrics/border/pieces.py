@@ -64,6 +64,9 @@ class Streamed(Border):
         """Count the rows where that takes no time beside reading them; None elsewhere."""
         return None
 
+    def in_memory(self, columns: Sequence[str]) -> Border:
+        return self.held(self.read(columns))
+
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 

@@ -103,9 +103,6 @@ class LazyPolars(Streamed, PolarsFrame):
                 f"{listed(self._made)}: an expression gives neither a value for each row nor one for all rows"
             ) from error
 
-    def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
-        return PolarsFrame(self.read(columns))
-
     def called(self, function: Any) -> pl.Expr:
         made = function(self.frame)
         if not isinstance(made, pl.Expr):

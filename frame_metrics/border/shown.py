@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.border.frames import here
 
 INDENT = " " * 4
 DIGITS = 6  # of numbers
@@ -53,8 +53,7 @@ def show(frame: Any) -> None:
         metrics that divide by the relevant documents are undefined; undefined= says what they become
     ...
     """
-    border = border_of(frame)
-    table = border.read(border.names())
+    table = here(frame)
     notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if hasattr(notebook, "kernel"):  # not the shell in a terminal
         ways = import_module("IPython.display")

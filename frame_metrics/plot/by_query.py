@@ -126,7 +126,7 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
         return ["query"]
     if not keys:
         raise ColumnError("the frame has no column of queries")
-    table = border.in_memory(keys).read(keys)
+    table = border.read(keys)
     return [max(keys, key=lambda name: table[name].n_unique())]
 
 

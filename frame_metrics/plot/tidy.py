@@ -100,7 +100,7 @@ def read_tidy(
     keys = [name for name in names if name not in own and name not in ignored]
     chosen = _chosen(keys, color, facet, colors)
     read = [*own, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
-    table = border.in_memory(read).read(read)
+    table = border.read(read)
     if not len(table):
         raise BadValueError(f"{picture}; the frame has no rows")
     over = table["total_over"].to_list() if "total_over" in own else [None] * len(table)
@@ -127,7 +127,7 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
 
 def column_of(frame: Any, name: str) -> pl.Series:
     """Return a column of a frame of any kind."""
-    return border_of(frame).in_memory([name]).read([name])[name]
+    return border_of(frame).read([name])[name]
 
 
 def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:

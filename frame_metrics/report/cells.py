@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
+from frame_metrics.border.frames import here
 from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.elsewhere import metric_of
@@ -60,13 +60,6 @@ class Table:
     caption: str = ""
     notes: Sequence[str] = field(default_factory=list)
     beside: str = ""  # what stands beside the values of cells
-
-
-def here(frame: Any) -> pl.DataFrame:
-    """Return a frame of any kind as polars; what is lazy is run."""
-    border = border_of(frame)
-    names = border.names()
-    return border.in_memory(names).read(names)
 
 
 def library(name: str) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.border.frames import here
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.report.cells import here, plain_text
+from frame_metrics.report.cells import plain_text
 from frame_metrics.report.foremost import foremost, places_of
 from frame_metrics.roles.columns import Columns
 

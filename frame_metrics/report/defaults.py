@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.border.frames import here
 from frame_metrics.errors import ColumnError, FrameMetricsError
-from frame_metrics.report.cells import here
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
