@@ -1,6 +1,6 @@
 """Metrics of ranked retrieval on pandas and polars frames. Importing this makes ``df.irm`` exist."""
 
-import importlib
+import importlib.util
 import sys
 import threading
 
@@ -74,7 +74,8 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """Return the public names, and those that Python itself needs; modules of the inside are none of them."""
     pythons = [name for name in globals() if name.startswith("__")]
-    return sorted({*__all__, *pythons, "plot", "report", "testing", "__version__"})
+    pictures = ["plot"] if importlib.util.find_spec("altair") else []  # else help() would end in its error
+    return sorted({*__all__, *pythons, *pictures, "report", "testing", "__version__"})
 
 
 _register()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pydoc
 import re
 import sys
 from datetime import date
@@ -746,6 +747,7 @@ def test_without_altair_the_error_names_the_command(monkeypatch: pytest.MonkeyPa
     said = "pictures need altair, which is not installed: pip install 'frame_metrics[plot]'"
     assert error(lambda: cases.plot.pr()) == said
     assert error(lambda: import_module("frame_metrics.plot")) == said
+    assert "class IRM" in pydoc.render_doc(frame_metrics, renderer=pydoc.plaintext)
 
 
 def test_without_the_converter_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
