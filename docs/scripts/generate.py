@@ -314,7 +314,7 @@ def kind(metric: Metric) -> str:
     if not metric.judges:
         return "of what is shown, judged or not"
     if metric.input is Ranking:
-        return "of a ranking, graded" if "gains" in scaled.reads else "of a ranking, relevant or not"
+        return "of a ranking, graded" if scaled.graded else "of a ranking, relevant or not"
     if metric.input is Classes:
         return "of several classes"
     if metric.input is TwoRankings:

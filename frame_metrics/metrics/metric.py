@@ -386,7 +386,7 @@ class Metric:
     @property
     def graded(self) -> bool:
         """True where gains are read, and not only what is relevant."""
-        return "gains" in self.reads
+        return not self.reads.isdisjoint(("gains", "ideal"))
 
 
 def _text(value: Any) -> str:

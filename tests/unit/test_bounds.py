@@ -124,9 +124,9 @@ def test_ties_of_condensed_lists_are_those_of_the_judged_rows() -> None:
 def test_labels_and_grades_are_bounded_each_by_themselves() -> None:
     """Where a label contradicts its grade, the worst order for what is relevant is not the worst for the gain."""
     log = pl.DataFrame({"query": [1, 1], "score": [1.0, 1.0], "label": [1, 0], "grade": [0, 2]})
-    found = log.irm(query="query", label="label", grade="grade").bounds("precision@1", "cg@1", "rr", of="ties")
-    assert column(found, "lower") == [0, 0, 0.5]
-    assert column(found, "upper") == [1, 2, 1]
+    found = log.irm(query="query", label="label", grade="grade").bounds("precision@1", "cg@1", "rr", "idcg", of="ties")
+    assert column(found, "lower") == [0, 0, 0.5, 2]
+    assert column(found, "upper") == [1, 2, 1, 2]
 
 
 def test_a_metric_without_bounds_refuses() -> None:
