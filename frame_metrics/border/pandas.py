@@ -264,6 +264,8 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
         here, there = own.iloc[rows[some]], _key_column(name, beside, own).iloc[rows[later] - len(own)]
         if type(there.dtype).__name__ == "CategoricalDtype":  # which Arrow's ordered dictionaries are not made of
             there = there.astype(object)
+        if there.isna().any() and isinstance(here.dtype, np.dtype) and here.dtype.kind in "iub":
+            here = here.convert_dtypes()  # to those that have a null
         if type(own.dtype).__name__ == "CategoricalDtype":
             new = [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
             here = here.cat.add_categories(new)
@@ -320,4 +322,4 @@ def _key_column(name: str, beside: Beside, own: Any) -> Any:
         return theirs
     if own is not None and type(own.dtype).__name__ in EXTENSIONS:
         return of_pandas(beside.key(name), own.dtype)
-    return pd.Series(beside.key(name).to_list())
+    return pd.Series(_as_pandas(name, beside.key(name)))

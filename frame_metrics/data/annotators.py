@@ -10,10 +10,10 @@ from frame_metrics.roles.columns import judging
 
 ANNOTATOR = "\0annotator"  # what a key column is called here that holds who judged
 RULES = {
-    # Sorted, so that the order of the rows does not show in the last digit; sums are rounded, and the mean of equal
-    # grades is that grade.
-    "mean": lambda value: value.sort().mean().clip(value.min(), value.max()),
-    "median": lambda value: value.median(),
+    # In float64, as all is computed. Sorted, so that the order of the rows does not show in the last digit; sums are
+    # rounded, and the mean of equal grades is that grade.
+    "mean": lambda value: value.cast(pl.Float64).sort().mean().clip(value.min(), value.max()),
+    "median": lambda value: value.cast(pl.Float64).median(),
     "max": lambda value: value.max(),
     "majority": lambda value: value.drop_nulls().mode().min(),
 }

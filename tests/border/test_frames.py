@@ -695,22 +695,21 @@ def test_pandas_keys_from_the_judgments(name: str) -> None:
 
 
 def test_segments_from_the_judgments(kind: str) -> None:
-    """A segment that only the judgments name has its row, in every kind of frame."""
-    log = as_kind(pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "lang": ["de"]}), kind)
-    qrels = as_kind(
-        pl.DataFrame({"query": [1, 2, 3], "doc": ["x", "x", "y"], "grade": [1, 1, 1], "lang": ["de", "en", None]}), kind
-    )
-    result = as_polars(IRM(log, by="lang").judge(qrels).evaluate("rr", "recall", margins=True))
-    assert result.select("lang", "total_over", "metric", "value", "n").rows() == [
-        ("de", None, "rr", 1.0, 1),
-        ("de", None, "recall", 1.0, 1),
-        ("en", None, "rr", 0.0, 1),
-        ("en", None, "recall", 0.0, 1),
-        (None, None, "rr", 0.0, 1),
-        (None, None, "recall", 0.0, 1),
-        (None, "lang", "rr", 1 / 3, 3),
-        (None, "lang", "recall", 1 / 3, 3),
-    ]
+    """A segment that only the judgments name has its row, in every kind of frame; a null one stays null."""
+    for one, other in (("de", "en"), (1, 2), (False, True)):
+        log = as_kind(pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "lang": [one]}), kind)
+        qrels = pl.DataFrame({"query": [1, 2, 3], "doc": [*"xxy"], "grade": [1, 1, 1], "lang": [one, other, None]})
+        result = as_polars(IRM(log, by="lang").judge(qrels).evaluate("rr", "recall", margins=True))
+        assert result.select("lang", "total_over", "metric", "value", "n").rows() == [
+            (one, None, "rr", 1.0, 1),
+            (one, None, "recall", 1.0, 1),
+            (other, None, "rr", 0.0, 1),
+            (other, None, "recall", 0.0, 1),
+            (None, None, "rr", 0.0, 1),
+            (None, None, "recall", 0.0, 1),
+            (None, "lang", "rr", 1 / 3, 3),
+            (None, "lang", "recall", 1 / 3, 3),
+        ]
 
 
 @pytest.mark.parametrize("other", ["polars", "lazy", "pandas", "pandas-arrow", "pyarrow"])

@@ -163,7 +163,9 @@ def test_words_are_made_one_as_their_grades() -> None:
 
 
 def test_a_mean_in_float32_reaches_rel() -> None:
-    """Grades of .7 in float32 have the mean .7, which is relevant from .7 on, as a single one is."""
+    """The mean of grades of .7 in float32 is relevant from .7 on, as a single one is; that of others is in float64."""
+    thirds = frame("query doc grade", ("q", "x", 1), ("q", "x", 2), ("q", "x", 2)).cast({"grade": pl.Float32})
+    assert RUN.irm.judge(thirds, several="mean").evaluate("idcg")["value"].item() == 5 / 3
     twice = frame("query doc grade", ("q", "x", 0.7), ("q", "x", 0.7)).cast({"grade": pl.Float32})
     for rule in RULES:
         assert RUN.irm(rel=0.7).judge(twice, several=rule).evaluate("num_rel")["value"].item() == 1
