@@ -20,7 +20,6 @@ from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array, Subtopics
 from frame_metrics.roles.columns import BESIDE, OF_JUDGMENTS, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import refuse, refuse_nan, refuse_null
 
 ONCE = "keep one of each"
@@ -66,7 +65,7 @@ def read_judgments(
     names = log_columns.key_names
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     with of_the_judgments():
-        table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
+        table = _judged_rows(frame, columns, log, log_columns, by, conventions)
     keys, each = [*by, *names[2]], None
     pair = [*keys, "doc"]
     single = [*pair, "subtopic"] if columns.subtopic else pair
@@ -121,7 +120,7 @@ def _judged_rows(
     log: pl.DataFrame,
     log_columns: Columns,
     by: list[str],
-    scale: Scale | None,
+    conventions: Conventions,
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = columns.key_names[2]
@@ -139,7 +138,8 @@ def _judged_rows(
     refuse_null(doc, frame[doc], "are missing", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
     out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
-    out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
+    said, positive = ("grade", "label", *SAID_BESIDE), None if columns.made else conventions.positive
+    out |= role_columns(frame, columns, said, positive=positive, scale=conventions.scale)
     if columns.cluster and "cluster" in log.columns:
         out["cluster"] = _in_common_type(out["cluster"], columns.cluster, log["cluster"], columns.cluster)
     table = frame_of(out).with_row_index("row")

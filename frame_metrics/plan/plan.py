@@ -174,10 +174,7 @@ class Plan(Remembers):
     @property
     def to_read(self) -> list[str]:
         """Columns of the judgments that are there: not a label where every row is relevant."""
-        if self.judged is None or self.judgments is None:
-            return []
-        every = self.judgments[1]["label"] is True
-        return [name for name in self.judged.needed if not every or name != self.judged.label]
+        return [] if self.judged is None or self.judgments is None else self.judged.needed
 
     def reading(self) -> Plan:
         """Return this plan with what its conventions say by rank, or by document, read from frames."""

@@ -67,8 +67,7 @@ class Source:
             return None
         at = self.unfolded
         table = self.beside.read(self.plan.to_read) if at is None else at.beside.read(at.to_read)
-        if len(table.columns) < len(self.judged.needed):
-            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
+        table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(name) for name in self.judged.made)
         return table, self.judged
 
 

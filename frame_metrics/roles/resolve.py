@@ -383,7 +383,7 @@ def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...])
 def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict[str, Any]:
     """The columns of the label and the grade of judgments."""
     if given.get("label") is True:
-        return {"label": "label"}
+        return {"label": "label", "made": ("label",)}
     pair = ("label", "grade")
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
     as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}

@@ -62,6 +62,21 @@ def test_several_values_are_positive() -> None:
     assert numbers.irm(positive={2}).evaluate("precision", "recall")["value"].to_list() == [0.5, 1]
 
 
+@pytest.mark.parametrize(("labels", "positive"), [([1, 0, 0, None], 0), ([*"yno", None], [*"no"])])
+def test_it_is_the_label_of_judgments_too(labels: list[Any], positive: Any) -> None:
+    """Beside the log it says what the same column says in it; where every row is relevant, it is about predictions."""
+    own = pl.DataFrame({"query": [1] * 4, "doc": [*"abcd"], "score": [4.0, 3.0, 2.0, 1.0], "label": labels})
+    log, qrels = own.drop("label"), own.drop("score")
+    irm = log.irm(positive=positive)
+    assert own.irm(positive=positive).evaluate("rr", "num_rel")["value"].to_list() == [0.5, 2]
+    assert irm.judge(qrels).evaluate("rr", "num_rel")["value"].to_list() == [0.5, 2]
+    twice = pl.concat([qrels.with_columns(who=pl.lit("x")), qrels.with_columns(who=pl.lit("y"))])
+    judged = irm.judge(twice, annotator="who", several="majority")
+    assert judged.evaluate("rr", "num_rel")["value"].to_list() == [0.5, 2]
+    assert judged.agreement()["equal"].to_list() == [1, 1]
+    assert irm.judge(qrels[:1], label=True).evaluate("rr", "num_rel")["value"].to_list() == [1, 1]
+
+
 @pytest.mark.parametrize("positive", [[], [None], ["a", "a"], [["a"]], np.array(["a"])])
 def test_what_is_no_value_is_an_error(positive: Any) -> None:
     """Nothing, null, a value twice and an array are none."""
