@@ -440,6 +440,15 @@ def test_a_partition_that_lacks_a_column(call: Any) -> None:
     assert said == "a partition has no column 'grade', and the frame has; give every partition all columns"
 
 
+def test_a_row_that_judges_nothing_matches_no_id() -> None:
+    """Ids that none of the judgments has are an error, whatever ids stand beside a missing grade."""
+    log = pd.DataFrame({"query": [1, 1], "doc": ["x", "y"], "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 1], "doc": ["0x", "y"], "grade": [1, None]})
+    said = error(lambda: IRM(log).judge(qrels).evaluate("rr"), BadValueError)
+    assert said.startswith("doc: no id of the log is among those of the judgments")
+    assert error(lambda: IRM(dd.from_pandas(log, npartitions=2)).judge(qrels).evaluate("rr"), BadValueError) == said
+
+
 def test_categories_that_are_not_known() -> None:
     """Where Dask does not know the categories, and so their type, the error names what makes them known."""
     frame = _frame(day=pd.Categorical([1, 1, 2]))
