@@ -83,7 +83,7 @@ def kendall_tau(two: TwoRankings, k: int | None = None, variant: Literal["a", "b
     Formula: (C - D) / P, of the P pairs of documents of either ranking C in the same order and D in opposite orders,
         which is the mean over all orders of what is tied; 'b': (C - D) / sqrt((P - T) (P - U)), T pairs being tied in
         one ranking and U in the other. One ranking without documents: 0.
-    Undefined: both rankings together have less than two documents; with 'b', also where one ranking ties all.
+    Undefined: neither ranking has a document, or both have only the same one; with 'b', also where one ties all.
     Parameters: variant, 'a', or 'b', as in scipy's kendalltau.
     Source: M. G. Kendall, Rank correlation methods, 1948; documents that are lacking, as with p = 1/2 in R. Fagin, R.
         Kumar, D. Sivakumar, Comparing top k lists, SIAM Journal on Discrete Mathematics 17(1), 2003.
@@ -107,7 +107,7 @@ def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
     Formula: 2 / (n - 1) times the sum over the places i = 2 ... n of C(i) / (i - 1), less 1; n documents are in either
         ranking, and C(i) of the documents above place i stand above its document in the baseline too. It is the mean
         over all orders of what is tied. One ranking without documents: 0.
-    Undefined: both rankings together have less than two documents.
+    Undefined: neither ranking has a document, or both have only the same one.
     Source: E. Yilmaz, J. A. Aslam, S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR
         2008; ties, J. Urbano, M. Marrero, The treatment of ties in AP correlation, ICTIR 2017.
     """
