@@ -67,7 +67,8 @@ class Source:
             return None
         at = self.unfolded
         table = self.beside.read(self.plan.to_read) if at is None else at.beside.read(at.to_read)
-        table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(name) for name in self.judged.made)
+        if self.judged.made:  # the label, where every row is relevant
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
         return table, self.judged
 
 
