@@ -13,7 +13,7 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
+from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -299,7 +299,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         return _apart(resampled(units, resamples, seed), ends)
     pieces = []
     for often in draws(Units.alone(units.shape[1]), resamples, seed):
-        each = _apart(units @ often.T.astype(np.float64), ends)
+        each = _apart(sums_drawn(units, often), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)

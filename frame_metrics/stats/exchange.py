@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.resampling import AT_ONCE, MANY, alike
+from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
@@ -99,7 +99,7 @@ def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array,
     total, more = arms.held.sum(axis=0), len(arms.mine) - less
 
     def distance(marks: Array) -> Array:
-        here = marks @ held
+        here = sums_drawn(held.T, marks).T
         return np.abs(arms.mean(here, less) - arms.mean(total - here, more))
 
     return distance, np.abs(arms.means[0] - arms.means[1]) - CLOSE * arms.scale, len(arms.mine)
@@ -123,7 +123,7 @@ def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
     total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(len(seen), -1)
 
     def distance(marks: Array) -> Array:
-        here = (marks @ flat).reshape(shape)
+        here = sums_drawn(flat.T, marks).T.reshape(shape)
         return _in_errors(here[:, 0], total - here[:, 0], here[:, 1], arms.scale)
 
     return distance, distance(seen[None].astype(np.float64))[0] * (1 - NEAR), max(flat.shape)

@@ -119,14 +119,24 @@ def resampled(
     def work(block: tuple[int, int, np.random.Generator]) -> None:
         begin, m, random = block
         if n <= CACHED:
-            out[:, begin : begin + m] = columns @ _evenly(n, m, random).T.astype(np.float64)
+            out[:, begin : begin + m] = sums_drawn(columns, _evenly(n, m, random))
         for row, some, often in _tiles(n, m, random) if n > CACHED else ():
-            # Without a library of linear algebra, whose own threads cost more than so small a product.
-            out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
+            out[:, begin + row] += sums_drawn(columns[:, some], often[None])[:, 0]
         tick((begin + m) * n // resamples - begin * n // resamples)
 
     in_threads(_blocks(n, resamples, seed), work)
     return out
+
+
+def sums_drawn(columns: Array, often: Array) -> Array:
+    """Sum columns over draws, shape (columns, draws), without a library of linear algebra: its threads wait for ours.
+
+    Parameters
+    ----------
+    columns : shape (columns, units).
+    often : how often each draw has each unit, shape (draws, units).
+    """
+    return np.einsum("cu,du->cd", columns, often.astype(np.float64))
 
 
 def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[tuple[int, int, np.random.Generator]]:
