@@ -125,11 +125,13 @@ def _difference(said: Said) -> str:
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
     of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
     sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
+    pair = f"{_name(said.system)} and {_name(said.baseline)}"
+    if said.wins == said.losses == 0:
+        return f"{pair} have the same {said.metric}{_at(said)} in each of {_counted(said)}: {number_text(said.value)}."
     if not said.told:
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}"
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # the test says less than the interval, as where many pairs are tested
-        pair = f"{_name(said.system)} and {_name(said.baseline)}"
         return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."
     sign = sign_of(said.metric) * said.difference
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.border.shown import value_text
 from frame_metrics.inputs import Confusion
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import is_known
@@ -37,6 +39,8 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", "queries without relevant documents"),
 )
+# Days and longer times as text: 2026-01-05, 2026-01, 2026-W02, 2026Q1, 2026-01-05/2026-01-11; they sort as times do.
+TIME = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2]|W\d\d)|-?Q[1-4])(?!\d)[-\dT:/ .+Z]*")
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 INSIDE = ("unit", "threshold", "adjusted")  # of sentences, and no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
@@ -266,9 +270,11 @@ class Decisions:
             far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
             for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
                 yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
-        if len(self.content.by) == 1 and frame.schema[self.content.by[0]].is_temporal() and len(rows) > 2:
-            time = self.content.by[0]
-            yield from self._trend(sorted((row for row in rows if row[time] is not None), key=lambda row: row[time]))
+        if len(self.content.by) == 1 and len(rows) > 2:
+            by = self.content.by[0]
+            times = {value_text(row[by]): row for row in rows if row[by] is not None}
+            if all(map(TIME.fullmatch, times)):
+                yield from self._trend([times[text] for text in sorted(times)])
 
     def _trend(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
         """The last of several times against the first, where their intervals are apart."""

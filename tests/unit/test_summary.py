@@ -58,7 +58,9 @@ def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, see
         assert row["value"] == found["baseline_value" if turned else "value"]
         better = (low > 0) if metric != "fdr@3" else (high < 0)
         assert (" beats " in text) == (better and found["p_adjusted"] < 0.05)
-        assert text.startswith("No difference") == (" beats " not in text and " loses to " not in text)
+        alike = found["wins"] == found["losses"] == 0
+        assert (" have the same " in text) == alike
+        assert text.startswith("No difference") == (not alike and " beats " not in text and " loses to " not in text)
         for figure in (row["value"], row["baseline_value"]):
             assert f"{figure:.3f}" in text
         untold = text.startswith("No difference")
@@ -219,6 +221,22 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     assert segment["of"] == "day = 2026-01-04"
     assert trend["sentence"].startswith("ndcg@5 of new fell from ")
     assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
+    for written in ("%Y-%m-%d", "%G-W%V-%u", "2026Q%-d", "%d"):  # the last is no time
+        texts = irm(by=pl.col("day").dt.strftime(written))
+        assert [one["difference"] for one in said(texts, "ndcg@5", about="trend")] == [trend["difference"]] * (
+            written != "%d"
+        )
+    weeks = irm.frame.to_pandas().assign(day=lambda log: log["day"].astype("datetime64[ns]").dt.to_period("D"))
+    (found,) = weeks.irm(system="run", by="day").summary("ndcg@5").query("about == 'trend'").to_dict("records")
+    assert found["sentence"] == trend["sentence"]
+
+
+def test_systems_that_are_alike_in_each_query_are_called_so() -> None:
+    """To say that no difference can be told would leave open that there is one."""
+    (row,) = said(
+        runs(a=1.0).pipe(lambda log: pl.concat([log, log.with_columns(run=pl.lit("b"))])).irm(system="run"), "rr"
+    )
+    assert row["sentence"] == f"a and b have the same rr in each of 40 queries: {row['value']:.3f}."
 
 
 def test_another_system_that_is_best_in_a_segment_is_named() -> None:
