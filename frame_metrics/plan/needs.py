@@ -128,9 +128,9 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
-    ways = ", or name query= for the retrieved set, or give it a cutoff" if cutoff else ""
-    there = listed(plan.available)
-    raise ColumnError(f"{name}: nothing says what is predicted among {there}; name predicted=, or say threshold={ways}")
+    ways = ", or say threshold=" + ", or name query= for the retrieved set, or give it a cutoff" * cutoff
+    ways = ", a column of the class with the greatest score" if plan.played.class_scores else ways
+    raise ColumnError(f"{name}: nothing says what is predicted among {listed(plan.available)}; name predicted={ways}")
 
 
 def audited(plan: Plan) -> Needs:

@@ -128,7 +128,7 @@ class Plan(Remembers):
         vars(other)["border"] = self.border
         if self.needs is None:
             return other
-        with told_of("proxy, whose columns and scale are named as proxy=machine.irm(doc=..., scale=...)"):
+        with told_of("proxy, whose columns and scale are named as proxy=machine.irm(grade=..., scale=...)"):
             _ = other.columns, other.judged, other.conventions
             if odd := sorted({*self.columns.from_judgments} ^ {*other.columns.from_judgments}):
                 raise ColumnError(

@@ -152,7 +152,7 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
         return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:
         return '.compare("clicks"), .audit()'
-    return ", ".join([*_asked({*played}), ".audit()"])
+    return ", ".join([*_asked({*played}, several=irm.played.class_scores), ".audit()"])
 
 
 def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -167,11 +167,13 @@ def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return likely
 
 
-def _asked(played: set[str]) -> Sequence[str]:
-    """Some verbs that these roles are enough for."""
+def _asked(played: set[str], *, several: Sequence[Any]) -> Sequence[str]:
+    """Some verbs that these roles, and the scores of several classes, are enough for."""
     if "query" in played and {"score", "rank", "doc"} & played:
         compare = ['.compare("ndcg@10")'] if "system" in played else []
         return ['.evaluate("ndcg@10", "map")', '.per_query("rr")', *compare]
     if "predicted" in played:
         return ['.evaluate("precision", "recall", "f1")', ".confusion()"]
+    if several:
+        return ['.evaluate("roc_auc", "log_loss")', '.per_class("roc_auc")']
     return ['.evaluate("roc_auc")', '.best_threshold("f1")', '.curve("pr")']

@@ -339,6 +339,9 @@ of(TWO, label="clicked").confusion()
 of(MANY, label="animal").evaluate("coverage")
     ColumnError: coverage: nothing says what is predicted among 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl'; name
         predicted=, or say threshold=
+of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"}).evaluate("f1")
+    ColumnError: f1: nothing says what is predicted among 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl'; name predicted=,
+        a column of the class with the greatest score
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")

@@ -61,6 +61,7 @@ def test_values_of_rows_that_were_not_looked_at() -> None:
         ({"query": "qid"}, "irm(score='bm25', grade='rating')"),
         ({"query": "qid", "score": "bm25", "grade": "rating", "system": "device"}, '.compare("ndcg@10"), .audit()'),
         ({"query": None, "score": "bm25", "grade": "rating"}, '.curve("pr"), .audit()'),
+        ({"query": None, "score": {1: "bm25", 2: "rating"}, "label": "device"}, '.per_class("roc_auc"), .audit()'),
         ({"query": None, "predicted": "rating", "label": "bm25"}, ".confusion(), .audit()"),
         ({"value": "bm25", "query": "qid"}, ".evaluate(), .compare(baseline=...), .audit()"),
     ],
