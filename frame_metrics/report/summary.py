@@ -30,11 +30,8 @@ SERIES = 500  # segments of systems; of more, none is
 DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
 OPPOSITE = 3  # segments that are named in which the order is the other way round
 MISMATCH = "sample ratio mismatch"
-SAID_ELSEWHERE = (
-    "unjudged in the top",
-    "unjudged results",
-    MISMATCH,
-)  # checks of the audit that have sentences of their own
+# Checks of the audit that have sentences of their own.
+SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", MISMATCH)
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", "queries without relevant documents"),
@@ -184,9 +181,8 @@ class Decisions:
         if judged is not None:
             judged = self.content.over_all(judged)
             share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
-            figures = (
-                {"baseline": other, "baseline_value": share[other]} if other is not None and other in share else {}
-            )
+            beside = other is not None and other in share
+            figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:

@@ -39,7 +39,7 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
     distance, enough, width = _studentised(arms, seen) if both else _by_difference(arms, arms.held, less)
 
     def reached(marks: Array) -> Array:
-        return np.count_nonzero(distance(marks.astype(np.float64)) >= enough, axis=0)
+        return np.count_nonzero(distance(marks) >= enough, axis=0)
 
     if less + both < permutations.bit_length():  # there are at least 2 ** (less + both) ways
         ways = comb(len(alone), less) << both
@@ -126,7 +126,7 @@ def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
         here = sums_drawn(flat.T, marks).T.reshape(shape)
         return _in_errors(here[:, 0], total - here[:, 0], here[:, 1], arms.scale)
 
-    return distance, distance(seen[None].astype(np.float64))[0] * (1 - NEAR), max(flat.shape)
+    return distance, distance(seen[None])[0] * (1 - NEAR), max(flat.shape)
 
 
 def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Array:

@@ -136,7 +136,7 @@ def sums_drawn(columns: Array, often: Array) -> Array:
     columns : shape (columns, units).
     often : how often each draw has each unit, shape (draws, units).
     """
-    return np.einsum("cu,du->cd", columns, often.astype(np.float64))
+    return np.einsum("cu,du->cd", np.ascontiguousarray(columns), often.astype(np.float64))
 
 
 def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[tuple[int, int, np.random.Generator]]:

@@ -139,10 +139,8 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
     """The verbs to ask first."""
     if irm.of_values:
         return ".evaluate(), .compare(baseline=...), .audit()"
-    judged, answered = (
-        irm.has_judgments or {"label", "grade"} & {*played},
-        {"score", "rank", "doc", "predicted"} & {*played},
-    )
+    judged = irm.has_judgments or {"label", "grade"} & {*played}
+    answered = {"score", "rank", "doc", "predicted"} & {*played}
     likely = {} if judged and answered else _likely(irm, played)
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
