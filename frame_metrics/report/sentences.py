@@ -162,7 +162,7 @@ def _unjudged(said: Said) -> str:
         return ""
     of = "" if said.system is None else f" of {_name(said.system)}"
     other = "" if said.baseline_value is None else f", and {said.baseline_value:.1%} of {_name(said.baseline)}'s"
-    return f"{said.share:.1%} of the top {said.n}{of} are unjudged{other}.".replace("%", " %")
+    return f"{said.share:.1%} of the top {said.n}{of} are unjudged{other}, on average over queries.".replace("%", " %")
 
 
 def _undefined(said: Said) -> str:

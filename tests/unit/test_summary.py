@@ -115,7 +115,7 @@ def test_systems_that_are_numbers_are_called_systems(kind: Any) -> None:
     irm = log.irm(system="run")
     (row,), (unjudged,) = (said(irm, "ndcg@5", about=one) for one in ("difference", "unjudged"))
     assert row["sentence"].startswith("system 10 beats system 1: ndcg@5 ")
-    assert unjudged["sentence"].endswith(" % of system 1's.")
+    assert unjudged["sentence"].endswith(" % of system 1's, on average over queries.")
 
 
 def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
@@ -127,7 +127,8 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     figures = f"{row['value']:.3f} ({row['ci_low']:.3f} to {row['ci_high']:.3f})"
     assert value["sentence"] == f"ndcg@5 is {figures}, over 40 queries."
     assert unjudged["share"] == 1 - irm.evaluate("judged@5")["value"][0]
-    assert unjudged["sentence"] == f"{unjudged['share']:.1%} of the top 5 are unjudged.".replace("%", " %")
+    share = f"{unjudged['share']:.1%}".replace("%", " %")
+    assert unjudged["sentence"] == f"{share} of the top 5 are unjudged, on average over queries."
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which counts as 0."
 
 
