@@ -27,14 +27,7 @@ from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.lists import DOCS, from_lists
-from frame_metrics.measuring.queries import (
-    Measured,
-    answered,
-    check_grades,
-    check_ideal,
-    each_ranking,
-    lacks_scale,
-)
+from frame_metrics.measuring.queries import Measured, answered, check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, at_once, check_systems

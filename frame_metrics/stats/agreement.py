@@ -100,10 +100,7 @@ class Judgments:
         equal = ratio(per_group(several * alike / pairs), per_group(several))
         share = ratio(per_value(times[document] * many / size[document]), per_group(times)[:, None])
         used = (per_value(many) > 0).sum(axis=1)  # values that anybody of the group gave
-        by_chance = {
-            "ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0),
-            "fleiss_kappa": (share**2).sum(1),
-        }
+        by_chance = {"ac1": ratio((share * (1 - share)).sum(axis=1), used - 1.0), "fleiss_kappa": (share**2).sum(1)}
         found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
         counted = per_value(several[document] * many)
         total = counted.sum(axis=1)

@@ -97,10 +97,7 @@ class _Looking:
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
         found = Audited(
-            counted(log),
-            guards.about_sides(rows, columns, conventions),
-            log,
-            cases_of(log) if decided(plan) else None,
+            counted(log), guards.about_sides(rows, columns, conventions), log, cases_of(log) if decided(plan) else None
         )
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
