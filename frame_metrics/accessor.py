@@ -631,15 +631,17 @@ class IRM(Generic[Frame]):
         average : "macro", the plain mean over queries; "weighted", the mean by ``weight``; "rows", the mean by the
             number of rows of each query, including judged documents that were not retrieved; "micro", the metric of the
             summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or another quantile, as
-            "q0.9", of the defined values. None: "weighted" if ``weight`` is named, else "macro", and the sum for
-            counts. Over several classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often
-            each is predicted). Rows of two classes without a query are pooled, and take no average. A list of averages
-            gives all of them. ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini`` describe all
-            lists of a segment together, judged or not. They take no average and no ``ci``: the average is null, and
-            ``n`` counts the lists. For ``mean_click_position`` "micro" is the mean over the clicks of all queries; for
-            ``sips``, ``iips`` and ``rips`` at a cutoff "micro" is self-normalised, as in ``sn_sips@10``.
+            "q0.9", of the values that the mean uses. None: "weighted" if ``weight`` is named, else "macro", and the sum
+            for counts. Over several classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how
+            often each is predicted). Rows of two classes without a query are pooled, and take no average. A list of
+            averages gives all of them. ``catalogue_coverage``, ``distributional_coverage`` and ``catalogue_gini``
+            describe all lists of a segment together, judged or not. They take no average and no ``ci``, which is an
+            error beside them: the average is null, and ``n`` counts the lists. For ``mean_click_position`` "micro" is
+            the mean over the clicks of all queries; for ``sips``, ``iips`` and ``rips`` at a cutoff "micro" is
+            self-normalised, as in ``sn_sips@10``.
         ci : level of an interval, as 0.95, from the percentile bootstrap over queries, or over pooled rows; over
-            clusters of them if ``cluster`` is named. Null for fewer than two. By default there is no interval.
+            clusters of them if ``cluster`` is named. Null for fewer than two. If all values are equal, as with 12 found
+            of 12, it has no width, though the value is not certain. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.
@@ -997,8 +999,8 @@ class IRM(Generic[Frame]):
         ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test. For arms, that of
             the test: normal, Welch's for "t", and percentiles for "bootstrap".
         permutations, resamples, seed : of the random draws; they are the same on every machine.
-        per_query : whether to return the paired differences instead, the greatest first. Options of the difference of
-            means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
+        per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
+            the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
 
         Returns
         -------
