@@ -121,7 +121,8 @@ def resampled(
         if n <= CACHED:
             out[:, begin : begin + m] = sums_drawn(columns, _evenly(n, m, random))
         for row, some, often in _tiles(n, m, random) if n > CACHED else ():
-            out[:, begin + row] += sums_drawn(columns[:, some], often[None])[:, 0]
+            # sums_drawn would copy the columns of a tile for each draw.
+            out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
         tick((begin + m) * n // resamples - begin * n // resamples)
 
     in_threads(_blocks(n, resamples, seed), work)
