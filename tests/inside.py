@@ -27,6 +27,7 @@ from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
 from frame_metrics.command.plain import PlainText
+from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -98,6 +99,7 @@ __all__ = [
     "mcnemar",
     "metrics_of",
     "most_rows_of_a_report",
+    "n_different",
     "of_version",
     "pieces_of",
     "powered",

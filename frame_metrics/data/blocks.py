@@ -240,6 +240,20 @@ def numbers(values: pl.Series) -> pl.Series:
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
 
 
+def n_different(values: pl.Series, hashes: pl.Series) -> int:
+    """Count the different ones of fewer than 2^32 values, by half of their hashes, in whose order equal ones meet.
+
+    Of many texts that takes a quarter of what ``n_unique`` takes, and a half of what numbering them takes.
+    """
+    key = np.sort((hashes.to_numpy().astype(np.uint64) << 32) | np.arange(len(values), dtype=np.uint64))
+    row, key = key.astype(np.uint32), key >> 32
+    near = np.flatnonzero(key[1:] == key[:-1])
+    # Where neighbours differ, and have one hash all the same, equal ones need not be neighbours.
+    odd = np.unique(key[near[differ(values[places(row[near])], values[places(row[near + 1])])]])
+    start, end = (np.searchsorted(key, odd, side) for side in ("left", "right"))
+    return len(key) - len(near) - len(odd) + values[places(row[spans(start, end - start)])].n_unique()
+
+
 def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
     """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
     plain = values if values.dtype.is_integer() else values.to_physical()

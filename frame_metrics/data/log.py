@@ -219,13 +219,13 @@ class Log:
         """Puts the rows of rankings in order."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
-    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool = False) -> None:
+    def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool | None = False) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
 
         Parameters
         ----------
         busy : whether a ranking keeps ``work`` the busier, the more of its rows are relevant.
-        alike : whether rows of equal score that no metric tells apart are put in order too.
+        alike : see ``Sorter.sort``.
 
         Raises
         ------
@@ -323,7 +323,7 @@ class Block:
 
     log: Log
     at: slice | Array  # which of its rankings
-    alike: bool = False  # whether rows of equal score that no metric tells apart are put in order too
+    alike: bool | None = False  # see ``Sorter.sort``
 
     @cached_property
     def rows(self) -> Sorted:

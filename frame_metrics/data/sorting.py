@@ -37,8 +37,14 @@ class Sorter:
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table.get_column(place).null_count() > 0
 
-    def sort(self, block: slice | Array, *, alike: bool = False) -> Sorted:
-        """Sort the rows of some rankings; ``alike``: whether documents also order those that no metric tells apart."""
+    def sort(self, block: slice | Array, *, alike: bool | None = False) -> Sorted:
+        """Sort the rows of some rankings.
+
+        Parameters
+        ----------
+        alike : whether documents also order those that no metric tells apart; None where no order is looked at, so that
+            scores, of which none is null, are checked and no more.
+        """
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
         score, n_ret = -cells["rank"].astype(np.float64) if "rank" in cells else cells.get("score"), lengths
@@ -49,14 +55,14 @@ class Sorter:
             score = np.where(absent, -np.inf, score)
             end = lengths.cumsum()
             n_ret = lengths - sums_between(absent, end - lengths, end)
-        order, equal = rank_order(score, lengths)
-        every = order is not None or len(score) <= threads.SMALL
+        order, equal = (None, False) if alike is None else rank_order(score, lengths)
+        every = order is not None or alike is None or len(score) <= threads.SMALL
         stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):  # else looked at before
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
-        return self._settled(sheet, alike and self.conventions.ties == "doc") if equal else sheet
+        return self._settled(sheet, bool(alike) and self.conventions.ties == "doc") if equal else sheet
 
     def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
         """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from frame_metrics.inputs.kept import kept
@@ -15,38 +17,36 @@ class Lists(Segmented):
 
     Parameters
     ----------
-    query : the segment of each document that is shown there, ascending, shape (documents,).
-    shown : in how many lists of the segment it stands, times the weights of their queries, shape (documents,).
-    n_queries : number of segments, those without lists included.
+    segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
+    shape : how many segments, those without lists included, and documents there are.
     catalogue : number of documents that could have been shown; NaN where it was not said.
     """
 
-    def __init__(self, query: Array, shown: Array, n_queries: int, catalogue: float = np.nan) -> None:
-        self.shown, self.catalogue = shown, catalogue
-        super().__init__(query, n_queries)
+    def __init__(
+        self, segment: Array, document: Array, weight: Array | None, shape: tuple[int, int], catalogue: float = np.nan
+    ) -> None:
+        self._cell = document if shape[0] == 1 else segment * shape[1] + document
+        self._weight, self._shape, self.n_queries, self.catalogue = weight, shape, shape[0], catalogue
 
-    @classmethod
-    def of_results(
-        cls, segment: Array, document: Array, weight: Array | None, shape: tuple[int, int], catalogue: float
-    ) -> Lists:
-        """Count the results of lists.
-
-        Parameters
-        ----------
-        segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
-        shape : how many segments and documents there are.
-        """
-        cell = document if shape[0] == 1 else segment * shape[1] + document
-        size = shape[0] * shape[1]
+    @cached_property
+    def _counted(self) -> tuple[Array, Array]:
+        """The cells of a segment and a document that are shown, ascending, and how often, shape (documents,) each."""
+        cell, size, there = self._cell, self._shape[0] * self._shape[1], None
         if size > 4 * len(cell) + ROOM:
             there, cell = np.unique(cell, return_inverse=True)
-            shown = np.bincount(cell, weight, len(there))
-        else:
-            shown = np.bincount(cell, weight, size)
-            there = np.flatnonzero(shown)
-            shown = shown[there]
-        some = shown > 0  # where a query weighs 0, its list counts for nothing
-        return cls(there[some] // max(shape[1], 1), shown[some].astype(np.float64), shape[0], catalogue)
+        shown = np.bincount(cell, self._weight, size if there is None else len(there))
+        some = np.flatnonzero(shown > 0)  # where a query weighs 0, its list counts for nothing
+        return some if there is None else there[some], shown[some]
+
+    @kept
+    def query(self) -> Array:
+        """The segment of each document that is shown there, ascending, shape (documents,)."""
+        return self._counted[0] // max(self._shape[1], 1)
+
+    @kept
+    def shown(self) -> Array:
+        """In how many lists of its segment it stands, times the weights of their queries, shape (documents,)."""
+        return self._counted[1].astype(np.float64)
 
     @kept
     def rising(self) -> Array:

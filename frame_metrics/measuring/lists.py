@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes, numbers
+from frame_metrics.data.blocks import codes, n_different, numbers
 from frame_metrics.data.ids import in_common_type
-from frame_metrics.data.log import Block
+from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
 from frame_metrics.inputs import Array, Lists, Ranking
 from frame_metrics.inputs.lists import ROOM
@@ -35,6 +35,7 @@ class Results:
     doc: Array  # the number of its document; before these are numbered its row in the log
     size: int = 0  # what is above all numbers of documents
     catalogue: float = np.nan  # number of documents that could be shown; NaN where it was not said
+    different: int | None = None  # documents, where no more is asked of all results; None where they are numbered
 
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return what a metric reads.
@@ -45,10 +46,14 @@ class Results:
         n : number of segments.
         weight : of each list's query, shape (rankings,).
         """
+        if self.different is not None:
+            lists = Lists(segment, self.doc, None, (1, 0), self.catalogue)
+            lists.count = np.array([self.different])
+            return lists
         seen = (segment >= 0) & (self.rank <= (metric.k or EVERY))
         some = slice(None) if seen.all() else np.flatnonzero(seen)
         each = None if weight is None else weight[self.ranking[some]]
-        return Lists.of_results(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
+        return Lists(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
     def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
         """Return values in groups of lists, how many lists they rest on, and which are undefined, as averages have it.
@@ -93,6 +98,13 @@ def results_of(block: Block, run: Ranking, deep: int) -> Results:
     return Results(ranking, rank, block.rows.frame_rows(block.log.grid.rankings, row))
 
 
+def every(log: Log) -> Results:
+    """Return all rows of a log as results, at whatever rank."""
+    rankings = log.grid.rankings
+    ranking = np.repeat(np.arange(len(rankings.lengths)), rankings.lengths)
+    return Results(ranking, np.ones(len(ranking), np.int64), rankings.rows_of(np.arange(len(ranking))))
+
+
 def together(blocks: Sequence[Results]) -> Results:
     """Return the results of all blocks."""
     none = np.zeros(0, np.int64)
@@ -108,13 +120,16 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
     return numbered(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
 
 
-def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True) -> Results:
+def numbered(
+    results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True, by: pl.Series | None = None
+) -> Results:
     """Return results with the numbers of their documents, and how many there could be.
 
     Parameters
     ----------
     docs : the documents of the log's rows.
     apart : whether they are numbered as the results show them, and not as they stand in the log.
+    by : hashes of ``docs``, where no more is asked than how many of them are different; None where they are numbered.
 
     Raises
     ------
@@ -122,10 +137,13 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool =
         The catalogue lacks some of them.
     """
     shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
-    doc = numbers(shown).to_numpy() if apart else numbers(docs).to_numpy()[results.doc]
-    if doc.max(initial=0) > 4 * len(doc) + ROOM:
-        doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
-    found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
+    if by is not None:
+        found = replace(results, different=n_different(docs, by))
+    else:
+        doc = numbers(shown).to_numpy() if apart else numbers(docs).to_numpy()[results.doc]
+        if doc.max(initial=0) > 4 * len(doc) + ROOM:
+            doc = codes(pl.DataFrame({"doc": doc}), ["doc"])[0]
+        found = replace(results, doc=doc, size=int(doc.max(initial=-1)) + 1)
     if catalogue is None:
         return found
     if isinstance(catalogue, pl.Series):
@@ -137,6 +155,6 @@ def numbered(results: Results, docs: pl.Series, catalogue: Any, *, apart: bool =
                 f"catalogue=: {len(strange)} of {len(own)} documents that the lists show are not in it, as "
                 f"{listed(strange.head(3).to_list())}; add them, or drop their rows"
             )
-    elif (n := np.count_nonzero(np.bincount(doc))) > catalogue:
+    elif (n := found.different or np.count_nonzero(np.bincount(found.doc))) > catalogue:
         raise BadValueError(f"catalogue={catalogue:g} documents, and the lists show {n} different ones; say how many")
     return replace(found, catalogue=float(catalogue))

@@ -15,7 +15,7 @@ from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
-from frame_metrics.measuring.lists import Results, depth_of, numbered, results_of, together
+from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging
@@ -140,7 +140,10 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
         return found
     # Most rows are numbered faster as they stand, but floats, which weights make of counts, are added up in one order.
     apart = found.weight is not None or 2 * len(found.shown.doc) < len(log.table)
-    return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart))
+    more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
+    counted = len(found.shown.doc) == len(log.table) < 2**32 and not (more or apart or log.columns.groups)
+    by = log.table.get_column("hash", default=None) if counted else None
+    return replace(found, shown=numbered(found.shown, log.table["doc"], log.conventions.catalogue, apart=apart, by=by))
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
@@ -164,7 +167,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         for name, metric in strict:
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
-        if deep is not None:
+        if deep is not None and ordered:
             listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
         evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
@@ -172,10 +175,14 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
             check_known(run, rel, log)
             _fill(measured, wanted, run, block)
 
-    log.each_block(work, busy=True, alike=deep is not None)
+    # Of whole lists together no order is looked at, but for what is not retrieved, or is shown after a gap; weights are
+    # added up in it, and documents that the catalogue lacks are named in it.
+    ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
+    ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
+    log.each_block(work, busy=True, alike=deep is not None if ordered else None)
     if deep is None and not (columns.weight or columns.cluster):
         return measured
-    shown = None if deep is None else together([listed[at] for at in sorted(listed)])
+    shown = None if deep is None else together([listed[at] for at in sorted(listed)]) if ordered else every(log)
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 

@@ -40,7 +40,6 @@ from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 # Columns that our metrics read of roles of documents, as no user's is called: the role stands before the sign.
 OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
-ONE_LIST = Lists(np.zeros(1, int), np.ones(1), 1)
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
@@ -348,7 +347,7 @@ class Metric:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
         "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of
-        scores, "catalogue" of lists, and "max_grade" where it is not given.
+        scores, "catalogue" of lists and how "often" these show documents, and "max_grade" where it is not given.
         """
         return self._tried[0]
 
@@ -364,7 +363,10 @@ class Metric:
         if self.input in (Classes, TwoRankings):
             return frozenset(), ()
         if self.input is Lists:  # undefined without the catalogue, where it is read
-            return frozenset(["catalogue"] * bool(np.isnan(self.compute(ONE_LIST))[0])), ()
+            one = Lists(np.zeros(1, int), np.zeros(1, int), None, (1, 1))
+            one.count = np.ones(1, int)
+            lacks = ["catalogue"] * bool(np.isnan(self.compute(one))[0])
+            return frozenset(lacks + ["often"] * ("_counted" in vars(one))), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)

@@ -16,7 +16,7 @@ import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, Ranking, metric
 from helpers import KINDS, as_kind, as_polars, error
-from inside import in_pieces, read_text, small_blocks, threads
+from inside import in_pieces, n_different, read_text, small_blocks, threads
 
 TOGETHER = ("catalogue_coverage@2", "distributional_coverage@3", "catalogue_gini@2", "distributional_coverage@9")
 EACH = ("novelty@2", "average_popularity", "exposure_share(of='a')@2", "exposure_share(of='b', attention='equal')")
@@ -577,3 +577,35 @@ def test_engines_have_them_too(engine: str) -> None:
         table = found.pl() if engine == "duckdb" else pl.from_pandas(found.compute())
         expected = getattr(wanted, verb)(*metrics, **few if verb == "compare" else {})
         pl_testing.assert_frame_equal(table, expected, check_dtypes=False, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt8, pl.Int128, pl.String, pl.Categorical, pl.Float64, pl.Date])
+@pytest.mark.parametrize("told_apart", [0, 1, 7, 2**32 - 1])
+def test_values_are_counted_where_hashes_agree(kind: Any, told_apart: int) -> None:
+    """Different values with one hash are told apart, whatever stands between them."""
+    rng = random.Random(told_apart)
+    values = pl.Series([rng.randint(0, 200) for _ in range(900)]).cast(
+        pl.String if kind == pl.Categorical else pl.Int32
+    )
+    hashes = values.hash().cast(pl.UInt32, wrap_numerical=True) & told_apart
+    assert n_different(values.cast(kind), hashes) == values.n_unique()
+    assert n_different(values[:1].cast(kind), hashes[:1]) == 1
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Int64, pl.Duration])
+def test_whole_lists_need_no_order(kind: Any) -> None:
+    """Many shuffled lists are counted as they stand, with equal scores of documents that have no text either."""
+    rng = random.Random(0)
+    rows = [(query, doc, rng.randint(0, 3) / 4) for query in range(200) for doc in rng.sample(range(1500), 10)]
+    rng.shuffle(rows)
+    shown = pl.DataFrame(rows, schema=["query", "doc", "score"], orient="row").with_columns(pl.col("doc").cast(kind))
+    irm = shown.irm(query="query", doc="doc", score="score", catalogue=1500)
+    found = irm.evaluate("catalogue_coverage")
+    assert found["value"].item() == shown["doc"].n_unique() / 1500
+    assert found.row(0) == irm.evaluate("catalogue_coverage", "item_entropy").row(0)
+    with pytest.raises(BadValueError, match="catalogue=2 documents"):
+        irm(catalogue=2).evaluate("catalogue_coverage")
+    rows[7] = (*rows[7][:2], inf)
+    bad = shown.with_columns(score=pl.Series([row[2] for row in rows]))
+    with pytest.raises(BadValueError, match="score: 1 of 2000 rows is infinite"):
+        bad.irm(query="query", doc="doc", score="score", catalogue=1500).evaluate("catalogue_coverage")

@@ -53,7 +53,7 @@ def lists_compared(
         n = len(exchange)
         placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
         every = None if weight is None else np.tile(weight, n)
-        lists = Lists.of_results(placed.ravel(), np.tile(doc, n), every, (2 * n, shown.size), shown.catalogue)
+        lists = Lists(placed.ravel(), np.tile(doc, n), every, (2 * n, shown.size), shown.catalogue)
         return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
     value, base = values(np.zeros((1, units), np.int64))[0].T
