@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.stats.significance import CLOSE
 
 
 def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
@@ -46,6 +47,7 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
     means = [mean(side) for side in (one, other)]
     spread = sum(mean((side - of[pair]) ** 2) for side, of in zip((one, other), means, strict=True))
     by_chance = spread + (means[0] - means[1]) ** 2
+    by_chance[by_chance < (CLOSE * np.abs(one).max(initial=0)) ** 2] = 0  # which adding floats leaves of one grade
     return ratio(by_chance - mean((one - other) ** 2), by_chance)
 
 
@@ -61,10 +63,10 @@ class Judgments:
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """The values that were given, and of each document with one of them both, by number, and how often it was."""
+        """Values that were given, less the least; of each document with one of them both, by number, and how often."""
         values, code = np.unique(self.value, return_inverse=True)
         cells, many = np.unique(self.document * len(values) + code, return_counts=True)
-        return values, *np.divmod(cells, len(values)), many
+        return values - values[:1], *np.divmod(cells, len(values)), many
 
     def measures(self, times: Array) -> dict[str, Array]:
         """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).
@@ -112,5 +114,6 @@ class Judgments:
             apart = size * (size - 1) - alike
             differ = total**2 - (counted**2).sum(axis=1)
         observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
+        differ = np.where((counted > 0).sum(axis=1) > 1, differ, 0)  # and not what adding floats leaves
         found["alpha"] = 1 - ratio(observed * total * (total - 1), differ)
         return {"equal": equal} | found

@@ -151,6 +151,20 @@ def test_annotators_come_back_in_their_own_type(kind: str) -> None:
     assert plan.collect().select("annotator", "other").rows() == [(9, 10), (None, None)]
 
 
+@pytest.mark.parametrize("one", [0.1, 0.7, 1 / 3])
+def test_of_one_grade_alone_chance_leaves_nothing(one: float) -> None:
+    """Sums of such grades are rounded, and what that leaves is no difference."""
+    found = as_polars(judged(dict.fromkeys("abc", [one] * 7)).agreement())
+    assert found.select("kappa", "weighted_kappa", "ac1", "fleiss_kappa", "alpha").null_count().row(0) == (4,) * 5
+
+
+def test_alpha_of_grades_far_from_zero() -> None:
+    """Only how far grades are apart counts."""
+    near = {who: [one and one / 10 for one in side] for who, side in OBSERVED.items()}
+    far = {who: [one and one + 1e7 for one in side] for who, side in near.items()}
+    assert last(judged(far))["alpha"] == pytest.approx(last(judged(near))["alpha"], abs=1e-6)
+
+
 def test_intervals_draw_queries() -> None:
     """Of documents that are alike within their query the interval is that of the queries; one query has none."""
     one, other = [0, 1] * 20, [0, 1] * 10 + [1, 0] * 10
