@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +84,8 @@ class Decisions:
         if self.own["n_undefined"]:
             alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
             n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
-            # Of other queries, where undefined ones are left out; classes and the value itself are none of the rows.
-            every = self.own["n"] if unit == "queries" and self.own["n"] >= n else None
+            # Classes and the value itself are none of the rows.
+            every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
             system = None if alike else self.best
             yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n, unit), unit=unit)
         yield from self._calibrated()
@@ -111,13 +111,16 @@ class Decisions:
         """The values of the columns of segments, as text."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
 
+    @property
+    def _fill(self) -> float | None:
+        """The number that an undefined value of the first metric counts as; None where it is left out."""
+        roles, metric = self.work.irm.roles, self.content.asked[0][1]
+        metric = metric if roles.get("value") is None else replace(metric, undefined=None)
+        return Conventions(undefined=roles.get("undefined")).fill(metric)
+
     def _filled(self, n: int, unit: str) -> str | None:
-        """Words for what becomes of undefined values of the first metric; None for numbers from elsewhere."""
-        metric = self.content.asked[0][1]
-        if self.work.irm.roles.get("value") is not None or not is_known(metric):
-            return None
-        fill = Conventions(undefined=self.work.irm.roles.get("undefined")).fill(metric)
-        many = n != 1
+        """Words for what becomes of undefined values of the first metric."""
+        fill, many = self._fill, n != 1
         if fill is None:
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
@@ -253,15 +256,16 @@ class Decisions:
     def _segments(self) -> Iterator[Said]:
         """The segment that is farthest from all, and a trend, by intervals that hold for all segments together."""
         frame, ci = self.content.segments, self.content.ci
-        if frame is None or ci is None or self._series() > SERIES:
-            return
+        if frame is None or ci is None or self.content.asked[0][1].summed or self._series() > SERIES:
+            return  # a sum over the queries of a segment says how many they are
         n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
         if not 2 <= n <= SEGMENTS:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
         found = self._quietly(self.work.each(self.work.irm).evaluate, self.content.first, ci=level, resamples=draws)
         rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
-        rows, whole = [row for row in rows if row["ci_low"] is not None and row["n"] >= LEAST], self.own["value"]
+        rows = [self._widened(row, level) for row in rows if row["ci_low"] is not None and row["n"] >= LEAST]
+        whole = self.own["value"]
         if whole is not None:
             far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
             for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
@@ -271,6 +275,19 @@ class Decisions:
             times = {value_text(row[by]): row for row in rows if row[by] is not None}
             if all(map(TIME.fullmatch, times)):
                 yield from self._trend([times[text] for text in sorted(times)])
+
+    def _widened(self, row: dict[str, Any], level: float) -> dict[str, Any]:
+        """The row of a segment; an interval without width holds what was not seen, where all queries have one value.
+
+        A share of all queries of up to 1 - (a / 2)^(1 / n) may have any other value of the metric, where n have none
+        (Clopper and Pearson). Where weights, clusters or rows without a query leave n open, all may.
+        """
+        if row["ci_low"] < row["ci_high"]:
+            return row
+        columns, (least, most), value = self.work.columns, self.content.asked[0][1].range, row["value"]
+        known = columns.query and not columns.weight and not columns.cluster
+        unseen = 1 - ((1 - level) / 2) ** (1 / row["n"]) if known else 1
+        return row | {"ci_low": value - unseen * (value - least), "ci_high": value + unseen * (most - value)}
 
     def _trend(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
         """The last of several times against the first, where their intervals are apart."""

@@ -130,6 +130,8 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     share = f"{unjudged['share']:.1%}".replace("%", " %")
     assert unjudged["sentence"] == f"{share} of the top 5 are unjudged, on average over queries."
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which counts as 0."
+    (undefined,) = said(irm(undefined="null"), "ndcg@5", about="undefined")
+    assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which is left out."
 
 
 @pytest.mark.parametrize(
@@ -296,6 +298,24 @@ def test_a_segment_of_few_queries_does_not_stand_out() -> None:
         found = irm.summary("precision@5")
         assert found.filter(pl.col("about") == "segment").height == n
         assert found.filter(pl.col("about") == "trend").height == n
+
+
+@pytest.mark.parametrize(("others", "high"), [(0.96, None), (0.5, 1.0)])
+def test_queries_that_are_all_alike_leave_open_what_was_not_seen(others: float, high: float | None) -> None:
+    """Thirty successes are common where one search in twenty-five fails; where every second does, they tell."""
+    found = [1.0] * 30 + [float(i < others * 50) for i in range(50)] * 2
+    frame = pl.DataFrame({"query": range(130), "success": found, "part": ["a"] * 30 + ["b", "c"] * 50})
+    named = said(frame.irm(value="success", by="part"), about="segment")
+    assert [row["ci_high"] for row in named if row["of"] == "part = a"] == ([] if high is None else [high])
+    for row in named:
+        if row["of"] == "part = a":
+            assert row["ci_low"] == pytest.approx((0.05 / 3 / 2) ** (1 / 30))
+
+
+def test_a_sum_does_not_stand_out() -> None:
+    """A count of a segment is less than that of all, and falls where fewer queries are asked."""
+    log = runs(1, 120, a=1.0).with_columns(day=pl.date(2026, 1, 1 + pl.col("query").sqrt().cast(pl.Int64) // 3))
+    assert not {"segment", "trend"} & {*log.irm(by="day").summary("num_rel")["about"]}
 
 
 def test_findings_are_of_what_the_metrics_read() -> None:
