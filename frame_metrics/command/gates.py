@@ -27,7 +27,7 @@ class Outcome:
     name: str  # of the gate, and the row
     told: str  # the numbers, as they are printed
     failed: bool
-    noted: str | None = None  # what is said where it passes
+    noted: str = ""  # what is said where it passes
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -99,15 +99,17 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
             continue
         most = _n_queries(row, evaluated)
         lacking = most - row["n"]
-        unsaved = f"{lacking} of {most} queries have no saved number" if lacking > 0 else None
+        unsaved = f"{lacking} of {most} queries have no saved number" if lacking > 0 else ""
         if 2 * row["n"] < most:
             yield Outcome(name, f"{metric} cannot be compared{where}: {unsaved}, and at most half may", True)
             continue
-        failed = difference * metric_of(metric).sign < 0 and p <= alpha
+        own = metric_of(metric)
+        failed = difference * own.sign < 0 and p <= alpha
         told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: a difference of "
         told += f"{_number(difference)}, p = {_number(p)}, {'' if failed else 'not '}worse at level {_number(alpha)}"
-        noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else None
-        yield Outcome(name, f"{told}; {unsaved}" if unsaved else told, failed, noted)
+        taken = f"{metric} has no direction that is known, and less of it counts as worse" * (own.higher is None)
+        noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
+        yield Outcome(name, "; ".join(filter(None, (told, unsaved, taken))), failed, "; ".join(filter(None, noted)))
 
 
 def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:

@@ -161,6 +161,16 @@ def test_worse_is_by_the_direction_of_the_metric(capsys: Captured) -> None:
     assert called(capsys, "evaluate", "log.parquet", *metric, "--fail-if-worse-than", "bad.parquet")[0] == 0
 
 
+def test_worse_of_no_known_direction_says_so(capsys: Captured) -> None:
+    """Nothing says whether more of a latency is better: the gate tells what it took it for, passed or failed."""
+    for name, more in (("fast.csv", 0), ("slow.csv", 1)):
+        pl.DataFrame({"query": range(20), "latency": [i + more for i in range(20)]}).write_csv(name)
+    told = "latency has no direction that is known, and less of it counts as worse"
+    for new, old, code in (("slow.csv", "fast.csv", 0), ("fast.csv", "slow.csv", 1)):
+        found, _, said = called(capsys, "compare", new, "--value", "latency", "--fail-if-worse-than", old)
+        assert (found, said[0].endswith(told)) == (code, True)
+
+
 def test_no_query_to_compare_fails(capsys: Captured) -> None:
     """A segment without a saved number fails, since nothing says that it is as good."""
     ranked().filter(device="desktop").write_parquet("then.parquet")
