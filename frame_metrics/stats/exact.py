@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import erfc, exp, lgamma, log, sqrt
 from statistics import NormalDist
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from frame_metrics.inputs import Array
 
 EQUAL = 1e-7  # probabilities nearer than this share of each other are equal: each is a sum of logarithms
-MANY = 1_000_000  # units from which on the chi-square test stands for an exact one, which looks at every count
+FAR = (40, 1000)  # standard deviations from the mean, and more, beyond which a probability is 0
 
 
 def mcnemar(wins: float, losses: float) -> float:
@@ -26,13 +27,7 @@ def mcnemar(wins: float, losses: float) -> float:
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
     Psychometrika 12(2), 1947.
     """
-    n, least = int(wins + losses), int(min(wins, losses))
-    if 2 * least >= n:
-        return 1.0
-    place = np.arange(1, least + 1)
-    ways = np.append(0.0, np.cumsum(np.log((n - place + 1) / place)))  # logarithms
-    top = ways.max()
-    return min(1.0, exp(log(np.exp(ways - top).sum()) + top - (n - 1) * log(2)))
+    return binomial(int(wins), int(wins + losses), 0.5)
 
 
 def fisher(table: Array) -> float:
@@ -45,11 +40,14 @@ def fisher(table: Array) -> float:
     Source: R. A. Fisher, The logic of inductive inference, Journal of the Royal Statistical Society 98(1), 1935.
     """
     (a, b), (c, d) = (int(count) for count in table[0]), (int(count) for count in table[1])
-    row, rest, column = a + b, c + d, a + c
-    low, high = max(0, column - rest), min(row, column)
-    x = np.arange(low, high, dtype=np.float64)
-    steps = np.log((row - x) * (column - x) / ((x + 1) * (rest - column + x + 1)))
-    return _no_likelier(steps, a - low)
+    row, rest, column, other = a + b, c + d, a + c, b + d
+    mean = row * column / max(row + rest, 1)
+    spread = sqrt(mean * rest / max(row + rest, 1) * other / max(row + rest - 1, 1))
+
+    def step(x: Array) -> Array:
+        return np.log((row - x) * (column - x) / ((x + 1) * (rest - column + x + 1)))
+
+    return _no_likelier(step, a, (max(0, column - rest), min(row, column)), mean, spread)
 
 
 def binomial(count: int, n: int, share: float) -> float:
@@ -59,15 +57,25 @@ def binomial(count: int, n: int, share: float) -> float:
     ----------
     share : the expected one, between 0 and 1.
     """
-    x = np.arange(n, dtype=np.float64)
-    return _no_likelier(np.log((n - x) / (x + 1) * (share / (1 - share))), count)
+    mean = n * share
+    odds = share / (1 - share)
+    return _no_likelier(lambda x: np.log((n - x) / (x + 1) * odds), count, (0, n), mean, sqrt(mean * (1 - share)))
 
 
-def _no_likelier(steps: Array, at: int) -> float:
-    """The probability of outcomes no likelier than one, by the logarithm of each one's ratio to the one before it."""
-    each = np.append(0.0, np.cumsum(steps))  # logarithms of what is proportional to the probability of each outcome
-    share = np.exp(each - each.max())
-    return float(share[share <= share[at] * (1 + EQUAL)].sum() / share.sum())
+def _no_likelier(step: Callable[[Array], Array], at: int, ends: tuple[int, int], mean: float, spread: float) -> float:
+    """The probability of outcomes no likelier than one, of whole numbers; those beyond FAR have none that floats hold.
+
+    Parameters
+    ----------
+    step : the logarithm of the ratio of the probability of x + 1 to that of x.
+    """
+    far = FAR[0] * spread + FAR[1]
+    low, high = max(ends[0], int(mean - far)), min(ends[1], int(mean + far))
+    if not low <= at <= high:
+        return 0.0
+    each = np.append(0.0, np.cumsum(step(np.arange(low, high, dtype=np.float64))))
+    share = np.exp(each - each.max())  # proportional to the probability of each outcome
+    return float(share[share <= share[at - low] * (1 + EQUAL)].sum() / share.sum())
 
 
 def normal(difference: float, variance: float) -> float:
@@ -124,11 +132,9 @@ def chi_square(counts: Array, shares: Array) -> float:
 def split_exactly(counts: Array, shares: Array) -> float:
     """Return a p-value that units fall to groups by these shares, which holds for few units and rare groups too.
 
-    It is the exact binomial test of each group against the others, corrected for the number of groups, and beyond a
-    million units the chi-square test. The parameters are those of ``chi_square``.
+    It is the exact binomial test of each group against the others, corrected for the number of groups. The parameters
+    are those of ``chi_square``.
     """
     n = int(counts.sum())
-    if n > MANY:
-        return chi_square(counts, shares)
     groups = range(len(counts) if len(counts) > 2 else 1)  # of two groups one says all
     return min(1.0, len(groups) * min(binomial(int(counts[i]), n, float(shares[i])) for i in groups))

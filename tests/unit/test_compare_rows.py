@@ -136,6 +136,17 @@ def test_mcnemar_of_many_rows_is_scipys(n: int) -> None:
         assert mcnemar(n - losses, losses) == pytest.approx(expected, rel=1e-7, abs=1e-300)
 
 
+def test_exact_tests_of_ten_billion_rows() -> None:
+    """Only outcomes near the mean are looked at; there the normal distribution says the same."""
+    n = 5_000_000_000
+    cases = pl.DataFrame({"doc": [*"abcd"], "label": [1, 1, 0, 0], "n": [n + 200_000, n, n, n]})
+    irm = cases.with_columns(predicted=pl.Series([1, 0, 1, 0])).irm(count="n", query=None)
+    (row,) = irm.compare("informedness", against="chance", resamples=2).to_dicts()
+    assert row["p_value"] == pytest.approx(erfc(200_000 / sqrt(4 * n) / sqrt(2)), rel=1e-3)
+    assert mcnemar(n + 100_000, n) == pytest.approx(erfc(100_000 / sqrt(2 * n) / sqrt(2)), rel=1e-3)
+    assert mcnemar(3 * n, n) == 0
+
+
 @pytest.mark.slow
 def test_mcnemar_is_that_of_statsmodels() -> None:
     """The exact test of statsmodels has the same p-value."""
