@@ -115,3 +115,18 @@ def test_an_own_metric_has_the_direction_that_it_declares() -> None:
 
     found = of_two_queries().irm(system="run").compare(share_of_waste, some_share, baseline="good")
     assert found.select(COUNTS).rows() == [(0, 0, 2), (2, 0, 0)]
+
+
+def test_the_order_in_which_a_sum_is_rounded_wins_nothing() -> None:
+    """1/2 + 2/5 + 3/6 + 4/12 and 1/3 + 2/4 + 3/6 + 4/10 are one sum, and so is the mean of eleven precisions."""
+    for metric, ranks in (("ap", ([2, 5, 6, 12], [3, 4, 6, 10])), ("iprec_avg", ([1, 5, 9, 10], [2, 3, 5, 12]))):
+        rows = [
+            (system, rank, int(rank in some)) for system, some in zip("ab", ranks, strict=True) for rank in range(1, 13)
+        ]
+        log = pl.DataFrame(rows, schema=["system", "rank", "label"], orient="row").with_columns(query=1)
+        irm = log.irm(system="system", rank="rank")
+        one, other = irm.per_query(metric)["value"]
+        assert one != other
+        (row,) = irm.compare(metric, test="sign").to_dicts()
+        assert (row["wins"], row["ties"], row["losses"], row["p_value"]) == (0, 1, 0, 1)
+        assert irm.compare(metric, per_query=True)["difference"].to_list() == [0]

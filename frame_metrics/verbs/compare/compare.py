@@ -36,6 +36,7 @@ from frame_metrics.verbs.compare.rows import rows_compared
 
 OF_SOURCE = {"rows": rows_compared, "rows of arms": arm_rows_compared, "proxies": proxied}
 WINS = ("wins", "ties", "losses")
+ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
@@ -127,11 +128,12 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         compared = values.compared(i, pairs, options.unanswered, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
-            row = _described(value, base, values.weights(use), metric.sign) | {"test": options.test}
+            difference = _apart(value, base)
+            row = _described(value, base, difference * metric.sign, values.weights(use)) | {"test": options.test}
             row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
             counted = ~values.left_out(i, pair, options.unanswered)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
-            moved = np.sign(value - base) * metric.sign / 2 if options.of == "teams" else value - base
+            moved = np.sign(difference) * metric.sign / 2 if options.of == "teams" else difference
             groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:
@@ -155,13 +157,18 @@ def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
         row.update((name, float(found[i])) for name, found in inferred.items())
 
 
-def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Row:
-    """Means of two systems on the same queries, their difference, and how often it has the sign of the better one."""
-    difference, n = value - base, len(value)
-    better = difference * sign
+def _apart(value: Array, base: Array) -> Array:
+    """Return differences of values, 0 where both are one sum but for the order in which it was rounded."""
+    difference = value - base
+    return np.where(np.abs(difference) < ROUNDED * np.abs(base), 0, difference)
+
+
+def _described(value: Array, base: Array, better: Array, weight: Array | None) -> Row:
+    """Means of two systems on the same queries, their difference, and how often it is ``better``, which is above 0."""
+    n = len(value)
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
-        each = np.stack([value, base, difference, np.sign(better) / 2])
+        each = np.stack([value, base, value - base, np.sign(better) / 2])
         row |= zip(
             (*EACH, "preference"), map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True
         )
@@ -216,5 +223,5 @@ def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
         values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)
-    columns = dict(zip(EACH, map(number, (value, base, value - base)), strict=True))
+    columns = dict(zip(EACH, map(number, (value, base, _apart(value, base))), strict=True))
     return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))
