@@ -129,7 +129,8 @@ def _difference(said: Said) -> str:
     if said.wins == said.losses == 0:
         return f"{pair} have the same {said.metric}{_at(said)} in each of {_counted(said)}: {number_text(said.value)}."
     if not said.told:
-        shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}"
+        single = " in a single test" if said.correction else ""  # mde knows of no other tests
+        shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}{single}"
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # the test says less than the interval, as where many pairs are tested
         return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."

@@ -108,6 +108,14 @@ def test_a_difference_has_the_sign_that_compare_gives_it(metric: str, baseline: 
     assert f"{row['run']} {verb} {row['baseline']}: " in row["sentence"]
 
 
+def test_of_several_pairs_what_would_show_is_of_a_single_test() -> None:
+    """The smallest difference that a sample detects is at the level of one test, and p is corrected for all."""
+    for systems, ending in ((2, "."), (3, " in a single test.")):
+        irm = runs(3, 30, **dict.fromkeys("abc"[:systems], 0.5)).irm(system="run")
+        (row,) = said(irm, "ndcg@5")
+        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f}{ending}")
+
+
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String])
 def test_systems_that_are_numbers_are_called_systems(kind: Any) -> None:
     """Beside figures a bare number would be read as one of them."""
