@@ -114,6 +114,6 @@ class Judgments:
             apart = size * (size - 1) - alike
             differ = total**2 - (counted**2).sum(axis=1)
         observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
-        differ = np.where((counted > 0).sum(axis=1) > 1, differ, 0)  # and not what adding floats leaves
-        found["alpha"] = 1 - ratio(observed * total * (total - 1), differ)
+        some = (counted > 0).sum(axis=1) > 1  # of one value alone there is no difference, but what adding floats leaves
+        found["alpha"] = 1 - ratio(observed * total * (total - 1), differ * some)
         return {"equal": equal} | found
