@@ -214,12 +214,12 @@ def test_two_runs_are_the_same(test: str) -> None:
     assert other.drop(drawn).equals(first.drop(drawn))
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("per_query", [False, True])
-def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
-    """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
+@pytest.mark.parametrize("test", [*TESTS, None])
+def test_every_kind_of_frame_gives_the_same(kind: str, test: str | None) -> None:
+    """polars, lazy, pandas and Arrow frames give the same numbers, or differences, in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
-    options: dict[str, Any] = {"test": test, "permutations": 500, "resamples": 100, "per_query": per_query}
+    options: dict[str, Any] = {"test": test} if test else {"per_query": True}
+    options |= {"permutations": 500, "resamples": 100}
     roles: dict[str, Any] = {"system": "system", "doc": "doc", "by": "part"}
     expected = IRM(frame, **roles).compare("cg", "rr", **options)
     given = as_kind(frame, kind)
@@ -227,7 +227,7 @@ def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: boo
     assert type(found) is type(given)
     read = as_polars(found)
     assert read.columns == expected.columns
-    names = ["part", "system", "baseline", "metric", *(["query"] if per_query else ["test", "correction"])]
+    names = ["part", "system", "baseline", "metric", *(["test", "correction"] if test else ["query"])]
     assert read.select(pl.col(names).cast(pl.String)).equals(expected.select(names))
     numbers = [name for name in expected.columns if name not in names]
     cast = [frame.select(pl.col(numbers).cast(pl.Float64).fill_nan(None)) for frame in (read, expected)]
@@ -997,17 +997,17 @@ def plans() -> Iterator[tuple[str, IRM[pl.LazyFrame], dict[str, Any]]]:
     yield "plain", IRM(frame, system="system", doc="doc"), {}
     yield "by", IRM(frame, system="system", doc="doc", by=["part", "day"]), {}
     yield "enum", IRM(enum, system="system", doc="doc"), {"baseline": "b"}
-    yield "judged", IRM(frame.drop("grade"), system="system", doc="doc").judge(qrels), {"test": "tukey"}
+    yield "judged", IRM(frame.drop("grade"), system="system", doc="doc").judge(qrels), {}
     yield "two query columns", IRM(frame, query=["day", "query"], system="system", doc="doc"), {}
 
 
-@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.parametrize("more", [{}, {"per_query": True}, {"test": "tukey"}], ids=str)
 @pytest.mark.parametrize(("irm", "options"), [p[1:] for p in plans()], ids=[p[0] for p in plans()])
 def test_the_schema_of_a_plan_is_that_of_its_result(
-    irm: IRM[pl.LazyFrame], options: dict[str, Any], per_query: bool
+    irm: IRM[pl.LazyFrame], options: dict[str, Any], more: dict[str, Any]
 ) -> None:
     """A lazy comparison knows its columns and types before anything is read."""
-    plan = irm.compare("cg", "precision@2", per_query=per_query, **options)
+    plan = irm.compare("cg", "precision@2", **options, **more)
     assert isinstance(plan, pl.LazyFrame)
     assert plan.collect_schema() == plan.collect().schema
 
