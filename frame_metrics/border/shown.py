@@ -50,7 +50,7 @@ def show(frame: Any) -> None:
         1  rr           0.0  True
     >>> frame_metrics.show(log.irm.audit())
     warning  queries without relevant documents: 1 (1 of all), for example 1
-        metrics that divide by the relevant documents are undefined; undefined= says what they become
+        metrics that divide by the number of relevant documents are undefined; undefined= sets what they count as
     ...
     """
     table = here(frame)

@@ -123,7 +123,7 @@ def test_queries_are_distinct_whatever_the_systems() -> None:
         found = irm.audit().filter(pl.col("check").is_in(["queries without relevant documents", "queries"]))
         assert found["n"].to_list() == [2, 2]
         assert found["share"].to_list() == [1, 1]
-        assert ", in one ranking at least" in found["message"][0]
+        assert ", in at least one ranking" in found["message"][0]
         assert irm.audit().filter(check="ideal from the results alone")["n"].item() == 4 * (len(frame) // len(log))
 
 

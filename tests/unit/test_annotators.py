@@ -354,7 +354,7 @@ def test_audit_counts_the_documents_that_several_judged() -> None:
     again = found["documents judged more than once"]
     assert (again["n"], again["share"], again["example"]) == (2, 2 / 3, "q, x")
     assert again["message"] == (
-        "documents with several judgments, which differ for 2 of them; several='majority' makes one of them"
+        "documents with several judgments, which differ for 2 of them; several='majority' combines them"
     )
     tied = found["documents without a majority"]
     assert (tied["severity"], tied["n"], tied["share"], tied["example"]) == ("info", 1, 0.5, "q, z")
@@ -377,7 +377,8 @@ def test_audit_reads_judgments_that_differ_before_a_rule_is_said() -> None:
         "n": 2,
         "share": 1.0,
         "example": "q, x",
-        "message": "other verbs raise for them: say several= in judge(); what is told here is that of the majority",
+        "message": "these have different judgments, so other verbs raise an error: combine them with several= in judge"
+        "(). This audit takes the majority",
     }
     assert agreed(irm) == agreed(RUN.irm.judge(JUDGED, grade="rating", annotator="rater", several="max"))
     said = {"documents judged in two ways", "documents without a majority"}
@@ -411,8 +412,8 @@ def test_audit_warns_of_annotators_who_agree_by_chance() -> None:
     odd = of_two([0, 1] * 5, [1, 0] * 5).audit().filter(check=check).rows(named=True)
     assert [(row["severity"], row["n"], row["share"], row["example"]) for row in odd] == [("warning", 1, 1.0, "a, b")]
     assert odd[0]["message"] == (
-        "these both judged 10 documents: did they read the same guidelines? agreement() compares them "
-        "(n counts pairs of annotators)"
+        "kappa is not above 0 for the first pair, who both judged 10 documents. Did they read the same guidelines? "
+        "agreement() compares all pairs (n counts pairs of annotators)"
     )
     assert of_two([0, 1] * 4 + [0], [1, 0] * 4 + [1]).audit().filter(check=check).is_empty()
 
@@ -422,7 +423,7 @@ def test_audit_tells_of_annotators_who_never_differ() -> None:
     (row,) = of_two([0, 1] * 5, [0, 1] * 5).audit().filter(check="annotators who never differ").rows(named=True)
     assert (row["severity"], row["n"], row["example"]) == ("info", 1, "a, b")
     assert row["message"] == (
-        "these gave equal judgments to all 10 documents that both judged: did each judge alone? "
+        "the first pair gave equal judgments to all 10 documents that both judged. Did each of them judge alone? "
         "(n counts pairs of annotators)"
     )
     assert "annotators who never differ" not in of_two([1] * 12, [1] * 12).audit()["check"].to_list()

@@ -383,7 +383,7 @@ def test_judgments_that_were_chosen_are_counted(kind: Any) -> None:
     row = found(run.irm.judge(of(known)), check)
     assert in_pieces(run.irm.judge(of(known))).audit().collect().filter(check=check).rows(named=True) == [row]
     assert (row["severity"], row["n"], row["share"]) == ("warning", n, n / len(known))
-    assert row["message"].startswith("chosen says that their documents were chosen by what they can move")
+    assert row["message"].startswith("chosen says that their documents were chosen because they can change the result")
     for other in (known.with_columns(chosen=False), known.with_columns(chosen=1), known.drop("chosen")):
         assert check not in run.irm.judge(of(other)).audit()["check"]
     labels = known.select("query", "doc", "chosen")
@@ -447,15 +447,17 @@ def test_a_message_says_what_becomes_of_it() -> None:
     dropped = unjudged_results()(unjudged="drop")
     assert "left out" in found(dropped, "unjudged in the top")["message"]
     assert found(dropped, "unjudged in the top")["n"] == 1
-    equal = "rankings whose equal scores at ranks 10 and 11 are ordered "
-    assert found(tied()(doc=None), "ties across")["message"] == equal + "the worst judgment first"
+    equal = "rankings whose results at ranks 10 and 11 have equal scores; ties= orders them "
+    assert found(tied()(doc=None), "ties across")["message"] == equal + "with the worst judgment first"
     assert found(tied(), "ties across")["message"] == equal + "by document, descending"
     assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
     assert set(get_args(Ties)) <= set(TIE_ORDERS)
-    one = "rankings whose results all have one score, and are ordered "
-    assert found(constant()(ties="best"), "constant")["message"] == one + "the best judgment first"
+    one = "rankings whose results all have the same score; "
+    assert (
+        found(constant()(ties="best"), "constant")["message"] == one + "ties= orders them with the best judgment first"
+    )
     ranked = constant().frame.with_columns(rank=pl.col("score").rank("ordinal").over("query"))
-    assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "by rank"
+    assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "rank orders them"
 
 
 @pytest.mark.parametrize("ranks", [(9, 10), (11, 12), (1, 2)])
@@ -497,7 +499,8 @@ def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) 
         return audit.select("severity", "n", "share", "example", "message").row(0) if len(audit) else None
 
     message = (
-        "rankings whose relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+        "rankings in which only documents that some system retrieved are judged, so recall, ap and ndcg may be too "
+        "high; judge() adds other judgments, and n_relevant the number of relevant documents"
     )
     assert looked(both) == ("info", 4, 1.0, "A, q1", message)
     missed = log(("q1", "d", None, 1)).with_columns(run=pl.lit("B")).cast(dict(both.schema))
@@ -525,8 +528,8 @@ def test_an_accuracy_that_hides_a_recall_of_a_fifth() -> None:
         "n": 1,
         "share": 1.0,
         "example": None,
-        "message": "accuracy is 99.90% with collection_size=, and recall 20.0%: to retrieve nothing has an accuracy of "
-        "99.87%, as few documents are relevant; look at recall, precision and informedness",
+        "message": "accuracy is 99.90% with collection_size=, and recall 20.0%: retrieving nothing has an accuracy of "
+        "99.87%, because few documents are relevant; look at recall, precision and informedness",
     }
     values = irm.evaluate("accuracy", "recall")["value"].to_list()
     assert values == pytest.approx([1 - 103 / 99128, 0.2])
@@ -589,7 +592,7 @@ def test_a_query_that_stands_in_several_segments() -> None:
     check = "queries in several segments"
     irm = asked_again()
     assert checks(irm) == [check]
-    assert "if day says what documents are" in found(irm, check)["message"]
+    assert "If day describes documents" in found(irm, check)["message"]
     assert check not in checks(irm(by=None, doc=None, duplicates=None))
     systems = irm.frame.with_columns(run=pl.when(pl.col("day") == "mo").then(pl.lit("A")).otherwise(pl.lit("B")))
     row = found(systems.irm(by="day", system="run"), check)

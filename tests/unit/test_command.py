@@ -371,7 +371,9 @@ def test_a_terminal_shows_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown == "metric  k  average  value  n  n_undefined\nrr         macro    0.375  4            0\n"
     narrow = on_terminal(monkeypatch, "evaluate", "log.parquet", "rr", columns=20)
     assert narrow.startswith("metric       rr\nk\naverage      macro\nvalue        0.375\n")
-    assert "    rankings whose relevant documents that were not" in on_terminal(monkeypatch, "audit", "log.parquet")
+    assert "    rankings in which only retrieved documents are judged" in on_terminal(
+        monkeypatch, "audit", "log.parquet"
+    )
 
 
 def test_a_terminal_shows_no_parquet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

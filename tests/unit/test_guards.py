@@ -110,8 +110,8 @@ def test_decisions_worse_than_chance() -> None:
         table(tp=0, fp=20, fn=20, tn=0).rename({"label": "spam", "predicted": "guess"}), label="spam", predicted="guess"
     )
     assert irm.audit().filter(check=WORSE)["message"].item() == (
-        "informedness is -1.000, and 0 by chance: guess and spam agree less often than at random; is the other class "
-        "the relevant one (positive=), or are values turned round?"
+        "informedness is -1.000, and chance gives 0: guess and spam agree less often than at random. Is the other "
+        "class the relevant one (positive=), or are the values reversed?"
     )
     turned = IRM(pl.DataFrame({"label": [1, 0] * 20, "score": [0.25, 0.75] * 20}), threshold=0.5)
     assert "score >= 0.5 and label agree less often" in turned.audit().filter(check=WORSE)["message"].item()
@@ -202,12 +202,12 @@ def test_messages_about_classes() -> None:
         for name, frame in frames.items()
     }
     assert messages == {
-        BELOW: "informedness of b is -0.259, and 0 by chance: guess has it less often where animal has it than "
-        "elsewhere; confusion() says what it is taken for",
-        FEW: "c is 4.00% of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see "
-        "it, and the macro average counts it as much as any other; look at per_class()",
-        NEVER: "guess has 'B', and animal never: there are 'a', 'b', 'c'; without rows its precision is 0, and counts "
-        "in macro averages: mend it, or name it with abstain= if it is no decision; did you mean 'b'?",
+        BELOW: "informedness of b is -0.259, and chance gives 0: guess is b less often where animal is b than "
+        "elsewhere; confusion() shows what is predicted instead",
+        FEW: "c is 4.00% of the rows, less than a fifth of an equal share: accuracy and averages weighted by rows "
+        "hardly depend on it, but the macro average counts it as much as any other class; look at per_class()",
+        NEVER: "guess has 'B', which animal never has (there are 'a', 'b', 'c'); without true rows its precision is 0, "
+        "also in macro averages. Correct it, or name it with abstain= if it is no decision; did you mean 'b'?",
     }
 
 
@@ -217,8 +217,8 @@ def test_a_misspelt_class() -> None:
     found = IRM(rows, positive="spam").audit().filter(check=NEVER)
     assert found.select("n", "share", "example").rows() == [(1, 1 / 40, "Spam")]
     assert found["message"].item() == (
-        "predicted has 'Spam', and label never: there are 'ham', 'spam'; it counts as not positive: mend it, or name "
-        "it with abstain= if it is no decision; did you mean 'spam'? (n counts rows)"
+        "predicted has 'Spam', which label never has (there are 'ham', 'spam'); it counts as not positive. Correct it, "
+        "or name it with abstain= if it is no decision; did you mean 'spam'? (n counts rows)"
     )
     assert NEVER not in checks(IRM(rows, positive=["spam", "Spam"]))
     assert NEVER in checks(IRM(rows))
@@ -396,15 +396,16 @@ def test_a_guard_says_what_follows() -> None:
     """Messages say what to look at."""
     messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE, HIDDEN)}
     assert messages == {
-        RARE: "5.00% of the rows are relevant: always saying the same has an accuracy of 95.00%; look at precision, "
-        "recall and informedness",
-        MAJORITY: "accuracy is 58.82%, and that of the most frequent class, always said, 64.71%; look at confusion()",
-        BIAS: "10.00% of the rows are predicted relevant, and 25.00% are; precision and recall then say as much of the "
-        "bias as of the decisions: look at informedness",
-        CHANCE: "roc_auc is 0.250, and 0.5 by chance: relevant rows have lower scores than others, and that is no "
-        "accident; is score a distance, or another class's?",
-        HIDDEN: "accuracy is 92.00%, and recall 41.7%: to predict nothing has an accuracy of 88.00%, as few rows are "
-        "relevant; look at recall, precision and informedness",
+        RARE: "5.00% of the rows are relevant, so giving every row the same answer has an accuracy of 95.00%; look at "
+        "precision, recall and informedness",
+        MAJORITY: "accuracy is 58.82%, less than the 64.71% of always predicting the most frequent class; look at "
+        "confusion()",
+        BIAS: "10.00% of the rows are predicted relevant, but 25.00% are relevant: precision and recall then show "
+        "this difference as much as the quality of the decisions; look at informedness",
+        CHANCE: "roc_auc is 0.250, and chance gives 0.5: relevant rows have lower scores than others, more clearly "
+        "than chance explains. Is score a distance, or the score of another class?",
+        HIDDEN: "accuracy is 92.00%, and recall 41.7%: predicting nothing has an accuracy of 88.00%, because few rows "
+        "are relevant; look at recall, precision and informedness",
     }
 
 
@@ -503,7 +504,8 @@ def test_grades_of_which_none_is_relevant() -> None:
         "n": 2,
         "share": 2 / 3,
         "example": "row 1",
-        "message": "nothing is relevant at rel=2, as the largest is 1; every metric is an error",
+        "message": "nothing is relevant at rel=2, because the largest grade is 1; every metric raises an error: "
+        "set a lower rel=",
     }
     assert "grades that do not reach rel" not in checks(IRM(graded, rel=1))
 

@@ -188,7 +188,9 @@ def test_the_largest_grade_is_named_by_its_word() -> None:
     small = "no grade in grade reaches rel=3 ('Exact'); the largest is 1 ('Complement')"
     assert error(lambda: irm.evaluate("ap"), NotComputableError) == f"ap: {small}"
     assert error(lambda: irm(query=None).evaluate("roc_auc"), NotComputableError).endswith(small)
-    assert irm.audit()["message"][0].startswith("nothing is relevant at rel=3 ('Exact'), as the largest is 1 ('Com")
+    assert irm.audit()["message"][0].startswith(
+        "nothing is relevant at rel=3 ('Exact'), because the largest grade is 1 ('Com"
+    )
     assert error(lambda: irm(rel=1).evaluate("err")) == "err needs max_grade=, the highest grade of the scale: 3"
     said = "ndcg: bounds of unjudged rows need the scale; say max_grade=3"
     assert error(lambda: irm(rel=1).bounds("ndcg", of="unjudged")) == said

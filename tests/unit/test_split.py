@@ -95,8 +95,8 @@ def test_units_are_clusters_where_they_are_named() -> None:
     assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
     assert found[SEVERAL][:3] == ("warning", 10, 10 / 15)
     assert found[SEVERAL][4] == (
-        "clusters (user) that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are "
-        "those of a test, the effect of one is in the other"
+        "clusters (user) that are in more than one arm: compare(paired=False) counts each as one unit; in an online "
+        "test, the effect of one arm is then also in the other"
     )
 
 

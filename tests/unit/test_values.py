@@ -521,7 +521,7 @@ def test_an_audit_of_odd_numbers() -> None:
         "segments of few queries": (2, "a"),
     }
     message = log.audit().filter(check="numbers out of range")["message"][0]
-    assert message.startswith("ndcg@5 lies between 0 and 1, and a number does not")
+    assert message.startswith("ndcg@5 is always between 0 and 1, and these are not")
     assert log.audit().filter(check="numbers that are undefined")["share"][0] == 2 / 14
     again = frame.with_columns(day=pl.Series([*"aabbabb"])).irm(system="s", value="ms", by="day")
     assert found(again)["queries in several segments"] == (1, "2")

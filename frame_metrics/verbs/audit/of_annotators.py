@@ -36,13 +36,15 @@ class Documents(NamedTuple):
 
 @check("error", "documents")
 def documents_judged_in_two_ways(documents: Documents) -> Seen | None:
-    """other verbs raise for them: say several= in judge(); what is told here is that of the majority"""
+    """these have different judgments, so other verbs raise an error: combine them with several= in judge(). This audit
+    takes the majority
+    """
     return documents.seen("differ") if documents.rule is None else None
 
 
 @check("info", "documents")
 def documents_without_a_majority(documents: Documents) -> Seen | None:
-    """several='majority' takes the lowest of the judgments that were given most often"""
+    """several judgments are equally frequent, and none is more frequent: several='majority' takes the lowest of them"""
     return documents.seen("tied") if documents.rule == "majority" else None
 
 
@@ -79,20 +81,22 @@ class Annotators:
 
 @check("warning", "pairs of annotators")
 def annotators_who_agree_no_better_than_by_chance(annotators: Annotators) -> Seen:
-    """these both judged {both} documents: did they read the same guidelines? agreement() compares them"""
+    """kappa is not above 0 for the first pair, who both judged {both} documents. Did they read the same guidelines?
+    agreement() compares all pairs
+    """
     kappa = annotators.kappa if annotators.weighted is None else annotators.weighted
     return annotators.seen(kappa <= 0)
 
 
 @check("info", "pairs of annotators")
 def annotators_who_never_differ(annotators: Annotators) -> Seen:
-    """these gave equal judgments to all {both} documents that both judged: did each judge alone?"""
+    """the first pair gave equal judgments to all {both} documents that both judged. Did each of them judge alone?"""
     return annotators.seen(annotators.kappa == 1)
 
 
 @check("fact", "annotators", name="annotators")
 def number_of_annotators(annotators: Annotators) -> Seen:
-    """people, or models, who judged; {pairs} pairs of them judged the same documents: agreement() compares them"""
+    """people or models who judged; {pairs} pairs of them judged the same documents, and agreement() compares them"""
     return Seen(len(annotators.names), None, None, {"pairs": len(annotators.both)})
 
 
@@ -104,7 +108,7 @@ def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
     if log.judged is None or log.judged.each is None:
         return
     each, keys = log.judged.each, log.judged.single
-    so = "" if rule is None else f"; several={rule!r} makes one of them"
+    so = "" if rule is None else f"; several={rule!r} combines them"
     yield About(_documents(each, keys, rule), {"so": so})
     if "annotator" in each.columns:
         yield About(_agreement(each, keys))

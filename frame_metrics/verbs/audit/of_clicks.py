@@ -13,8 +13,8 @@ from frame_metrics.verbs.audit.checks import RankedBlock, Seen, check
 
 @check("warning", "queries")
 def lists_without_two_teams(log: Log) -> Seen:
-    """{columns.team} says which system contributed a row, and these lists show rows of one at most: compare() leaves
-    them out
+    """{columns.team} says which system contributed a row, and these lists show rows of at most one system: compare()
+    leaves them out
     """
     if not log.columns.team:
         return Seen(0)
@@ -30,8 +30,8 @@ def lists_without_two_teams(log: Log) -> Seen:
 
 @check("info", "clicks", of="hits")
 def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
-    """clicks at rank 1: users look there first, and a good ranker puts there what is good. judgments("coec") takes all
-    that a rank draws for its position, and is biased where the rank follows relevance
+    """clicks at rank 1, where users look first, and where a good ranker puts the best result. judgments("coec") takes
+    the whole difference between ranks for an effect of position, so it is biased if better results stand higher
     """
     return block.run.hits(1) if _of_clicks(block.log.columns) else None
 

@@ -34,11 +34,11 @@ from frame_metrics.verbs.audit.checks import (
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
-    "doc": "by document, descending",
-    "worst": "the worst judgment first",
-    "best": "the best judgment first",
-    "order": "as in the frame",
-    "expected": "in every way, of which the mean is taken",
+    "doc": "ties= orders them by document, descending",
+    "worst": "ties= orders them with the worst judgment first",
+    "best": "ties= orders them with the best judgment first",
+    "order": "ties= orders them as in the frame",
+    "expected": "ties= takes the mean over all orders",
 }
 
 
@@ -56,7 +56,9 @@ def queries_without_results(block: RankedBlock) -> Array:
 
 @check("warning", "queries", of="evaluated")
 def queries_without_relevant_documents(block: RankedBlock) -> Array:
-    """metrics that divide by the relevant documents are undefined{in_a_ranking}; undefined= says what they become"""
+    """metrics that divide by the number of relevant documents are undefined{in_a_ranking}; undefined= sets what they
+    count as
+    """
     return block.run.n_relevant == 0
 
 
@@ -74,20 +76,24 @@ def unjudged_results(block: RankedBlock) -> Array:
 
 @check("warning", "rankings", of="evaluated", name=f"ties across rank {TOP}")
 def ties_across_the_top(block: RankedBlock) -> Array | None:
-    """rankings whose equal scores at ranks {top} and {below} are ordered {order}"""
+    """rankings whose results at ranks {top} and {below} have equal scores; {order}"""
     by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
     return block.run.tied_at(TOP) if by_score else None
 
 
 @check("warning", "results", of="results", name="equal scores past 2**53")
 def equal_scores_that_may_be_rounded(block: RankedBlock) -> Array | None:
-    """results with the score of the one above, which float64 does not tell from its neighbours: were they different?"""
+    """results with the same score as the one above, so large that float64 rounds whole numbers: if the exact scores
+    differ, name their order with rank=
+    """
     return None if "rank" in block.rows.cells else block.neighbours(lambda s, above: (s == above) & (abs(s) >= EXACT))
 
 
 @check("info", "rankings", of="evaluated")
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
-    """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
+    """rankings in which only {retrieved} are judged, so recall, ap and ndcg may be too high; judge() adds other
+    judgments, and n_relevant the number of relevant documents
+    """
     if block.log.conventions.collection_size is True:  # the results are all documents
         return None
     if "beyond" in block.of_queries and "n_relevant" not in block.of_queries:
@@ -99,26 +105,30 @@ def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
 
 @check("info", "rankings")
 def ranks_with_gaps(block: RankedBlock) -> Array:
-    """rankings with positions that the frame does not list, which count as not relevant"""
+    """rankings with positions that the frame does not list; what stood there counts as not relevant"""
     return block.run.gaps
 
 
 @check("info", "rankings")
 def ranks_that_begin_late(block: RankedBlock) -> Array:
-    """rankings whose first position is missing, and counts as not relevant"""
+    """rankings that do not list rank 1; what stood there counts as not relevant"""
     return block.run.late
 
 
 @check("warning", "rankings")
 def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
-    """the rank orders the results, and in these rankings one has a higher score than one above it"""
+    """the rank orders the results, but in these rankings a result has a higher score than the one above it: do rank and
+    score belong together?
+    """
     rises = block.neighbours(np.greater) if "rank" in block.rows.cells else None
     return None if rises is None else rises > 0
 
 
 @check("warning", "labels")
 def labels_and_grades_that_contradict(log: Log) -> Seen:
-    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
+    """the label says relevant where the grade is below rel={rel}, or the reverse; the label decides what is relevant,
+    the grade what is gained
+    """
     table = log.judgments
     if not {"label", "grade"} <= {*table.columns}:
         return Seen(0)
@@ -127,45 +137,47 @@ def labels_and_grades_that_contradict(log: Log) -> Seen:
 
 @check("warning", "results", of="hits")
 def clipped_weights(block: RankedBlock) -> Array | None:
-    """relevant results that weigh more than clip={log.conventions.clip:g} count as much as that: values are biased"""
+    """relevant results that weigh more than clip={log.conventions.clip:g} count with that weight; this biases values"""
     ratio, clip = block.run.ratio, block.run.clip
     return None if ratio is None or clip is None else block.run.count_of(block.run.good & (ratio > clip), None)
 
 
 @check("warning", "rankings")
 def constant_scores(block: RankedBlock) -> Array | None:
-    """rankings whose results all have one score, and are ordered {order}"""
+    """rankings whose results all have the same score; {order}"""
     level, n_ret = block.neighbours(np.equal), block.run.n_ret
     return None if level is None else (n_ret > 1) & (level == n_ret - 1)
 
 
 @check("error", "queries", name="more relevant documents than n_relevant")
 def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
-    """{columns.n_relevant} says how many relevant documents these queries have, and more are listed{in_a_ranking}"""
+    """more relevant documents are listed than {columns.n_relevant} says there are{in_a_ranking}; correct the column"""
     return block.run.listed_relevant > block.of_queries["n_relevant"] if "n_relevant" in block.of_queries else None
 
 
 @check("error", "rankings", name="more documents than collection_size")
 def more_documents_than_said(block: RankedBlock) -> Array | None:
-    """rankings with more documents, retrieved or judged, than there are; true negatives would be too few"""
+    """rankings with more retrieved or judged documents than collection_size= says there are: true negatives would be
+    too few
+    """
     return block.run.n_known > block.of_queries["size"] if "size" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_weight(block: RankedBlock) -> Array | None:
-    """judged queries without results have no {columns.weight}; give the judgments such a column too"""
+    """judged queries without results have no {columns.weight}: add this column to the judgments too"""
     return np.isnan(block.of_queries["weight"]) if "weight" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_cluster(block: RankedBlock) -> Array | None:
-    """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
+    """judged queries without results have no {columns.cluster}: add this column to the judgments too"""
     return np.isnan(block.of_queries["cluster"]) if "cluster" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
-    """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
+    """judged queries without results have no {columns.collection_size}: add this column to the judgments too"""
     return np.isnan(block.of_queries["size"]) if "size" in block.of_queries else None
 
 
@@ -235,38 +247,38 @@ def _none_reaches_rel(log: Log | Grades) -> bool:
 
 @check("error", "grades", only=_none_reaches_rel)
 def grades_that_do_not_reach_rel(judged: Log | Grades) -> Seen | None:
-    """nothing is relevant at rel={rel}, as the largest is {largest}; {binary_fail}"""
+    """nothing is relevant at rel={rel}, because the largest grade is {largest}; {binary_fail}: set a lower rel="""
     return _without_labels(judged, lambda grade: grade > 0)
 
 
 @check("error", "grades", only=undecided_shares)
 def grades_between_0_and_1(judged: Log | Grades) -> Seen | None:
-    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares;
-    {relevant_fail}
+    """others reach 1, so these may be prices or shares, and nothing tells whether they are relevant; {relevant_fail}:
+    set rel= to the lowest relevant grade
     """
     return _without_labels(judged, shares_among)
 
 
 @check("warning", "grades", only=all_relevant)
 def no_grade_below_rel(judged: Log | Grades) -> Seen | None:
-    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
-    relevant, as rel=4
+    """everything judged is relevant at rel={rel}, though grades differ: set rel= to the lowest grade that is relevant,
+    for example rel=4 for ratings from 1 to 5
     """
     return _without_labels(judged, lambda grade: grade.is_not_null())
 
 
 @check("error", "rankings")
 def positions_given_as_scores(counts: Counted) -> Seen:
-    """{columns.score} counts places from 1 or 0 in each ranking: name it with rank=, or rename it if it is a
-    score; every metric is an error
+    """{columns.score} counts up from 1 or 0 in each ranking, as a rank does, so every metric raises an error: name it
+    with rank=, or rename the column if it is a score
     """
     return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
 
 
 @check("warning", "rankings")
 def scores_that_count_from_1(counts: Counted) -> Seen:
-    """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have the low ones, which is
-    no accident: if {columns.score} is a position, name it with rank=
+    """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have low ones more often
+    than chance explains: if {columns.score} is a position, name it with rank=
     """
     some = counts["results"] > 0
     if not counts["numbered"][some].all():
@@ -280,7 +292,7 @@ def scores_that_count_from_1(counts: Counted) -> Seen:
 
 @check("warning", "queries")
 def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
-    """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
+    """no result of these queries is in their lists of relevant documents: are ids written the same way in both?"""
     if not counts.log.columns.relevant or not (counts["results"].any() and counts["relevant"].any()):
         return None
     n = in_unit(counts.log, "queries", np.ones(len(counts["hits"])))
@@ -289,13 +301,13 @@ def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
 
 @check("warning", "grades")
 def grades_below_0(log: Log) -> Seen | None:
-    """they gain nothing{unless_labelled}"""
+    """they add no gain{unless_labelled}"""
     return _graded(log, lambda grade: grade < 0)
 
 
 @check("info", "grades")
 def grades_with_a_fraction(log: Log) -> Seen | None:
-    """counted as they are; trec_eval cuts them to whole numbers"""
+    """counted as they are; trec_eval cuts them to whole numbers, so its values may differ"""
     if not log.judgments.schema.get("grade", pl.Null).is_float():
         return None
     return _graded(log, lambda grade: grade != grade.floor())
@@ -303,7 +315,9 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
 
 @check("warning", "queries")
 def judged_queries_of_no_known_segment(log: Log) -> Seen:
-    """in totals only: no result has them, and the judgments have no column that says their segment"""
+    """they have no results, and the judgments do not say their segment, so they count in totals only: add {by} to the
+    judgments
+    """
     judged = log.judged
     if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
         return Seen(0)
@@ -317,8 +331,8 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
 
 @check("warning", "queries")
 def segments_that_judgments_name_otherwise(log: Log) -> Seen:
-    """the log has these queries in other segments than the judgments: none of their results there is judged; do both
-    write {by} the same way?
+    """the log has these queries in other segments than the judgments have, so none of their results is judged there: is
+    {by} written the same way in both?
     """
     judged, (_, by, query) = log.judged, log.columns.key_names
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
@@ -334,7 +348,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
 
 @check("warning", "segments")
 def segments_of_few_queries(counts: Counted) -> Seen:
-    """fewer than {few} evaluated queries: their mean says little; ci= says how little"""
+    """fewer than {few} evaluated queries: their mean is uncertain, and ci= shows how much"""
     return few_queries(counts.log, counts.evaluated)
 
 
@@ -368,8 +382,8 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
 
 @check("warning", "rankings")
 def rankings_split_over_segments(log: Log) -> Seen | None:
-    """each of their ranks stands in one segment only: {by} says what documents are and cuts a ranking in parts, which
-    are measured with gaps; by= is for what queries are: leave it out
+    """each rank is in one segment only, so {by} describes documents and cuts a ranking into parts, which are measured
+    with gaps. by= is for what describes queries: leave {by} out
     """
     if not (log.columns.by and log.columns.rank):
         return None
@@ -389,8 +403,8 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
 
 @check("info", "queries")
 def queries_in_several_segments(counts: Counted) -> Seen | None:
-    """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
-    are, it cuts the rankings in parts: leave it out of by=
+    """each segment has its own ranking for them, and totals count them once per segment. If {by} describes documents,
+    it cuts rankings into parts: leave it out of by=
     """
     return in_several_segments(counts.log)
 
@@ -410,25 +424,25 @@ def in_several_segments(log: Log) -> Seen | None:
 
 @check("error", "pairs of systems")
 def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
-    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
-    is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
-    compare(paired=False), with cluster= for users who have queries of both, or name {columns.system} with by= and not
-    with system=
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
+    is measured on all queries, and counts as 0 where it has no results. If each query belonged to one system, use
+    audit(split=) and compare(paired=False), with cluster= for users who have queries of both; or name {columns.system}
+    with by= instead of system=
     """
     return sharing(counts.log, 0, 0.1)
 
 
 @check("warning", "pairs of systems")
 def systems_that_share_few_queries(counts: Counted) -> Seen | None:
-    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
-    is measured on all queries, with 0 where it has no results; keep the queries that all have
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
+    is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have
     """
     return sharing(counts.log, 0.1, 0.5)
 
 
 @check("warning", "rows")
 def repeated_documents(log: Log) -> Seen:
-    """rows that are left out: duplicates='first' keeps the best place of each document of a query"""
+    """rows that are left out: duplicates='first' keeps only the best-placed row of each document in a query"""
     if log.origin is None:
         return Seen(0, log.n_rows)
     of = log.origin.n or 0
@@ -444,7 +458,7 @@ class SetAside(NamedTuple):
 
 @check("info", "columns")
 def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
-    """columns of the log that are not read: the judgments are those of judge()"""
+    """columns of the log that are not read, because judge() gave the judgments"""
     return Seen(len(columns.names), None, ", ".join(columns.names))
 
 
@@ -457,7 +471,7 @@ def queries(counts: Counted) -> Seen:
 
 @check("fact", "results")
 def results_judged(counts: Counted) -> Seen | None:
-    """results of these queries that have a judgment"""
+    """results of the evaluated queries that have a judgment"""
     return counts.but_for(unjudged_results)
 
 
@@ -469,7 +483,7 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 
 @check("fact", "documents")
 def relevant_documents(counts: Counted) -> Seen:
-    """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
+    """documents that are relevant, found or not, of all that are judged{in_each_segment}"""
     only_counted = counts.log.columns.n_relevant
     each = (counts[name] * counts.evaluated for name in ("relevant", "judged"))
     n, of = (in_unit(counts.log, "documents", values) for values in each)
@@ -478,7 +492,7 @@ def relevant_documents(counts: Counted) -> Seen:
 
 @check("fact", "rows")
 def rows_not_retrieved(log: Log) -> Seen | None:
-    """rows without a {place}: documents that are known, and were not retrieved"""
+    """rows without a {place}: known documents that were not retrieved"""
     place = "rank" if log.columns.rank else "score"
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
@@ -504,15 +518,15 @@ def grades_in_words(judged: Log | Grades) -> dict[str, str]:
     return {
         "rel": conventions.in_words(conventions.rel),
         "largest": conventions.in_words(judged.top_grade),
-        "binary_fail": "every metric is an error" if alone else "binary metrics are errors",
-        "relevant_fail": "every metric is an error" if alone else "metrics of what is relevant are errors",
+        "binary_fail": "every metric raises an error" if alone else "binary metrics raise errors",
+        "relevant_fail": "every metric raises an error" if alone else "metrics of relevance raise errors",
     }
 
 
 def _words(log: Log) -> dict[str, Any]:
     """The words that messages leave open."""
     columns, conventions = log.columns, log.conventions
-    not_relevant = " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
+    not_relevant = " and are not relevant; bpref, infap and unjudged='drop' treat them as not judged"
     counted = "counted as not relevant; unjudged='drop' leaves them out"
     return {
         "log": log,
@@ -522,13 +536,15 @@ def _words(log: Log) -> dict[str, Any]:
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,
-        "that_were_not": "that no system" if columns.system and columns.doc else "that were not",
+        "retrieved": "documents that some system retrieved"
+        if columns.system and columns.doc
+        else "retrieved documents",
         "place": "rank" if columns.rank else "score",
-        "order": "by rank" if columns.rank else ORDER[conventions.ties],
+        "order": "rank orders them" if columns.rank else ORDER[conventions.ties],
         "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
         "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,
         **cells_in_words(columns),
         "in_each_segment": ", in each segment" if columns.by else "",
-        "in_a_segment": ", in one segment at least" if columns.by else "",
-        "in_a_ranking": ", in one ranking at least" if columns.by or columns.system else "",
+        "in_a_segment": ", in at least one segment" if columns.by else "",
+        "in_a_ranking": ", in at least one ranking" if columns.by or columns.system else "",
     }

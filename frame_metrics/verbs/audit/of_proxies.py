@@ -50,17 +50,17 @@ class Sides:
 
 @check("error", "queries")
 def queries_that_only_people_judged(sides: Sides) -> Seen:
-    """the machine judged none of their documents, so that evaluate() and compare() raise: let it judge them, or leave
-    them out
+    """the machine judged none of their documents, so evaluate() and compare() raise an error: let the machine judge
+    them, or leave these queries out
     """
     return Seen(sides.both.lost[0], None, sides.both.lost[1])
 
 
 @check("warning", "rankings")
 def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
-    """people judged some documents of their query, and not all of the first {top} results: for metrics @{top} the query
-    counts as one that only the machine judged. Where which ones are left out depends on the results, the rest is no
-    random sample: let people judge the first results of every system
+    """people judged some documents of the query, but not all of the first {top} results, so for metrics @{top} the
+    query counts as one that only the machine judged. If it depends on the results which queries this happens to, the
+    others are not a random sample: let people judge the first results of every system
     """
     both = sides.both
     return seen_of(both.measured.log, "rankings", both.judged & ~sides.mine, both.judged)
@@ -68,32 +68,34 @@ def rankings_judged_by_people_in_part(sides: Sides) -> Seen:
 
 @check("warning", "queries")
 def queries_of_which_people_judged_fewer_documents(sides: Sides) -> Seen:
-    """the machine judged others of their documents too: for metrics that rest on R or on the ideal, as recall and ndcg,
-    they count as queries that only the machine judged. Let people judge the same documents, or give the machine's
-    judgments of these documents only, for all queries alike
+    """the machine also judged documents that people did not. For metrics that use the number of relevant documents or
+    the ideal, such as recall and ndcg, these count as queries that only the machine judged. Let people judge the same
+    documents, or pass the machine's judgments of these documents only, for all queries alike
     """
     return seen_of(sides.both.measured.log, "queries", sides.both.fewer, sides.both.judged)
 
 
 @check("warning", "segments")
 def segments_that_people_judged_too_few_queries_of(sides: Sides) -> Seen:
-    """people judged the first {top} results of fewer than {fewest} queries: evaluate(...@{top}) is null there"""
+    """people judged the first {top} results of fewer than {fewest} queries, so evaluate(...@{top}) is null there: let
+    them judge more
+    """
     few = [sides.mine[at].sum() < FEWEST for at in sides.members]
     return seen_in(sides.segments, np.array(few, bool), sides.there)
 
 
 @check("warning", "segments")
 def segments_of_which_the_machine_says_the_same(sides: Sides) -> Seen:
-    """the machine's dcg@{top} is the same for all queries: lambda is 0, and its judgments say nothing"""
+    """the machine's dcg@{top} is the same for all queries, so its judgments add nothing (lambda is 0)"""
     alike = [len(at) > 1 and np.ptp(sides.both.proxy[0, at]) == 0 for at in sides.members]
     return seen_in(sides.segments, np.array(alike, bool), sides.there)
 
 
 @check("warning", "segments")
 def queries_for_people_that_are_no_random_sample(sides: Sides) -> Seen | None:
-    """the machine's dcg@{top} is {one:.3g} in the mean of the queries that people judged, and {other:.3g} in that of
-    the others, which a random draw hardly gives: prediction-powered means are then biased; name the chance with which
-    each query was drawn with sampling=
+    """the machine's mean dcg@{top} is {one:.3g} over the queries that people judged, and {other:.3g} over the others. A
+    random draw hardly ever gives such a difference, and without one prediction-powered means are biased: name the
+    chance with which each query was drawn, with sampling=
     """
     if sides.both.chance is not None:
         return None
@@ -112,8 +114,8 @@ class Chosen(NamedTuple):
 
 @check("warning", "judgments")
 def judgments_that_were_chosen(chosen: Chosen) -> Seen:
-    """{column} says that their documents were chosen by what they can move: they settle which system is ahead on these
-    queries, and means over them are no estimate for all queries
+    """{column} says that their documents were chosen because they can change the result. They settle which system is
+    ahead on these queries, but means over them do not estimate those over all queries
     """
     return Seen(int(chosen.marks.sum()), len(chosen.marks), words={"column": chosen.marks.name})
 

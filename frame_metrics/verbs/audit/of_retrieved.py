@@ -16,8 +16,8 @@ SHORT = 5  # lists of fewer results are not taken for cut
 
 @check("warning", "{cells}")
 def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
-    {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
+    """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: retrieving nothing has an accuracy of
+    {nothing:.2%}, because few documents are relevant; look at recall, precision and informedness
     """
     return _of_accuracy(
         counts, counts["relevant"] > 0, lambda mean: (mean["accuracy"] > 1 - RARE) & (mean["recall"] < POOR)
@@ -26,7 +26,7 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
 
 @check("warning", "{cells}")
 def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.7g}% with collection_size=, and to retrieve nothing has one of {nothing:.7g}%: more
+    """accuracy is {accuracy:.7g}% with collection_size=, less than the {nothing:.7g}% of retrieving nothing: more
     results are wrong than right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, lambda mean: mean["accuracy"] < mean["nothing"] - CLOSE, unit=100)
@@ -59,7 +59,7 @@ def _of_accuracy(
 
 @check("info", "{cells}")
 def lists_that_differ_in_number(counts: Counted) -> Seen | None:
-    """fewer lists than others have, {n:.0f} beside {most:.0f}: fewer lists show less of the catalogue by that alone;
+    """{n:.0f} lists, and others have {most:.0f}: fewer lists show less of the catalogue for this reason alone;
     compare() exchanges the lists of the same queries
     """
     log = counts.log
@@ -72,8 +72,8 @@ def lists_that_differ_in_number(counts: Counted) -> Seen | None:
 
 @check("info", "rankings")
 def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
-    """rankings that have {most} results, and none has more: what lies deeper is unknown, so at a cutoff past {most}
-    recall and ndcg stay as they are, and precision falls
+    """rankings with {most} results, and none has more: what would come below is unknown, so at a cutoff past {most}
+    recall and ndcg cannot rise, and precision falls
     """
     listed, most = counts["results"] > 0, int(counts["results"].max(initial=0))
     longest = counts["results"] == most

@@ -40,7 +40,7 @@ class LabelsAndPredictions(NamedTuple):
 
 @check("warning", "rows")
 def classes_predicted_and_never_true(sides: LabelsAndPredictions) -> Seen:
-    """{said} has {lost}, and {true} never: there {known}; {so}: mend it, or name it with abstain= if it is no
+    """{said} has {lost}, which {true} never has ({known}); {so}. Correct it, or name it with abstain= if it is no
     decision{hint}
     """
     known = distinct_values(sides.label).to_list()
@@ -51,7 +51,7 @@ def classes_predicted_and_never_true(sides: LabelsAndPredictions) -> Seen:
     n, of = (number_of(sides.times, some, len(marks)) for some in (marks, sides.predicted.is_not_null()))
     words = {
         "lost": listed(lost[:3]),
-        "known": f"are {listed(known[:5])}" if known else "is none",
+        "known": f"there are {listed(known[:5])}" if known else "there is none",
         "hint": closest(lost[0], known),
     }
     return Seen(n, of, str(lost[0]), words)
@@ -66,7 +66,7 @@ class Positives(NamedTuple):
 
 @check("warning", "rows")
 def no_positive_in_any_row(positives: Positives) -> Seen | None:
-    """no label and no prediction is {positive}; there are {known}: is it spelled so?"""
+    """no label and no prediction is {positive}; there are {known}: check the spelling in positive="""
     rows = number_of(positives.times, None, len(positives.marks[0]))
     return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
 
@@ -173,8 +173,8 @@ def _two_scored(pooled: Pooled) -> bool:
 
 @check("warning", "{cells}", only=lambda pooled: _two(pooled) or _two_scored(pooled))
 def prevalence_near_0_or_1(pooled: Pooled) -> Seen:
-    """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
-    precision, recall and informedness
+    """{prevalence:.2%} of the rows are relevant, so giving every row the same answer has an accuracy of {same:.2%};
+    look at precision, recall and informedness
     """
     same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
     return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
@@ -182,7 +182,9 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen:
 
 @check("warning", "{cells}", only=lambda pooled: pooled.decided)
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen:
-    """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
+    """accuracy is {accuracy:.2%}, less than the {most:.2%} of always predicting the most frequent class; look at
+    confusion()
+    """
     table = pooled.inputs.tables
     right, most = table.hits.sum(axis=1), table.actual.max(axis=1, initial=0)
     return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
@@ -190,8 +192,8 @@ def accuracy_below_the_majority_class(pooled: Pooled) -> Seen:
 
 @check("warning", "{cells}", only=_two)
 def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen:
-    """accuracy is {accuracy:.2%}, and recall {recall:.1%}: to predict nothing has an accuracy of {nothing:.2%}, as few
-    rows are relevant; look at recall, precision and informedness
+    """accuracy is {accuracy:.2%}, and recall {recall:.1%}: predicting nothing has an accuracy of {nothing:.2%}, because
+    few rows are relevant; look at recall, precision and informedness
     """
     values = {name: pooled.value(name) for name in ("accuracy", "recall")}
     marked = (values["accuracy"] > 1 - RARE) & (values["recall"] < POOR)
@@ -200,8 +202,8 @@ def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen:
 
 @check("warning", "{cells}", only=lambda pooled: pooled.decided)
 def decisions_worse_than_chance(pooled: Pooled) -> Seen:
-    """informedness is {informedness:.3f}, and 0 by chance: {said} and {true} agree less often than at random; is the
-    other class the relevant one (positive=), or are values turned round?
+    """informedness is {informedness:.3f}, and chance gives 0: {said} and {true} agree less often than at random. Is the
+    other class the relevant one (positive=), or are the values reversed?
     """
     informedness = pooled.value("informedness")
     return pooled.segments((informedness < 0) & pooled.below_chance.any(axis=0), informedness=informedness)
@@ -209,16 +211,16 @@ def decisions_worse_than_chance(pooled: Pooled) -> Seen:
 
 @check("warning", "{classes}", only=_several)
 def classes_worse_than_chance(pooled: Pooled) -> Seen:
-    """informedness of {name} is {informedness:.3f}, and 0 by chance: {said} has it less often where {true} has it than
-    elsewhere; confusion() says what it is taken for
+    """informedness of {name} is {informedness:.3f}, and chance gives 0: {said} is {name} less often where {true} is
+    {name} than elsewhere; confusion() shows what is predicted instead
     """
     return pooled.classes(pooled.below_chance, pooled.inputs.tables.seen.T, informedness=pooled.of_classes)
 
 
 @check("warning", "{classes}", only=_several)
 def rare_classes_among_several(pooled: Pooled) -> Seen:
-    """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see
-    it, and the macro average counts it as much as any other; look at per_class()
+    """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages weighted by rows
+    hardly depend on it, but the macro average counts it as much as any other class; look at per_class()
     """
     table = pooled.inputs.tables
     there = (table.actual > 0).T
@@ -228,8 +230,8 @@ def rare_classes_among_several(pooled: Pooled) -> Seen:
 
 @check("warning", "{cells}", only=_two)
 def bias_far_from_prevalence(pooled: Pooled) -> Seen:
-    """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
-    the bias as of the decisions: look at informedness
+    """{bias:.2%} of the rows are predicted relevant, but {prevalence:.2%} are relevant: precision and recall then show
+    this difference as much as the quality of the decisions; look at informedness
     """
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
@@ -239,8 +241,8 @@ def bias_far_from_prevalence(pooled: Pooled) -> Seen:
 
 @check("warning", "{cells}", only=_two_scored)
 def score_worse_than_chance(pooled: Pooled) -> Seen:
-    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others, and that is no accident; is
-    {score} a distance, or another class's?
+    """roc_auc is {auc:.3f}, and chance gives 0.5: relevant rows have lower scores than others, more clearly than chance
+    explains. Is {score} a distance, or the score of another class?
     """
     auc = pooled.value("roc_auc")
     return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
@@ -294,7 +296,7 @@ def rows_predicted_relevant(cases: Cases) -> Seen | None:
 
 @check("warning", "rows", name="rows of equal scores past 2**53")
 def equal_scores_of_rows(cases: Cases) -> Seen | None:
-    """rows with the score of another, which float64 does not tell from its neighbours: were they different?"""
+    """rows with the score of another row, so large that float64 rounds whole numbers: do the exact scores differ?"""
     if "score" not in cases.rows.columns or not cases.binary:
         return None
     scores = cases.rows.select("cell", "score")
@@ -304,7 +306,7 @@ def equal_scores_of_rows(cases: Cases) -> Seen | None:
 
 @check("fact", "rows")
 def rows_without_a_score(cases: Cases) -> Seen | None:
-    """rows that stand below every threshold"""
+    """rows without a score, which are below every threshold"""
     score = cases.rows.get_column("score", default=None)
     return None if score is None else Seen(cases.number(score.is_null()), cases.number())
 
@@ -355,7 +357,7 @@ def about_sides(
     label, predicted = sides
     if any(side.dtype.is_nested() for side in sides) or unlike(label, predicted, columns) is not None:
         return
-    so = "without rows its precision is 0, and counts in macro averages" if several else "it counts as not positive"
+    so = "without true rows its precision is 0, also in macro averages" if several else "it counts as not positive"
     words = {"said": columns.predicted, "true": columns.label, "so": so}
     yield About(LabelsAndPredictions(label, predicted, [*(positive or ()), *conventions.abstain], times), words)
 

@@ -32,30 +32,31 @@ def nothing_but_nulls(numbers: Measured) -> Seen:
 
 @check("error", "pairs of systems", name="systems that share almost no query")
 def systems_apart(numbers: Measured) -> Seen | None:
-    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most; only
-    those that both have are compared: if each query was one system's, name {columns.system} with by= and not system=
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Only
+    the queries that both have are compared. If each query belonged to one system, name {columns.system} with by=
+    instead of system=
     """
     return sharing(numbers.log, 0, 0.1)
 
 
 @check("warning", "pairs of systems", name="systems that share few queries")
 def systems_half_apart(numbers: Measured) -> Seen | None:
-    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: their
-    means are over different queries; keep the queries that all have
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Their
+    means are over different queries: keep only the queries that all systems have
     """
     return sharing(numbers.log, 0.1, 0.5)
 
 
 @check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Measured) -> Seen:
-    """null or NaN: left out of the means, and counted in n_undefined; undefined= says what they become"""
+    """null or NaN: left out of means, and counted in n_undefined; undefined= sets what they count as"""
     there = np.ones(numbers.values.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
     return _seen(numbers, np.isnan(numbers.values) & there, there)
 
 
 @check("warning", "queries")
 def queries_without_a_number(numbers: Measured) -> Seen | None:
-    """they lack a number of a metric that others have: they are not in its mean"""
+    """they have no number for a metric that other queries have, so its mean leaves them out"""
     if numbers.absent is None:
         return None
     absent = np.any(numbers.absent, axis=0)
@@ -64,7 +65,9 @@ def queries_without_a_number(numbers: Measured) -> Seen | None:
 
 @check("warning", "numbers")
 def numbers_out_of_range(numbers: Measured) -> Seen | None:
-    """{metric} lies between {least:g} and {most:g}, and a number does not; are they percent, or another metric's?"""
+    """{metric} is always between {least:g} and {most:g}, and these are not: are they percentages, or numbers of another
+    metric?
+    """
     if not numbers.asked:
         return None
     with np.errstate(invalid="ignore"):
@@ -78,13 +81,13 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
 
 @check("warning", "segments", name="segments of few queries")
 def small_segments(numbers: Measured) -> Seen:
-    """fewer than {few} queries: their mean says little; ci= says how little"""
+    """fewer than {few} queries: their mean is uncertain, and ci= shows how much"""
     return few_queries(numbers.log, np.ones(len(numbers.evaluated), bool))
 
 
 @check("info", "queries", name="queries in several segments")
 def numbers_in_several_segments(numbers: Measured) -> Seen | None:
-    """each segment has a number of its own for them, and totals count them once in each"""
+    """each segment has its own number for them, and totals count them once per segment"""
     return in_several_segments(numbers.log)
 
 
@@ -111,27 +114,27 @@ def _shared(turned: Turnover, least: float, most: float) -> Seen:
 
 @check("error", "queries")
 def a_baseline_with_other_queries(turned: Turnover) -> Seen:
-    """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
-    those; are both about the same queries?
+    """the frame and the baseline share {common} queries, of the {fewer} of the one that has fewer, and compare() uses
+    only those: are both about the same queries?
     """
     return _shared(turned, 0, 0.1)
 
 
 @check("warning", "queries")
 def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
-    """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
-    those, and its means are theirs
+    """the frame and the baseline share {common} queries, of the {fewer} of the one that has fewer, and compare() uses
+    only those: its means are over these alone
     """
     return _shared(turned, 0.1, 0.5)
 
 
 @check("info", "queries")
 def queries_without_a_saved_number(turned: Turnover) -> Seen:
-    """not among those of the baseline: compare() leaves them out, and counts them in n_unpaired"""
+    """the baseline does not have them: compare() leaves them out, and counts them in n_unpaired"""
     return Seen(turned.only_here[0], turned.here, turned.only_here[1])
 
 
 @check("info", "queries")
 def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
-    """not in the frame: compare() leaves them out, and counts them in n_unpaired"""
+    """the frame does not have them: compare() leaves them out, and counts them in n_unpaired"""
     return Seen(turned.only_there[0], turned.there, turned.only_there[1])

@@ -78,8 +78,8 @@ class UnevenArm(NamedTuple):
 
 @check("warning", "{word}")
 def sample_ratio_mismatch(split: Split) -> Seen:
-    """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
-    meant to differ in more than the system: find out why before you compare them
+    """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that were not split as planned differ in
+    more than the system: find the cause before you compare them
     """
     words = split.words
     most = str(split.arms[int(np.argmax(split.over))])
@@ -89,7 +89,7 @@ def sample_ratio_mismatch(split: Split) -> Seen:
 @check("warning", "{word}")
 def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
-    test); whatever the split of all together, arms differ in this segment in more than the system
+    test); the arms differ in this segment in more than the system, even if all segments together are split as planned
     """
     split = segment.split
     return Seen(split.off, int(split.units.sum()), segment.name, split.words | {"p": segment.p, "of": segment.of})
@@ -97,8 +97,8 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
 
 @check("warning", "{word}")
 def units_of_several_arms(split: Split) -> Seen:
-    """{word} that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are those of a
-    test, the effect of one is in the other
+    """{word} that are in more than one arm: compare(paired=False) counts each as one unit; in an online test, the
+    effect of one arm is then also in the other
     """
     return Seen(split.several, split.known, None, {"word": split.word})
 
@@ -106,7 +106,7 @@ def units_of_several_arms(split: Split) -> Seen:
 @check("warning", "{word}")
 def few_units_that_vary_otherwise(uneven: UnevenArm) -> Seen:
     """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
-    few the p-value of the randomization test may be wrong; say compare(test='t')
+    few, the p-value of the randomization test may be wrong; use compare(test='t')
     """
     return Seen(uneven.n if uneven.ratio else 0, uneven.of, uneven.arm or None, uneven._asdict())
 
