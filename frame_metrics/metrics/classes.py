@@ -83,9 +83,9 @@ def _log2(share: Array) -> Array:
 def rand_index(table: Classes) -> Array:
     """Share of the pairs of rows that predictions and true classes treat alike: together in both, or apart in both.
 
-    Formula: (S + (P - A - B + S)) / P with P all pairs of rows with a prediction, A the pairs of one true class, B the
-        pairs of one predicted class or cluster, and S those of both. n rows make n (n - 1) / 2 pairs; of rows with
-        weights n is their sum, and a group of less than 1 makes none.
+    Formula: (S + (P - A - B + S)) / P with P all pairs of rows with a prediction, A the pairs within a true class, B
+        the pairs within a predicted class or cluster, and S the pairs within both. n rows make n (n - 1) / 2 pairs. If
+        rows have weights, n is the sum of their weights, and a group whose sum is below 1 makes no pairs.
     Undefined: fewer than two rows have a prediction, or their weights sum to no more than 1.
     Source: W. M. Rand, Objective criteria for the evaluation of clustering methods, 1971.
     """
@@ -98,8 +98,8 @@ def adjusted_rand_index(table: Classes) -> Array:
     """The Rand index beyond chance: on average 0 if rows are put at random into clusters of these sizes.
 
     Formula: (S - e) / ((A + B) / 2 - e) with e = A B / P; P, A, B and S as in rand_index.
-    Undefined: as in rand_index, or there is nothing to tell apart: all of them are in one class
-        and one cluster, or each is in one of its own.
+    Undefined: as in rand_index; also if all rows are in one class and one cluster, or each row is alone in its class
+        and in its cluster.
     Source: L. Hubert, P. Arabie, Comparing partitions, 1985.
     """
     pairs, same_class, same_found, both = table.pairs()

@@ -79,8 +79,8 @@ def click_position_sum(run: Ranking) -> Array:
 def mean_click_position(run: Ranking) -> Array:
     """Mean position of the clicks of a search.
 
-    Formula: the sum of the ranks of the clicked results, over their number; with average="micro" of all searches
-        together.
+    Formula: the sum of the ranks of the clicked results, over their number; with average="micro", both over all
+        searches together.
     Undefined: nothing that was shown was clicked.
     """
     return ratio(run.total(run.rank), run.hits())

@@ -111,7 +111,7 @@ def error_rate(table: Confusion) -> Array:
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
-    Formula: tp / (tp + fp); at a cutoff k, tp / k; places that are not filled count.
+    Formula: tp / (tp + fp); at a cutoff k, tp / k; places without a document count too.
     Undefined: nothing was retrieved (without a cutoff).
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
@@ -222,8 +222,8 @@ def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None
 
     Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was retrieved and no document is relevant (without a cutoff).
-    Parameters: beta, 0 is precision and infinity is recall, 1 where nothing is said; or alpha in its place, the weight
-        of precision (some papers write alpha for that of recall).
+    Parameters: beta, by default 1; 0 gives precision, infinity gives recall; or instead alpha, the weight of precision
+        (in some papers alpha is the weight of recall).
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
     if beta is not None and alpha is not None:
@@ -262,8 +262,7 @@ def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Shar
 
     Formula: 1 / (alpha / npv + (1 - alpha) / specificity) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was left out and every document is relevant.
-    Parameters: beta, 0 is npv and infinity is specificity, 1 where nothing is said; or alpha in its place, the
-        weight of npv.
+    Parameters: beta, by default 1; 0 gives npv, infinity gives specificity; or instead alpha, the weight of npv.
     """
     return fbeta(table.inverse, beta, alpha)
 
@@ -370,7 +369,7 @@ def mcc(table: Confusion) -> Array:
     Formula: where every document has a decision, (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)); in
         general, (S (tp - fn) + R (tn - fp)) / (2 sqrt(R S (Y Z + Y U + Z U))) with S = N - R, Y = tp + fp, Z = tn + fn,
         U = up + un.
-    Undefined: one side has one class only.
+    Undefined: all documents are of one class, or all have the same decision, or none has one.
     Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
     """
     yes, no, undecided = table.tp + table.fp, table.tn + table.fn, table.up + table.un
@@ -384,9 +383,10 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 
     Formula: (accuracy - e) / (1 - e) with e = bias prevalence + (1 - prevalence) (tn + fn) / N. Of several classes: e
         is the sum over them of predicted share times prevalence.
-    Undefined: both sides have the same one class only.
-    Parameters: weights, how far apart two of several classes are in their order: the places between them (linear) or
-        their square; by default all mistakes weigh the same. Two classes cannot tell.
+    Undefined: all documents are of one class, and all decisions are for this class.
+    Parameters: weights, of a mistake between two of several classes in order: how many places they are apart (linear),
+        or the square of this (quadratic); by default all mistakes weigh the same. With two classes it makes no
+        difference.
     Source: J. Cohen, A coefficient of agreement for nominal scales, 1960.
     """
     yes, actual, size = table.tp + table.fp, table.actual, table.population
@@ -398,9 +398,9 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, with equal or given weights.
 
-    Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone:
-        where none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
-    Undefined: N = 0, or all the weight is that of a class without documents.
+    Formula: s recall + (1 - s) specificity with s = 1 / 2. If all documents are of one class, its recall alone, which
+        is specificity if none is relevant. Of several classes: the mean of the recalls of the classes that have rows.
+    Undefined: N = 0, or only one class has documents, and its weight is 0.
     Parameters: sensitivity, the weight s of recall.
     """
     shares = np.stack([recall(table), specificity(table)])
@@ -467,10 +467,10 @@ def payoff(
     """Mean gain of a decision, at given payoffs or at the bookmaker's fair odds.
 
     Formula: with worths, (worth(tp) tp + worth(fp) fp + worth(fn) fn + worth(tn) tn) / N; at fair odds, informedness.
-        It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision. P(l) is the
-        share of these decided so; G(l), which is recall(l) - fallout(l), is what the documents that are decided so win,
-        over the number of all with a decision: 1 / prevalence(l) for one that is l, -1 / (1 - prevalence(l)) for one
-        that is not, by the prevalences of all with a decision.
+        This is the sum over the classes l of P(l) G(l), times the share of documents with a decision. Only documents
+        with a decision count in what follows. P(l) is the share of them that is decided to be l. G(l), which is
+        recall(l) - fallout(l), is what those win together, over the number of all: a document that is l wins 1 /
+        prevalence(l), another one loses 1 / (1 - prevalence(l)).
     Undefined: N = 0; at fair odds, where informedness is.
     Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0, and a document
         without a decision is worth nothing.

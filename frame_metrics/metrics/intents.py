@@ -52,10 +52,11 @@ def _share_of_best(run: Ranking, k: int | None, alpha: float, weight: Weight) ->
 def alpha_dcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty: a document gains less for a subtopic that more documents above it had.
 
-    Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / log2(r + 1), over
-        S sum over r <= k of (1 - alpha)^(r - 1) / log2(r + 1); c of the documents above are relevant to the same
-        subtopic, S subtopics have a relevant document. Without a cutoff, k is the number of retrieved documents.
-    Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
+    Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / log2(r + 1), over S sum over r <=
+        k of (1 - alpha)^(r - 1) / log2(r + 1); c is the number of documents above that are relevant to the same
+        subtopic, S the number of subtopics with a relevant document. Without a cutoff, k is the number of retrieved
+        documents.
+    Undefined: no document is relevant to a subtopic; without a cutoff, also if nothing was retrieved.
     Parameters: alpha, the share of the gain that a subtopic loses with each document that has it.
     Source: C. L. A. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; the divisor:
         ndeval 4.5.
@@ -71,8 +72,9 @@ _of_the_ideal = partial(metric, range=(0, np.inf))
 def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty as a share of that of the ideal ranking of all judged documents.
 
-    Formula: the sum over r <= k of alpha_dcg, over that of the ideal ranking: at each rank the document with the most
-        gain after those above, of equal ones the one with the last id. Another order may have more: it passes 1.
+    Formula: the first sum of alpha_dcg, over the same sum for the ideal ranking. The ideal ranking has at each rank the
+        document that gains most after those above it; of equal ones, the one with the last id. Another order may gain
+        more, so a value can be above 1.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in alpha_dcg.
     Source: C. L. A. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008.
@@ -87,8 +89,8 @@ def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / r, over
         S sum over r <= k of (1 - alpha)^(r - 1) / r; c and S as in alpha_dcg. Without a cutoff, k is the number of
         retrieved documents.
-    Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
-    Parameters: alpha, the chance that a document satisfies a reader of a subtopic that it is relevant to.
+    Undefined: no document is relevant to a subtopic; without a cutoff, also if nothing was retrieved.
+    Parameters: alpha, the probability that a document satisfies a reader whose subtopic it is relevant to.
     Source: O. Chapelle, S. Ji, C. Liao, E. Velipasaoglu, L. Lai, S.-L. Wu, Intent-based diversification of web search
         results: metrics and algorithms, Information Retrieval 14(6), 2011; the divisor, and alpha: ndeval 4.5.
     """
@@ -99,7 +101,7 @@ def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
 def nerr_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Intent-aware expected reciprocal rank as a share of that of the ideal ranking of all judged documents.
 
-    Formula: the sum over r <= k of err_ia, over that of the ideal ranking, which is that of alpha_ndcg.
+    Formula: the first sum of err_ia, over the same sum for the ideal ranking of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in err_ia.
     Source: ndeval 4.5.
@@ -130,7 +132,7 @@ def nrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
 def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     """Novelty- and rank-biased precision as a share of that of the ideal ranking of all judged documents.
 
-    Formula: nrbp, over that of the ideal ranking, which is that of alpha_ndcg.
+    Formula: nrbp, over nrbp of the ideal ranking of alpha_ndcg.
     Undefined: no document is relevant to a subtopic.
     Parameters: as in nrbp.
     Source: ndeval 4.5.
@@ -142,8 +144,8 @@ def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
 def map_ia(run: Ranking) -> Array:
     """Intent-aware average precision: the mean over the subtopics of the average precision for each.
 
-    Formula: sum over r and the subtopics of the document at r of (c + 1) / (r R(s)), over S; R(s) documents are
-        relevant to the subtopic, c and S as in alpha_dcg.
+    Formula: sum over r and the subtopics of the document at r of (c + 1) / (r R(s)), over S; R(s) is the number of
+        documents that are relevant to the subtopic, c and S as in alpha_dcg.
     Undefined: no document is relevant to a subtopic.
     Source: R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, Diversifying search results, WSDM 2009; subtopics count
         alike.
@@ -156,9 +158,9 @@ def map_ia(run: Ranking) -> Array:
 def p_ia(run: Ranking, k: int | None = None) -> Array:
     """Intent-aware precision: the mean over the subtopics of the precision for each.
 
-    Formula: sum over r <= k of the number of subtopics of the document at r, over k S; S subtopics have a relevant
-        document. Without a cutoff, k is the number of retrieved documents.
-    Undefined: no document is relevant to a subtopic; without a cutoff, nothing was retrieved.
+    Formula: sum over r <= k of the number of subtopics of the document at r, over k S; S is the number of subtopics
+        with a relevant document. Without a cutoff, k is the number of retrieved documents.
+    Undefined: no document is relevant to a subtopic; without a cutoff, also if nothing was retrieved.
     Source: R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, Diversifying search results, WSDM 2009; subtopics count
         alike.
     """
@@ -170,7 +172,7 @@ def p_ia(run: Ranking, k: int | None = None) -> Array:
 def strecall(run: Ranking, k: int | None = None) -> Array:
     """Subtopic recall: the share of the subtopics that the first k documents are relevant to.
 
-    Formula: subtopics with a relevant document at ranks up to k, over those with any.
+    Formula: subtopics with a relevant document at ranks up to k, over all subtopics with a relevant document.
     Undefined: no document is relevant to a subtopic.
     Source: C. Zhai, W. W. Cohen, J. Lafferty, Beyond independent relevance: methods and evaluation metrics for subtopic
         retrieval, SIGIR 2003.

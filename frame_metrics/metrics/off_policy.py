@@ -32,8 +32,9 @@ _reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged=
 def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Standard inverse propensity score: the value of another policy, if rewards depend on the whole list.
 
-    Formula: w sum over r <= k of gain(r), w being the product of target_propensity / propensity over the whole list;
-        sn_sips@k is self-normalised: at each position over the sum of w of all lists, then summed.
+    Formula: w sum over r <= k of gain(r), where w is the product of target_propensity / propensity over the whole list.
+        sn_sips@k is self-normalised: at each position, the sum of w gain(r) over all lists is divided by the sum of w
+        over all lists; these ratios are added up.
     Undefined: never.
     Parameters: gain, as in cg: the reward of a result, by default its grade, or 1 for a click.
     Source: A. Swaminathan et al., Off-policy evaluation for slate recommendation, NIPS 2017.
@@ -45,8 +46,8 @@ def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Independent inverse propensity score: the same, if a reward depends on its result and position alone.
 
-    Formula: sum over r <= k of w(r) gain(r), w(r) = target_propensity / propensity of the result itself; sn_iips@k is
-        self-normalised: at each position over the sum of w(r) of all lists, then summed.
+    Formula: sum over r <= k of w(r) gain(r), where w(r) = target_propensity / propensity of the result itself.
+        sn_iips@k is self-normalised as sn_sips is, with w(r) at each position.
     Undefined: never.
     Parameters: gain, as in sips.
     Source: S. Li et al., Offline evaluation of ranking policies with click models, KDD 2018.
@@ -58,8 +59,8 @@ def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 def rips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Reward-interaction inverse propensity score: the same, if a reward depends on its result and those above it.
 
-    Formula: sum over r <= k of w(r) gain(r), w(r) being the product of target_propensity / propensity over the results
-        at ranks up to r; sn_rips@k is self-normalised: at each position over the sum of w(r) of all lists, then summed.
+    Formula: sum over r <= k of w(r) gain(r), where w(r) is the product of target_propensity / propensity over the
+        results at ranks up to r. sn_rips@k is self-normalised as sn_sips is, with w(r) at each position.
     Undefined: never.
     Parameters: gain, as in sips.
     Source: J. McInerney et al., Counterfactual evaluation of slate recommendations with sequential reward interactions,

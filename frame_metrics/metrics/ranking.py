@@ -82,7 +82,7 @@ def dcg(
         gain(r) / log_base(r) after.
     Undefined: never.
     Parameters: gain, as in cg; discount, 'log2', 'jk' (Jarvelin and Kekalainen's own), or a function of one rank, which
-        gives a number from 0 and never rises; base, of the logarithm.
+        gives a number from 0 and never rises; base, the base of the logarithm.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002; the
         exponential gain: C. Burges et al., Learning to rank using gradient descent, ICML 2005.
     """
@@ -123,8 +123,8 @@ def ndcg(
 def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks of the documents with a gain.
 
-    Formula: the mean over these documents of ndcg at their rank; for one that was not retrieved, of the whole dcg
-        over the whole ideal dcg.
+    Formula: the mean over these documents of ndcg@r, where r is the rank of the document; one that was not retrieved
+        counts with the ndcg of the whole ranking.
     Undefined: no document has a gain.
     Parameters: gain, as in cg.
     Source: trec_eval 9, m_ndcg_rel.c.
@@ -140,8 +140,8 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
 def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: GainName = "linear") -> Array:
     """Average precision for graded documents: at each, the number and gain found so far, as a share of the best.
 
-    Formula: sum over the ranks r <= k of documents with a gain of (c(r) + beta cg@r) / (r + beta ideal cg@r), over how
-        many have a gain; c(r) of them are at ranks up to r.
+    Formula: sum over the ranks r <= k of documents with a gain of (c(r) + beta cg@r) / (r + beta ideal cg@r), over the
+        number of documents with a gain; c(r) is the number of these at ranks up to r.
     Undefined: no document has a gain.
     Parameters: beta, the weight of gain beside number; gain, as in cg.
     Source: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, Information
@@ -157,8 +157,9 @@ def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: Ga
 def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks at which the ideal ranking's gain falls.
 
-    Formula: the mean of ndcg at the cutoffs n1, n1 + n2, ..., with n1 documents of the highest gain, n2 of the next
-        ...; and of dcg over ideal dcg at the end of the ranking, if it has at least 2 documents more than the ideal.
+    Formula: the mean of ndcg at the cutoffs n1, n1 + n2, ..., where n1 documents have the highest gain, n2 the next
+        one, and so on. If the ranking has at least 2 documents more than the ideal one, this mean includes one more
+        value: dcg over ideal dcg at the end of the ranking.
     Undefined: no document is relevant, or none has a gain.
     Parameters: gain, as in cg.
     Source: trec_eval 9, m_Rndcg.c.
@@ -185,7 +186,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     """trec_eval's G: a gain counts more if little gain has been missed so far.
 
     Formula: sum over r of gain(r) / log2(2 + c(r) - g(r)), over the sum of all gains; g(r) is the gain of the first r
-        documents, c(r) that of the first r of the ideal ranking, at least 1 for each.
+        documents, and c(r) that of the first r ranks of the ideal ranking, of which each counts at least 1.
     Undefined: no document has a gain.
     Parameters: gain, as in cg.
     Source: trec_eval 9, m_G.c.
@@ -199,7 +200,8 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
 def bin_g(run: Ranking) -> Array:
     """trec_eval's binary G: a relevant document counts less for each other document above it.
 
-    Formula: sum over the relevant documents of 1 / log2(2 + documents above that are not relevant), over R.
+    Formula: sum over the relevant documents of 1 / log2(2 + n), over R; n is the number of documents above that are not
+        relevant.
     Undefined: no document is relevant.
     Source: trec_eval 9, m_binG.c.
     """
@@ -218,7 +220,7 @@ def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R"
 
     Formula: sum over the relevant r <= k of precision@r, over R.
     Undefined: no document is relevant.
-    Parameters: norm, 'min(k, R)' divides by the relevant documents that k places can hold.
+    Parameters: norm, the divisor: 'R', or 'min(k, R)', the number of relevant documents that k places can hold.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
     places = run.n_relevant if norm == "R" or k is None else np.minimum(run.n_relevant, k)
@@ -257,8 +259,8 @@ def rprec_mult(run: Ranking, multiple: Positive) -> Array:
     """Precision after a multiple of the number of relevant documents.
 
     Formula: relevant documents at ranks up to c, over c, with c = floor(multiple R + 0.9).
-    Undefined: c = 0, no document is relevant.
-    Parameters: multiple, of R.
+    Undefined: c = 0, as for a query without relevant documents.
+    Parameters: multiple, the factor of R.
     Source: trec_eval 9, m_Rprec_mult.c.
     """
     places = np.floor(multiple * run.n_relevant + 0.9)
@@ -269,7 +271,7 @@ def rprec_mult(run: Ranking, multiple: Positive) -> Array:
 def precision_at_recall(run: Ranking, recall: Share) -> Array:
     """Precision at the first rank that reaches a recall level, 0 if none does.
 
-    Formula: precision@r, r the rank of the ceil(recall R)-th relevant document (at least the first).
+    Formula: precision@r, where r is the rank of the ceil(recall R)-th relevant document, at least of the first.
     Undefined: no document is relevant.
     Parameters: recall, the level; ``precision_at_recall@0.5`` sets it too.
     Source: Weber, Multimedia Retrieval, ch. 2, where it is called R-precision.
@@ -282,7 +284,8 @@ def precision_at_recall(run: Ranking, recall: Share) -> Array:
 def iprec(run: Ranking, recall: Share) -> Array:
     """Interpolated precision at a recall level: the greatest precision at that level or a higher one.
 
-    Formula: max of precision@r over all r from the rank of the floor(recall R + 0.9)-th relevant document on.
+    Formula: the greatest precision@r over all r >= s, where s is the rank of the floor(recall R + 0.9)-th relevant
+        document, at least of the first.
     Undefined: no document is relevant.
     Parameters: recall, the level; ``iprec@0.1`` sets it too.
     Source: trec_eval 9, m_iprec_at_recall.c.
@@ -295,7 +298,7 @@ def iprec(run: Ranking, recall: Share) -> Array:
 def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
     """Mean of the interpolated precision at recall levels, by default the eleven levels 0, 0.1, ..., 1.
 
-    Formula: sum over the levels of iprec, over their number.
+    Formula: the mean of iprec over the levels.
     Undefined: no document is relevant.
     Parameters: recalls, the levels.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
@@ -318,8 +321,8 @@ def success(run: Ranking, k: int | None = None) -> Array:
 def bpref(run: Ranking) -> Array:
     """Binary preference: how rarely judged non-relevant documents are above relevant ones; unjudged ones are ignored.
 
-    Formula: 1 / R times the sum over the relevant retrieved documents of 1 - min(n, R) / min(N, R), a term being 1
-        where n = 0; n of the N judged non-relevant documents stand above.
+    Formula: 1 / R times the sum over the relevant retrieved documents of 1 - min(n, R) / min(N, R), or of 1 if n = 0; n
+        is the number of judged non-relevant documents above, N the number of all judged non-relevant documents.
     Undefined: no document is relevant.
     Source: C. Buckley, E. M. Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, as in trec_eval 9.
     """
@@ -333,8 +336,9 @@ def bpref(run: Ranking) -> Array:
 def infap(run: Ranking) -> Array:
     """Inferred average precision, if the judged documents are a random sample of a pool.
 
-    Formula: the mean over the relevant documents of 1 / r + p / r (a + e) / (a + n + 2 e); above rank r are p documents
-        of the pool, a relevant and n not, e = 1e-5. A negative grade means in the pool and not judged.
+    Formula: the mean over the relevant documents of 1 / r + p / r (a + e) / (a + n + 2 e), with e = 1e-5; above rank r
+        are p documents of the pool, of which a are judged relevant and n judged not relevant. A negative grade means
+        that the document is in the pool and was not judged.
     Undefined: no document is relevant.
     Source: E. Yilmaz, J. A. Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006, as
         in trec_eval 9.
@@ -352,8 +356,8 @@ def rbp(
 
     Formula: (1 - p) sum over r <= k of p^(r - 1) rel(r); with a gain, rel(r) = gain(r) / gain(max_grade).
     Undefined: never.
-    Parameters: p, the persistence; gain, as in cg, binary relevance if not given; max_grade, the highest grade of the
-        scale, needed with gain.
+    Parameters: p, the persistence: the probability to go on to the next rank; gain, as in cg, by default binary
+        relevance; max_grade, the highest grade of the scale, needed with gain.
     Source: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), 2008.
     """
     seen = run.relevant if gain is None else run.gains(gain)
@@ -377,8 +381,8 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
 def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 
-    Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), s being
-        (2^grade - 1) / 2^max_grade.
+    Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), where s = (2^grade - 1) /
+        2^max_grade.
     Undefined: never.
     Parameters: max_grade, the highest grade of the scale.
     Source: O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
@@ -394,9 +398,9 @@ def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -
 def judged(run: Ranking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
-    Formula: judged documents at ranks up to k, over all that were retrieved there: min(k, retrieved) but for gaps.
-        Queries without a single judgment are left out of the mean, as of any metric; unjudged_queries="count" counts
-        them, as 0.
+    Formula: judged documents at ranks up to k, over the documents that were retrieved there: min(k, retrieved) if ranks
+        have no gaps. As in any metric, queries without a single judgment are left out of the mean;
+        unjudged_queries="count" counts them as 0.
     Undefined: nothing was retrieved at ranks up to k.
     """
     return ratio(run.count_of(run.judged, k), run.retrieved(k))
@@ -417,7 +421,7 @@ def unjudged(run: Ranking, k: int | None = None) -> Array:
 def efficiency(run: Ranking, k: int | None = None) -> Array:
     """System efficiency: how close the precision-recall points come to the corner where both are 1.
 
-    Formula: 1 - d / sqrt(2), d the least distance of (precision@r, recall@r), r <= k, to (1, 1).
+    Formula: 1 - d / sqrt(2), where d is the least distance of a point (precision@r, recall@r), r <= k, to (1, 1).
     Undefined: no document is relevant.
     Source: Weber, Multimedia Retrieval, ch. 2.
     """

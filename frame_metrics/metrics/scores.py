@@ -31,16 +31,18 @@ def roc_auc(
 ) -> Array:
     """Probability that a relevant row has a higher score than one that is not: the area under the ROC curve.
 
-    Formula: the share of pairs of a relevant row and another in which the relevant one has the higher score, equal
-        scores counting one half. With fpr = [a, b]: A, the area between the fallouts a and b, made to be 1/2 for chance
-        and 1 for perfect, (1 + (A - c) / (b - a - c)) / 2, where c = (b^2 - a^2) / 2 is that of chance. With tpr =
-        [a, b]: the same of the area right of the curve between the recalls a and b, where c = b - a - (b^2 - a^2) / 2.
-        Of several classes: ovr, of each against the rest; ovo, the mean over all pairs of classes of the areas of each
-        against the other. `gauc` (group AUC) is the mean over queries, each weighted by its rows.
+    Formula: the share of pairs of a relevant row and another row in which the relevant one has the higher score; equal
+        scores count one half. With fpr = [a, b]: (1 + (A - c) / (b - a - c)) / 2, which is 1/2 for chance and 1 for
+        perfect scores; A is the area under the curve between the fallouts a and b, and c = (b^2 - a^2) / 2 is this area
+        for chance. With tpr = [a, b]: the same for the area right of the curve between the recalls a and b, where c = b
+        - a - (b^2 - a^2) / 2. Of several classes: ovr compares each class with the rest; ovo is the mean over all pairs
+        of classes of the areas of each against the other. `gauc` (group AUC) is the mean over queries, each weighted by
+        its rows.
     Undefined: no row is relevant, or every row is.
-    Parameters: fpr, the fallouts between which the area counts; max_fpr, the same from 0 on, 1 for all; tpr, the
-        recalls between which it counts; correction, None for A itself, which a range needs where the correction could
-        fall below 0 (fpr with a + b > 1, tpr with a + b < 1); multi, what several classes are compared by.
+    Parameters: fpr, the two fallouts between which the area counts; max_fpr, the same from 0 on, where 1 is the whole
+        area; tpr, the two recalls between which the area counts; correction, None for A itself, which is needed if the
+        corrected value could be below 0 (fpr with a + b > 1, tpr with a + b < 1); multi, how several classes are
+        compared.
     Source: D. K. McClish, Analyzing a portion of the ROC curve, 1989; Y. Jiang, C. E. Metz, R. M. Nishikawa, A receiver
         operating characteristic partial area index for highly sensitive diagnostic tests, 1996; D. J. Hand, R. J. Till,
         A simple generalisation of the area under the ROC curve for multiple class classification problems, 2001; gauc:
@@ -81,7 +83,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
 def gini(scores: Scores) -> Array:
     """Twice the area between the ROC curve and the diagonal: 0 for a random order of the scores, 1 for a perfect one.
 
-    Formula: 2 roc_auc - 1. Beside catalogue= say somers_d, as catalogue_gini is a Gini index too.
+    Formula: 2 roc_auc - 1. If catalogue= is given, ask for somers_d, because catalogue_gini is a Gini index too.
     Undefined: no row is relevant, or every row is.
     Source: D. J. Hand, R. J. Till, A simple generalisation of the area under the ROC curve for multiple class
         classification problems, 2001.
@@ -93,13 +95,13 @@ def gini(scores: Scores) -> Array:
 def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step") -> Array:
     """Precision averaged over recall: at each distinct score, the precision times the recall that it adds.
 
-    Formula: sum over the distinct scores, from the greatest, of (r_i - r_(i-1)) p_i. Rows with equal scores are
-        taken together; `ap` orders them. What was not retrieved adds nothing. With area="trapezoid": of
-        (r_i - r_(i-1)) (p_i + p_(i-1)) / 2, where p_0 = 1.
+    Formula: sum over the distinct scores, the greatest first, of (r_i - r_(i-1)) p_i, where r_i is the recall and p_i
+        the precision at the score. Rows with equal scores are taken together; `ap` puts them in order. Rows that were
+        not retrieved add nothing. With area="trapezoid": sum of (r_i - r_(i-1)) (p_i + p_(i-1)) / 2, where p_0 = 1.
     Undefined: no row is relevant.
-    Parameters: area, step by step, or the trapezoids below straight lines between the points of `curve("pr")`. No
-        threshold has the values on such a line, and across equal scores they are too high: where all scores are equal
-        the area would be (1 + prevalence) / 2, and not the prevalence.
+    Parameters: area, 'step', or 'trapezoid' for the area below straight lines between the points of `curve("pr")`. No
+        threshold has the values on such a line, and between equal scores they are too high: if all scores are equal,
+        the area is (1 + prevalence) / 2 instead of the prevalence.
     Source: scikit-learn, average_precision_score; J. Davis, M. Goadrich, The relationship between precision-recall and
         ROC curves, 2006.
     """
@@ -128,10 +130,10 @@ def ks(scores: Scores) -> Array:
 def max_precision(scores: Scores, min_recall: Share) -> Array:
     """Greatest precision among the thresholds at which recall is high enough.
 
-    Formula: max over the scores with recall >= min_recall of precision, a row being retrieved at or above the score; 0
-        if no score has it.
+    Formula: the greatest precision over the scores with recall >= min_recall, where rows at or above the score are
+        retrieved; 0 if no score reaches this recall.
     Undefined: no row is relevant.
-    Parameters: min_recall, the least recall that will do.
+    Parameters: min_recall, the lowest recall that is allowed.
     """
     enough = scores.retrieved & (scores.tp >= min_recall * scores.each(scores.positives) * (1 - 1e-12))
     best = scores.reduce(np.maximum, np.where(enough, ratio(scores.tp, scores.tp + scores.fp), 0))
@@ -142,9 +144,10 @@ def max_precision(scores: Scores, min_recall: Share) -> Array:
 def max_recall(scores: Scores, min_precision: Share) -> Array:
     """Greatest recall among the thresholds at which precision is high enough.
 
-    Formula: max over the scores with precision >= min_precision of recall; 0 if no threshold has it.
+    Formula: the greatest recall over the scores with precision >= min_precision, where rows at or above the score are
+        retrieved; 0 if no score reaches this precision.
     Undefined: no row is relevant.
-    Parameters: min_precision, the least precision that will do.
+    Parameters: min_precision, the lowest precision that is allowed.
     """
     enough = scores.retrieved & (scores.tp >= min_precision * (scores.tp + scores.fp) * (1 - 1e-12))
     return ratio(scores.reduce(np.maximum, np.where(enough, scores.tp, 0)), scores.positives)
@@ -154,8 +157,8 @@ def max_recall(scores: Scores, min_precision: Share) -> Array:
 def brier(scores: Scores) -> Array:
     """Mean squared distance between the probability and the outcome.
 
-    Formula: the mean over the rows of (score - relevant)^2. Of several classes: of the sum over the classes, so that
-        it goes up to 2.
+    Formula: the mean over the rows of (score - relevant)^2. Of several classes: the mean over the rows of its sum over
+        the classes, which is at most 2.
     Undefined: there are no rows.
     Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
     """
@@ -167,8 +170,8 @@ def brier(scores: Scores) -> Array:
 def log_loss(scores: Scores) -> Array:
     """Mean surprise at the outcome, in nats.
 
-    Formula: the mean over the rows of -log(p), p being the probability that the score gives to what came true, at
-        least 2.2e-16 and at most 1 - 2.2e-16.
+    Formula: the mean over the rows of -log(p), where p is the probability that the score gives to the true outcome,
+        kept between 2.2e-16 and 1 - 2.2e-16.
     Undefined: there are no rows.
     Source: scikit-learn, log_loss.
     """
@@ -182,10 +185,11 @@ def log_loss(scores: Scores) -> Array:
 def ece(scores: Scores, bins: Count = 10) -> Array:
     """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 
-    Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; a score on an edge is in
-        the lower bin. Of several classes: of the greatest score of each row, and whether its class is the true one.
+    Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; n_b of the N rows are in the
+        bin, and a score on an edge is in the lower bin. Of several classes: the score of a row is its greatest one, and
+        the row counts as relevant if the class of this score is the true one.
     Undefined: there are no rows.
-    Parameters: bins, how many.
+    Parameters: bins, the number of bins.
     Source: M. P. Naeini, G. F. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning,
         2015.
     """

@@ -18,8 +18,8 @@ Attention = Literal["log2", "equal"]
 def catalogue_coverage(lists: Lists) -> Array:
     """Share of the catalogue that the lists of a segment show together.
 
-    Formula: different documents at ranks up to k of any list, over the documents of the catalogue (catalogue=); a list
-        whose query weighs 0 shows none.
+    Formula: number of different documents at ranks up to k of all lists, over the number of documents in the catalogue
+        (catalogue=). A list whose query has a weight of 0 is not counted.
     Undefined: no list shows anything.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
@@ -30,7 +30,7 @@ def catalogue_coverage(lists: Lists) -> Array:
 def distributional_coverage(lists: Lists) -> Array:
     """Entropy, in bits, of the documents in all lists of a segment: 0 if all show the same one document.
 
-    Formula: - sum over documents of p log2(p), p being the share of a document in all results at ranks up to k.
+    Formula: - sum over documents of p log2(p), where p is the share of a document in all results at ranks up to k.
     Undefined: no list shows anything.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
@@ -41,8 +41,9 @@ def distributional_coverage(lists: Lists) -> Array:
 def catalogue_gini(lists: Lists) -> Array:
     """Gini index of how often each document of the catalogue is shown: 0 if all equally, 1 if only one is.
 
-    Formula: sum over j = 1 ... n of (2j - n - 1) p(j) / (n - 1), p(j) being the shares of the n documents of the
-        catalogue (catalogue=) in all results at ranks up to k, rising; 0 for those that no list shows.
+    Formula: sum over j = 1 ... n of (2j - n - 1) p(j) / (n - 1), where p(1) <= ... <= p(n) are the shares of the n
+        documents of the catalogue (catalogue=) in all results at ranks up to k; a document that no list shows has a
+        share of 0.
     Undefined: no list shows anything, or the catalogue has one document.
     Source: G. Shani, A. Gunawardana, Evaluating recommendation systems, Recommender Systems Handbook, Springer 2011.
     """
@@ -64,9 +65,10 @@ _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
 def novelty(run: Ranking, k: int | None = None) -> Array:
     """Mean self-information of the results, in bits: high if they are rarely chosen.
 
-    Formula: mean over ranks up to k of -log2(p), p being the share of a document in all choices: the rows of
-        popularity=, or what its column popularity (or count, counts, len, n, frequency) adds up to. A document that was
-        never chosen counts as the one that was chosen least. With average="micro" over the results of all lists.
+    Formula: mean over ranks up to k of -log2(p), where p is the share of a document in all choices. Each row of
+        popularity= is one choice; if it has a column popularity (or count, counts, len, n, frequency), this column is
+        the number of choices, and the rows of a document are added up. A document that was never chosen counts like the
+        one that was chosen least. With average="micro", the mean is over the results of all lists.
     Undefined: nothing was retrieved.
     Source: P. Castells, S. Vargas, J. Wang, Novelty and diversity metrics for recommender systems: choice, discovery
         and relevance, ECIR 2011 workshop.
@@ -78,9 +80,8 @@ def novelty(run: Ranking, k: int | None = None) -> Array:
 def average_popularity(run: Ranking, k: int | None = None) -> Array:
     """Mean popularity of the results.
 
-    Formula: mean over ranks up to k of how often a document was chosen: in the rows of popularity=, or by what its
-        column popularity (or count, counts, len, n, frequency) adds up to; 0 for one that never was. With
-        average="micro" over the results of all lists.
+    Formula: mean over ranks up to k of how often a document was chosen, counted as in novelty, but 0 for a document
+        that was never chosen. With average="micro", the mean is over the results of all lists.
     Undefined: nothing was retrieved.
     Source: H. Yin, B. Cui, J. Li, J. Yao, C. Chen, Challenging the long tail recommendation, PVLDB 5(9), 2012.
     """
@@ -101,10 +102,10 @@ def exposure_share(run: Ranking, of: str, k: int | None = None, attention: Atten
 
     There is demographic parity where it is the share of the group among the documents that could be shown.
 
-    Formula: sum over the ranks up to k of the group's documents of v(r), over the sum over all results, v(r) = 1 /
-        log2(r + 1), or 1 with attention="equal". With average="micro" both sums are over all lists.
+    Formula: sum of v(r) over the ranks r <= k of the group's documents, over the sum of v(r) over all results at these
+        ranks; v(r) = 1 / log2(r + 1), or 1 with attention="equal". With average="micro", both sums are over all lists.
     Undefined: nothing was retrieved.
-    Parameters: of, the group, as text; attention, how it falls with the rank.
+    Parameters: of, the group, as text; attention, how attention falls with the rank.
     Source: A. Singh, T. Joachims, Fairness of exposure in rankings, KDD 2018. P. Sapiezynski, W. Zeng, R. Robertson, A.
         Mislove, C. Wilson, Quantifying the impact of user attention on fair group representation in ranked lists, WWW
         2019 companion.

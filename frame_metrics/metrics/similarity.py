@@ -17,11 +17,11 @@ def rbo(two: TwoRankings, k: int | None = None, p: Share = 0.9) -> Array:
 
     It is extrapolated: past the ends of the rankings they go on to agree as they did.
 
-    Formula: (1 - p) sum over the depths d <= l of p^(d - 1) A(d), and p^l A(l); l is the length of the longer ranking,
-        s that of the shorter, X(d) the number of documents among the first d of both, and A(d) = X(d) / d, past s
-        (X(d) + (d - s) X(s) / s) / d. One ranking without documents: 0.
+    Formula: (1 - p) sum over the depths d <= l of p^(d - 1) A(d), plus p^l A(l); l is the length of the longer ranking,
+        s that of the shorter, and X(d) the number of documents among the first d of both. Up to s, A(d) = X(d) / d, and
+        past s, A(d) = (X(d) + (d - s) X(s) / s) / d. If one ranking has no documents, the value is 0.
     Undefined: neither ranking has a document.
-    Parameters: p, how likely a reader goes on to the next depth.
+    Parameters: p, the probability that a reader goes on to the next depth.
     Source: W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4), 2010, equation
         32; ties, X(d) as in RBO^a of M. Corsi, J. Urbano, The treatment of ties in rank-biased overlap, SIGIR 2024.
     """
@@ -35,11 +35,11 @@ def rbo(two: TwoRankings, k: int | None = None, p: Share = 0.9) -> Array:
 def rbo_residual(two: TwoRankings, k: int | None = None, p: Inside = 0.9) -> Array:
     """Uncertainty of rank-biased overlap: its greatest value minus its least, over all continuations of both rankings.
 
-    Formula: p^s + p^l - p^f - (1 - p) / p (s H(s, f) + l H(l, f) + X H(f, infinity)), where H(a, b) is the sum of
-        p^d / d over a < d <= b; s and l are the lengths of the shorter and the longer ranking, X of their documents are
-        in both, f = s + l - X.
+    Formula: p^s + p^l - p^f - (1 - p) / p (s H(s, f) + l H(l, f) + X H(f, infinity)), where H(a, b) is the sum of p^d /
+        d over a < d <= b; s and l are the lengths of the shorter and the longer ranking, X is the number of documents
+        in both, and f = s + l - X.
     Undefined: neither ranking has a document.
-    Parameters: p, as in rbo, between 0 and 1 and neither of them.
+    Parameters: p, as in rbo, greater than 0 and less than 1.
     Source: W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4), 2010, equation
         30.
     """
@@ -58,7 +58,7 @@ def rbo_residual(two: TwoRankings, k: int | None = None, p: Inside = 0.9) -> Arr
 def overlap(two: TwoRankings, k: int | None = None) -> Array:
     """Share of the first k documents that both rankings have; for shorter rankings, of the longer one's.
 
-    Formula: documents that are among the first k of both, over the length of the longer of the two lists of at most k.
+    Formula: number of documents among the first k of both rankings, over the length of the longer ranking, at most k.
     Undefined: neither ranking has a document.
     Source: W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4), 2010, where it
         is called agreement.
@@ -80,10 +80,11 @@ def kendall_tau(two: TwoRankings, k: int | None = None, variant: Literal["a", "b
 
     Documents that a ranking lacks stand below all that it has, in no order.
 
-    Formula: (C - D) / P, of the P pairs of documents of either ranking C in the same order and D in opposite orders,
-        which is the mean over all orders of what is tied; 'b': (C - D) / sqrt((P - T) (P - U)), T pairs being tied in
-        one ranking and U in the other. One ranking without documents: 0.
-    Undefined: neither ranking has a document, or both have only the same one; with 'b', also where one ties all.
+    Formula: (C - D) / P; of the P pairs of documents of either ranking, C are in the same order in both and D in
+        opposite orders. This is the mean over all orders of tied documents. 'b': (C - D) / sqrt((P - T) (P - U)), where
+        T pairs are tied in one ranking and U in the other. If one ranking has no documents, the value is 0.
+    Undefined: neither ranking has a document, or both have only the same one; with 'b', also if all documents of one
+        are tied.
     Parameters: variant, 'a', or 'b', as in scipy's kendalltau.
     Source: M. G. Kendall, Rank correlation methods, 1948; documents that are lacking, as with p = 1/2 in R. Fagin, R.
         Kumar, D. Sivakumar, Comparing top k lists, SIAM Journal on Discrete Mathematics 17(1), 2003.
@@ -104,9 +105,10 @@ def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
 
     Documents that a ranking lacks stand below all that it has, in no order.
 
-    Formula: 2 / (n - 1) times the sum over the places i = 2 ... n of C(i) / (i - 1), less 1; n documents are in either
-        ranking, and C(i) of the documents above place i stand above its document in the baseline too. It is the mean
-        over all orders of what is tied. One ranking without documents: 0.
+    Formula: 2 / (n - 1) times the sum over the places i = 2 ... n of C(i) / (i - 1), minus 1; n is the number of
+        documents in either ranking, and C(i) the number of documents above place i that are above its document in the
+        baseline too. This is the mean over all orders of tied documents. If one ranking has no documents, the value is
+        0.
     Undefined: neither ranking has a document, or both have only the same one.
     Source: E. Yilmaz, J. A. Aslam, S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR
         2008; ties, J. Urbano, M. Marrero, The treatment of ties in AP correlation, ICTIR 2017.
@@ -125,10 +127,10 @@ def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Arra
     """Rank-biased overlap with the nearest ideal ranking, in which documents of one grade keep their order here.
 
     Formula: sum over the depths d of p^(d - 1) times the share of d documents that are among the first d of both, over
-        the same sum of the ideal ranking and itself; d goes to the end of the longer one. The ideal ranking has the
-        documents with a gain, by falling grade.
+        the same sum for the ideal ranking compared with itself; d goes to the end of the longer ranking. The ideal
+        ranking has all documents with a gain, the highest grade first.
     Undefined: no document has a gain.
-    Parameters: p, as in rbo; normalize, False divides by the sum of p^(d - 1).
+    Parameters: p, as in rbo; normalize, False to divide by the sum of p^(d - 1) instead.
     Source: C. L. A. Clarke, A. Vtyurina, M. D. Smucker, Assessing top-k preferences, ACM TOIS 39(3), 2021, as in
         ir_measures.
     """

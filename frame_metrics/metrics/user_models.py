@@ -76,7 +76,7 @@ def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grad
     """Scaled discounted cumulated gain: dcg as a share of that of k documents of the highest grade.
 
     Formula: sum over r <= k of g(r) / log2(r + 1), over the sum over r <= k of 1 / log2(r + 1); g(r) is gain(r) /
-        gain(max_grade), and k at most, and without a cutoff, 1000.
+        gain(max_grade). k is at most 1000, and 1000 without a cutoff.
     Undefined: never.
     Parameters: gain, as in cg; max_grade, the highest grade of the scale.
     Source: C/W/L, as in cwl_eval 1.0.12. It is not the session DCG that is abbreviated alike.
@@ -105,11 +105,11 @@ def tbg(
 ) -> Array:
     """Time-biased gain for documents that take equally long: after each half-life, half of the users have left.
 
-    Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = 2^(-(r - 1) / halflife); g
-        and k as in sdcg. It is rbp with p = 2^(-1 / halflife), but for the ranks past k.
+    Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = 2^(-(r - 1) / halflife); g and
+        k as in sdcg. It is rbp with p = 2^(-1 / halflife), except for the ranks past k.
     Undefined: never.
-    Parameters: halflife, the time after which half of the users have left, in the time that a document takes; gain and
-        max_grade, as in sdcg.
+    Parameters: halflife, the time after which half of the users have left, in units of the time for one document; gain
+        and max_grade, as in sdcg.
     Source: M. D. Smucker, C. L. A. Clarke, Time-based calibration of effectiveness measures, SIGIR 2012, who add up
         gains of documents of any length; as a mean, cwl_eval 1.0.12.
     """
@@ -125,8 +125,8 @@ def u_measure(
     Formula: sum over r <= k of w(r) g(r), over the sum over r <= k of w(r), with w(r) = max(0, 1 - (r - 1) / length); g
         and k as in sdcg.
     Undefined: never.
-    Parameters: length, the amount of text after which nobody reads on, in that of a document; gain and max_grade, as in
-        sdcg.
+    Parameters: length, the amount of text after which nobody reads on, in units of the length of one document; gain and
+        max_grade, as in sdcg.
     Source: T. Sakai, Z. Dou, Summaries, ranked retrieval and sessions: a unified framework for information access
         evaluation, SIGIR 2013, who add up gains of documents of any length; as a mean, cwl_eval 1.0.12.
     """
@@ -140,7 +140,7 @@ def inst(
     """Mean gain of a user who wants T documents, and reads further the more of them are still missing.
 
     Formula: the sum over r <= k of w(r) g(r), over the sum over r <= k of w(r); w(1) = 1, and w(r + 1) = c(r) w(r) with
-        c(r) = ((r + 2T - G(r) - 1) / (r + 2T - G(r)))^2, G(r) being the sum of g up to r; g and k as in sdcg.
+        c(r) = ((r + 2T - G(r) - 1) / (r + 2T - G(r)))^2, where G(r) is the sum of g up to rank r; g and k as in sdcg.
     Undefined: never.
     Parameters: target, T; gain and max_grade, as in sdcg.
     Source: A. Moffat, P. Bailey, F. Scholer, P. Thomas, INST: an adaptive metric for information retrieval evaluation,
@@ -155,8 +155,8 @@ def bpm(
 ) -> Array:
     """Mean gain of a user who stops at rank k, or once enough is found: the static Bejeweled player model.
 
-    Formula: G(s) / s, G(s) being the sum of g up to s, and s the first rank with G(s) >= T, at most k; g and k as in
-        sdcg.
+    Formula: G(s) / s, where G(s) is the sum of g up to rank s, and s is the first rank with G(s) >= T, at most k; g and
+        k as in sdcg.
     Undefined: never.
     Parameters: target, T, in gains of the highest grade; gain and max_grade, as in sdcg.
     Source: F. Zhang, Y. Liu, X. Li, M. Zhang, Y. Xu, S. Ma, Evaluating web search with a Bejeweled player model, SIGIR

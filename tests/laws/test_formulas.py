@@ -35,18 +35,18 @@ BETA = 2.0
 IN_WORDS = {
     "count": "the cells are counted from the rows below",
     "0 where the decision is a cutoff, a threshold or the retrieved set": "the law at a cutoff looks at it",
-    "places that are not filled count": "they are among the k places",
+    "places without a document count too": "they are among the k places",
     "a class that is never predicted is left out of the mean": "the formula has an undefined value there",
     "a class of which the share is 0 is left out of the mean": "the formula has an undefined value there",
     "Of several classes: e is the sum over them of predicted share times prevalence": "not of the 2x2 table",
-    "Where all documents are of one class, its recall alone: where none is relevant, specificity": "a reading",
-    "Of several classes: the mean of the recalls of those that have rows": "not of the 2x2 table",
+    "If all documents are of one class, its recall alone, which is specificity if none is relevant": "a reading",
+    "Of several classes: the mean of the recalls of the classes that have rows": "not of the 2x2 table",
     "where every document has a decision, costs of 1 give the error rate": "the formula before it has every cost",
-    "It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision": "a reading",
-    "P(l) is the share of these decided so": "a reading",
-    "G(l), which is recall(l) - fallout(l), is what the documents that are decided so win, over the number of all "
-    "with a decision: 1 / prevalence(l) for one that is l, -1 / (1 - prevalence(l)) for one that is not, by the "
-    "prevalences of all with a decision": "a reading",
+    "This is the sum over the classes l of P(l) G(l), times the share of documents with a decision": "a reading",
+    "Only documents with a decision count in what follows": "a reading",
+    "P(l) is the share of them that is decided to be l": "a reading",
+    "G(l), which is recall(l) - fallout(l), is what those win together, over the number of all: a document that is l "
+    "wins 1 / prevalence(l), another one loses 1 / (1 - prevalence(l))": "a reading",
     "trec_eval's defaults are 1, -1, 0, 0": "the defaults of the parameters",
 }
 # Measures with a value, as declared, where a part of their formula is undefined.
