@@ -77,7 +77,7 @@ def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> s
 
 def _for_files(message: str, options: Mapping[str, Option]) -> str:
     """A message with the ways out that files have, and code as arguments."""
-    if "qrels" in options and "is named with --label or --grade" in message:
+    if "qrels" in options and "is missing; name its column with --label or --grade" in message:
         message += "; judgments in a separate file are named with --qrels"
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")

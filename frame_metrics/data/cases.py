@@ -151,7 +151,7 @@ def _of_several(
     """Numbers of the classes of rows, the classes, the clusters, and the error where clusters are of another type."""
     clusters, apart = None, None
     if conventions.threshold is not None:
-        raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
+        raise NotComputableError(f"threshold= makes two classes; name the relevant {columns.label} with positive=")
     if predicted is not None and conventions.match is None and conventions.classes is None:
         apart = unlike(label, predicted, columns)
     if predicted is not None and (conventions.match or apart):

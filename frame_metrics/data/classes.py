@@ -76,8 +76,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
         return False
     in_order = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
-        f"{columns.label}: of the values {listed(in_order)}, nothing says which is the relevant one; "
-        "name it with positive=, or list the classes with classes= for measures of all of them"
+        f"{columns.label} has the values {listed(in_order)}, and nothing says which of them is relevant; "
+        "name it with positive=, or list the classes with classes= to measure all of them"
     )
 
 

@@ -82,9 +82,9 @@ def check_positions(named: list[str]) -> None:
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
-            f"score={given!r}: its values count places from 1 or 0 in each ranking, as positions do; the "
-            f"best result has the highest score, and the least position: say rank={given!r}, from 1, or "
-            "rename it if it is a score"
+            f"score={given!r}: its values count up from 1 or 0 in each ranking, as positions do; the best "
+            f"result needs the highest score, and has the lowest position: say rank={given!r}, from 1, or "
+            "rename the column if it is a score"
         )
 
 

@@ -128,9 +128,9 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
-    ways = ", or say threshold=" + ", or name query= for the retrieved set, or give it a cutoff" * cutoff
-    ways = ", a column of the class with the greatest score" if plan.played.class_scores else ways
-    raise ColumnError(f"{name}: nothing says what is predicted among {listed(plan.available)}; name predicted={ways}")
+    ways = "or say threshold= to decide by the score" + "; of a ranking, name query=, or give a cutoff" * cutoff
+    ways = "or make such a column, of the class with the greatest score" if plan.played.class_scores else ways
+    raise ColumnError(f"{name} needs predictions; name one of {listed(plan.available)} with predicted=, {ways}")
 
 
 def audited(plan: Plan) -> Needs:

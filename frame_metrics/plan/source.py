@@ -236,9 +236,9 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
             f"team=None, system={column!r}, and compare(..., paired=False)"
         )
     raise ColumnError(
-        f"{column}: {name!r} has results of {queries}, and no other system has any of one of them; "
+        f"{column}: {name!r} has results of {queries}, and no other system has results of any of them; "
         "each system would be measured on the queries of all: say system=None, "
-        f"by={[*by, column] if by else column!r} for the mean of each over its own, "
+        f"by={[*by, column] if by else column!r} for the mean of each over its own queries, "
         "or compare(..., paired=False) for their difference"
         + ("" if columns.cluster else ", with cluster= for users who have queries of several")
     )

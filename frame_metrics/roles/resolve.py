@@ -284,7 +284,8 @@ def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str
     if not there or any(roles.get(role) is not None for role in pair):
         return {}
     if len(there) > 1:
-        raise ColumnError(f"both {there[0]!r} and {there[1]!r} are columns; name the one that is meant, or both")
+        one, other = there
+        raise ColumnError(f"both {one!r} and {other!r} are columns; name the one to use, as {one}={one!r}, or both")
     return {there[0]: there[0]}
 
 
@@ -306,12 +307,10 @@ def absent(
         if role in available:
             return f"the column {role!r} does not fit the others, and was not found; say {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
-    what = f"as the {pair[0]} with" if len(pair) == 1 else "with"
-    such = "that" if len(pair) == 1 else "such a"
     hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
     more = next((words for words in hints if words), "")
-    others = f"none of {listed(available)} has {such} name" if available else "the frame has no columns"
-    return f"no column is named {what} {which}, and {others}{more}"
+    way = f"; name its column with {which}, one of {listed(available)}" if available else " in a frame without columns"
+    return f"the {' or '.join(pair)} is missing{way}{more}"
 
 
 def likely(role: str, available: list[str]) -> str:

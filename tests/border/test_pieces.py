@@ -693,7 +693,7 @@ def test_facts_of_the_whole_frame_in_pieces(tmp_path: Path) -> None:
     with pytest.raises(NotComputableError, match=r"no grade in grade reaches rel=1; the largest is 0\.5"):
         low.evaluate("map").collect()
     apart = log.with_columns(system=pl.when(pl.col("q") > 30).then(pl.lit("x")).otherwise("system"))
-    with pytest.raises(ColumnError, match="no other system has any of one of them"):
+    with pytest.raises(ColumnError, match="no other system has results of any of them"):
         _scanned(apart, tmp_path).irm(**{**ROLES, "doc": None}, system="system", memory=SMALL).evaluate("map").collect()
     qrels = _qrels(log)
     for other, column in (

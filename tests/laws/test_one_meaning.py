@@ -184,7 +184,7 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
 
 def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
-    both = "first settle: both 'label' and 'grade' are columns; name the one that is meant, or both"
+    both = "first settle: both 'label' and 'grade' are columns; name the one to use, as label='label', or both"
     assert repr(log(grade=1).irm) == f"IRM of a polars.DataFrame\n{both}"
     assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nfirst settle: ")
 

@@ -288,7 +288,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         b"\nquery,score,grade\n1,2,1\n",
         "log.csv, line 1: the line is empty; it has to have the names of the columns",
     ),
-    "no rows": ("log.json", b"[]", "no column is named as the query with --query, and the frame has no columns"),
+    "no rows": ("log.json", b"[]", "the query is missing in a frame without columns"),
     "a list of numbers": ("log.json", b"[1, 2]\n", 'log.json, row 1: expected an object, as {"query": 1}, got 1'),
     "a truth value": (
         "log.jsonl",

@@ -73,8 +73,8 @@ YES_NO = {"clicked": ["yes", "no", "yes", "no"], "shown": ["yes", "yes", "no", "
 VALUES = r"""
 two(YES_NO).evaluate("precision")
 two(YES_NO, predicted=None).evaluate("roc_auc")
-    NotComputableError: clicked: of the values 'no', 'yes', nothing says which is the relevant one; name it with
-        positive=, or list the classes with classes= for measures of all of them
+    NotComputableError: clicked has the values 'no', 'yes', and nothing says which of them is relevant; name it with
+        positive=, or list the classes with classes= to measure all of them
     but: two(YES_NO, positive="yes").evaluate("precision")
     but: two(YES_NO, positive="yes", predicted=None).evaluate("roc_auc")
 two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None).evaluate("precision")
@@ -128,7 +128,7 @@ many({"animal": ["cat", None, "owl", None]}).evaluate("accuracy")
     BadRowsError: animal: 2 of 4 rows have no class (rows 1, 3); drop them, or say unjudged='drop'
     but: many({"animal": ["cat", None, "owl", None]}, unjudged="drop").evaluate("accuracy")
 many(score="p_cat", threshold=0.5, predicted=None).evaluate("accuracy")
-    NotComputableError: threshold= decides between two classes; name the relevant one with positive=
+    NotComputableError: threshold= makes two classes; name the relevant animal with positive=
     but: many(score="p_cat", threshold=0.5, predicted=None, positive="cat").evaluate("accuracy")
 many(score="p_cat").curve("roc")
 many(score="p_cat").thresholds()
@@ -331,33 +331,33 @@ def test_other_bad_values() -> None:
 
 ASKED = r"""
 of(TWO, label="clicked").evaluate("precision")
-    ColumnError: precision: nothing says what is predicted among 'clicked', 'shown', 'bm25'; name predicted=, or say
-        threshold=, or name query= for the retrieved set, or give it a cutoff
+    ColumnError: precision needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or say threshold=
+        to decide by the score; of a ranking, name query=, or give a cutoff
 of(TWO, label="clicked").confusion()
-    ColumnError: confusion(): nothing says what is predicted among 'clicked', 'shown', 'bm25'; name predicted=, or say
-        threshold=
+    ColumnError: confusion() needs predictions; name one of 'clicked', 'shown', 'bm25' with predicted=, or say
+        threshold= to decide by the score
 of(MANY, label="animal").evaluate("coverage")
-    ColumnError: coverage: nothing says what is predicted among 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl'; name
-        predicted=, or say threshold=
+    ColumnError: coverage needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=,
+        or say threshold= to decide by the score
 of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"}).evaluate("f1")
-    ColumnError: f1: nothing says what is predicted among 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl'; name predicted=,
-        a column of the class with the greatest score
+    ColumnError: f1 needs predictions; name one of 'animal', 'guess', 'p_cat', 'p_dog', 'p_owl' with predicted=, or make
+        such a column, of the class with the greatest score
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")
     ColumnError: the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for each
         query's own table, or query=None for one table of all rows
 of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}).evaluate("precision")
-    ColumnError: both 'label' and 'grade' are columns; name the one that is meant, or both
+    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
     but: of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}, label="label").evaluate("precision")
 of(TWO, predicted="shown").evaluate("precision")
-    ColumnError: no column is named with label= or grade=, and none of 'clicked', 'shown', 'bm25' has such a name; did
-        you mean 'clicked'?
+    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'clicked', 'shown',
+        'bm25'; did you mean 'clicked'?
 of(TWO, label="clicked").curve("roc")
-    ColumnError: no column is named as the score with score=, and none of 'clicked', 'shown', 'bm25' has that name; did
-        you mean 'bm25'?
+    ColumnError: the score is missing; name its column with score=, one of 'clicked', 'shown', 'bm25'; did you mean
+        'bm25'?
 two().curve("roc", per="query")
-    ColumnError: no column is named as the query with query=, and none of 'clicked', 'shown', 'bm25' has that name
+    ColumnError: the query is missing; name its column with query=, one of 'clicked', 'shown', 'bm25'
     but: two().curve("roc")
     but: log().curve("roc", per="query")
 two(predicted="shwon").evaluate("precision")

@@ -666,26 +666,25 @@ log(collection_size="docs").evaluate("rr")
     ColumnError: collection_size='docs': there is no such column among 'qid', 'bm25', 'rating'
     but: log({"docs": [5] * 4}, collection_size="docs").evaluate("rr")
 log(query=...).evaluate("rr")
-    ColumnError: no column is named as the query with query=, and none of 'qid', 'bm25', 'rating' has that name; did you
-        mean 'qid'?
+    ColumnError: the query is missing; name its column with query=, one of 'qid', 'bm25', 'rating'; did you mean 'qid'?
 log({"Query": [1, 1, 2, 2]}, query=...).evaluate("rr")
-    ColumnError: no column is named as the query with query=, and none of 'qid', 'bm25', 'rating', 'Query' has that
-        name; did you mean 'Query'?
+    ColumnError: the query is missing; name its column with query=, one of 'qid', 'bm25', 'rating', 'Query'; did you
+        mean 'Query'?
 log({"Score": [1, 2, 1, 2]}, score=...).evaluate("rr")
-    ColumnError: no column is named with score= or rank=, and none of 'qid', 'bm25', 'rating', 'Score' has such a name;
-        did you mean 'Score'?
+    ColumnError: the score or rank is missing; name its column with score= or rank=, one of 'qid', 'bm25', 'rating',
+        'Score'; did you mean 'Score'?
 log(grade=...).evaluate("rr")
-    ColumnError: no column is named with label= or grade=, and none of 'qid', 'bm25', 'rating' has such a name; did you
-        mean 'rating'?
+    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'bm25', 'rating';
+        did you mean 'rating'?
 log(grade=None).evaluate("rr")
     ColumnError: grade=None sets the grade aside, and it is needed; leave that out, or name its column among 'qid',
         'bm25', 'rating'
     but: log({"query": [1] * 4, "score": [1, 2, 1, 2], "grade": [1] * 4}, query=..., score=...,
         grade=...).evaluate("rr")
 log({"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]}, score=...).evaluate("rr")
-    ColumnError: both 'score' and 'rank' are columns; name the one that is meant, or both
+    ColumnError: both 'score' and 'rank' are columns; name the one to use, as score='score', or both
 log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2]}, grade=...).evaluate("rr")
-    ColumnError: both 'label' and 'grade' are columns; name the one that is meant, or both
+    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
     but: log({"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2]}, grade="grade", label="label").evaluate("rr")
 log(ties="doc").evaluate("rr")
     ColumnError: ties='doc' orders equal scores by document; name the document column with doc=
@@ -866,7 +865,7 @@ def test_values_of_queries_need_a_query(asked: str) -> None:
     """Where no column is the query per_query() has nothing to give a row to, whatever the metric could do without."""
     frame = _log({"clicked": [0, 1, 1, 0]})
     irm = frame.irm(score="bm25", label="clicked", predicted="rating" if asked == "precision" else None)
-    said = "no column is named as the query with query=, and none of 'qid', 'bm25', 'rating', 'clicked' has that name"
+    said = "the query is missing; name its column with query=, one of 'qid', 'bm25', 'rating', 'clicked'"
     assert error(lambda: irm.per_query(asked), ColumnError).startswith(said)
 
 
@@ -894,9 +893,9 @@ def judged(columns: dict[str, Any] | None = None, /, kind: str = "polars", **nam
 
 BAD_JUDGMENTS = r"""
 judged({"grade": None}).evaluate("rr")
-    ColumnError: no column is named with label= or grade=, and none of 'qid', 'sku' has such a name
+    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'sku'
 judged({"label": [1, 0]}).evaluate("rr")
-    ColumnError: both 'label' and 'grade' are columns; name the one that is meant, or both
+    ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
 judged({"sku": None}).evaluate("rr")
     ColumnError: judge: name the doc column of the judgments with doc=; they have 'qid', 'grade'
 judged({"qid": None}).evaluate("rr")
@@ -983,7 +982,7 @@ def test_judging_without_documents() -> None:
     """Judgments need a document column in the log."""
     log = _log(LOG).drop("rating").irm(query="qid", score="bm25")
     assert error(lambda: log.judge(pl.DataFrame(QRELS)), ColumnError) == (
-        "no column is named as the doc with doc=, and none of 'qid', 'bm25', 'sku' has that name"
+        "the doc is missing; name its column with doc=, one of 'qid', 'bm25', 'sku'"
     )
 
 
@@ -1399,7 +1398,7 @@ def test_a_verb_may_do_without_judgments() -> None:
     """Its needs say so; all others ask for a label or a grade."""
     irm = IRM(_log({}).drop("rating"), query="qid", score="bm25")
     assert reads(irm, query=True, bare=True) == ["qid", "bm25"]
-    assert "no column is named with label= or grade=" in error(lambda: reads(irm, query=True), ColumnError)
+    assert "the label or grade is missing" in error(lambda: reads(irm, query=True), ColumnError)
 
 
 def test_names_of_columns_are_made_texts_once() -> None:

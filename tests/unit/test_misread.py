@@ -42,7 +42,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 def test_positions_that_are_given_as_scores(kind: str, verb: str) -> None:
     """They are an error in every verb, with the judgments in the log or beside it, and the way out works."""
     call, run = VERBS[verb], PLACED.drop("grade")
-    said = "score='pos': its values count places from 1 or 0 in each ranking, as positions do; the best"
+    said = "score='pos': its values count up from 1 or 0 in each ranking, as positions do; the best"
     for irm in (
         IRM(as_kind(PLACED, kind), query="query", score="pos"),
         IRM(as_kind(run, kind), score="pos").judge(as_kind(PLACED.select("query", "doc", "grade"), kind)),

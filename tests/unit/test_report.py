@@ -205,5 +205,5 @@ def test_a_threshold_needs_a_score_whatever_is_asked() -> None:
     """Ranks decide nothing; a metric at a cutoff is no exception."""
     log = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "grade": [1.0, 0.5]})
     for metric in ("precision@2", "precision", "rr"):
-        with pytest.raises(ColumnError, match="no column is named as the score"):
+        with pytest.raises(ColumnError, match="the score is missing"):
             log.irm(query="query", threshold=0.5).per_class(metric)

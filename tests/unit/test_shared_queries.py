@@ -40,7 +40,7 @@ VERBS: dict[str, Any] = {
 def test_systems_that_share_no_query_are_an_error(verb: str) -> None:
     """Each would be measured on the queries of the other; the error says how to have the mean of each."""
     said = error(lambda: VERBS[verb](ARMS.irm(system="arm")), ColumnError)
-    assert said.startswith("arm: 'A' has results of 300 queries, and no other system has any of one of them")
+    assert said.startswith("arm: 'A' has results of 300 queries, and no other system has results of any of them")
     assert "system=None, by='arm'" in said
     large = in_pieces(ARMS.irm(system="arm"), 4_000)
     assert error(lambda: as_polars(VERBS[verb](large)), ColumnError) == said

@@ -255,7 +255,7 @@ original(by="segment").evaluate("map", margins=True).irm(query="segment", value=
 original().evaluate("map").irm(value="value").evaluate()
     ColumnError: the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()
 wide().drop("query").irm(value="rr").evaluate()
-    ColumnError: value= is one number per query, and no column is named as the query with query=, and none of[...]
+    ColumnError: value= is one number per query, and the query is missing;[...]
 wide().irm(value="rr", query=None).evaluate()
     ColumnError: value= is one number per query, and query=None sets the query aside, and it is needed;[...]
     but: original(by="segment").per_query("map").irm(value="value", by="segment").evaluate(margins=True)
@@ -535,7 +535,7 @@ def test_an_audit_of_systems_that_share_few_queries() -> None:
         told = log.audit().filter(pl.col("check").str.starts_with("systems that share"))
         assert told["severity"].to_list() == ([severity] if severity else [])
         if not shared:
-            assert "no other system has any of one of them" in error(log.evaluate)
+            assert "no other system has results of any of them" in error(log.evaluate)
 
 
 def test_an_audit_names_bad_rows() -> None:
