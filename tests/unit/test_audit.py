@@ -499,7 +499,7 @@ def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) 
         return audit.select("severity", "n", "share", "example", "message").row(0) if len(audit) else None
 
     message = (
-        "rankings in which only documents that some system retrieved are judged, so recall, ap and ndcg may be too "
+        "rankings in which only documents that some system found are judged, so recall, ap and ndcg may be too "
         "high; judge() adds other judgments, and n_relevant the number of relevant documents"
     )
     assert looked(both) == ("info", 4, 1.0, "A, q1", message)

@@ -91,7 +91,7 @@ def equal_scores_that_may_be_rounded(block: RankedBlock) -> Array | None:
 
 @check("info", "rankings", of="evaluated")
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
-    """rankings in which only {retrieved} are judged, so recall, ap and ndcg may be too high; judge() adds other
+    """rankings in which only {found} are judged, so recall, ap and ndcg may be too high; judge() adds other
     judgments, and n_relevant the number of relevant documents
     """
     if block.log.conventions.collection_size is True:  # the results are all documents
@@ -536,9 +536,7 @@ def _words(log: Log) -> dict[str, Any]:
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,
-        "retrieved": "documents that some system retrieved"
-        if columns.system and columns.doc
-        else "retrieved documents",
+        "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
         "place": "rank" if columns.rank else "score",
         "order": "rank orders them" if columns.rank else ORDER[conventions.ties],
         "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
