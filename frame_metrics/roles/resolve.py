@@ -298,7 +298,7 @@ def absent(
     """
     aside = [role for role in pair if role in roles]
     if aside:
-        way = f"leave that out, or name its column among {listed(available)}"
+        way = f"leave {aside[0]}=None out, or name its column, one of {listed(available)}"
         return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; {way}"
     for role in pair:
         other = next((name for name, value in roles.items() if name in COLUMNS and role in _several(value)), None)

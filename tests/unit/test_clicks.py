@@ -202,9 +202,8 @@ LOG.irm(**ROLES).judgments(of=pl.col("text"))
 LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).judgments(of="text")
     ColumnError: rank=['rank', 'again'] are ranks of several systems, and a result was clicked at one; name that
 LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").judgments(of="text")
-    ColumnError: judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; leave that
-        out, or
-        name its column among 'search', 'text', 'doc', 'place', 'clicked'
+    ColumnError: judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; leave
+        rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
 LOG.irm(**ROLES).judge(LOG, grade="clicked").judgments(of="text")
     ColumnError: judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and
         say relevant=None

@@ -298,7 +298,7 @@ two({"clicked": [True, False, True, False], "shown": [True, True, False, False]}
     but: two({"clicked": [True, False, True, False], "shown": [True, True, False, False]},
         positive=1).evaluate("precision")
 log(predicted=None, label=None).evaluate("precision")
-    ColumnError: label=None sets the label aside, and it is needed; leave that out, or name its column among
+    ColumnError: label=None sets the label aside, and it is needed; leave label=None out, or name its column, one of
         'clicked', 'shown',[...]
 log({"shown": [1, 2, 3, 0]}).evaluate("precision")
     BadRowsError: shown: 2 of 4 rows are neither 0 nor 1 (rows 1, 2); name the relevant one with positive=

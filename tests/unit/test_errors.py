@@ -677,8 +677,8 @@ log(grade=...).evaluate("rr")
     ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'bm25', 'rating';
         did you mean 'rating'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; leave that out, or name its column among 'qid',
-        'bm25', 'rating'
+    ColumnError: grade=None sets the grade aside, and it is needed; leave grade=None out, or name its column, one of
+        'qid', 'bm25', 'rating'
     but: log({"query": [1] * 4, "score": [1, 2, 1, 2], "grade": [1] * 4}, query=..., score=...,
         grade=...).evaluate("rr")
 log({"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]}, score=...).evaluate("rr")
@@ -1049,8 +1049,8 @@ BEFORE = r"""
 log(query="qdi").evaluate("rr")
     ColumnError: query='qdi': there is no such column among 'qid', 'bm25', 'rating'; did you mean 'qid'?
 log(grade=None).evaluate("rr")
-    ColumnError: grade=None sets the grade aside, and it is needed; leave that out, or name its column among 'qid',
-        'bm25', 'rating'
+    ColumnError: grade=None sets the grade aside, and it is needed; leave grade=None out, or name its column, one of
+        'qid', 'bm25', 'rating'
 log(by="bm25").evaluate("rr")
     ColumnError: by='bm25' is the score too; a column plays one part
 log(ties="doc").evaluate("rr")

@@ -156,9 +156,8 @@ LOG.irm(**ROLES).evaluate("clicks")
     ColumnError: team='from' says which system contributed a row of an interleaved list, and compare() credits it with
         the clicks; say team=None to read each list as one
 LOG.irm(**ROLES | {"query": None}).compare("clicks")
-    ColumnError: query=None sets the query aside, and it is needed; leave that out, or name its column among
-        'search', 'user', 'device',
-        'doc', 'rank', 'from', 'clicked'
+    ColumnError: query=None sets the query aside, and it is needed; leave query=None out, or name its column, one of
+        'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
 LOG.irm(**ROLES).compare("clicks", test="t")
     NotComputableError: test='t' is of systems with lists of their own; say test= as one of 'randomization', 'sign',
         'bootstrap'

@@ -416,7 +416,7 @@ def test_an_interval_of_one_query_is_null() -> None:
             {"doc": None},
             "rbo",
             {},
-            "doc=None sets the doc aside, and it is needed; leave that out, or name its column among",
+            "doc=None sets the doc aside, and it is needed; leave doc=None out, or name its column, one of",
         ),
         (
             {"system": None, "by": "run"},
