@@ -45,7 +45,7 @@ class Inputs:
     def tables(self) -> Classes:
         """The tables; raise where nothing is predicted."""
         if self.table is None:
-            raise ColumnError("nothing says what is predicted; name predicted=, or say threshold=")
+            raise ColumnError("predictions are needed; name predicted=, or say threshold=")
         return self.table
 
     @property
