@@ -1,4 +1,4 @@
-"""Judgments of several annotators: made one for each document."""
+"""Combine the judgments of several annotators into one for each document."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import polars as pl
 
 from frame_metrics.roles.columns import judging
 
-ANNOTATOR = "\0annotator"  # what a key column is called here that holds who judged
+ANNOTATOR = "\0annotator"  # the inside name of the key column that holds the annotator
 RULES = {
-    # In float64, as all is computed. Sorted, so that the order of the rows does not show in the last digit; sums are
-    # rounded, and the mean of equal grades is that grade.
+    # In float64, like all computations. Sorted, so that the order of the rows does not change the last digit. Clipped,
+    # because sums are rounded, and the mean of equal grades has to be that grade.
     "mean": lambda value: value.cast(pl.Float64).sort().mean().clip(value.min(), value.max()),
     "median": lambda value: value.cast(pl.Float64).median(),
     "max": lambda value: value.max(),
@@ -20,13 +20,13 @@ RULES = {
 
 
 def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFrame:
-    """Make one judgment of those of each document; nulls are none.
+    """Combine the judgments of each document of a query into one; a null grade or label is no judgment.
 
     Parameters
     ----------
     table : checked judgments.
-    pair : columns that make a document of a query.
-    rule : "mean", "median", "max" or "majority": the value that was given most often, the least of several such.
+    pair : columns that identify a document of a query (and, with subtopics, a subtopic).
+    rule : "mean", "median", "max" or "majority" (the most frequent value; of several such, the lowest).
     """
     values = judging(table)
     rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]
@@ -35,7 +35,7 @@ def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFram
 
 
 def once_each(table: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
-    """Keep one of the judgments that an annotator gave twice; they are known to be equal."""
+    """Keep one of the judgments that an annotator gave twice; the caller has checked that such judgments agree."""
     own = [*pair, "annotator"]
     if not table.select(pl.struct(own).is_duplicated().any()).item():
         return table

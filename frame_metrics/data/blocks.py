@@ -1,4 +1,4 @@
-"""Columns become rankings: the rows of each query found, and cut into blocks of whole queries."""
+"""Find the rows of each ranking, lay them end to end, and cut the rankings into blocks of whole queries."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ from frame_metrics.inputs.rows import EXACT, as_grid, spans, sums_between
 from frame_metrics.roles.series import TEXTS
 
 LOOKED_AT = 1 << 20  # rows that are compared at a time
-INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the numbers of rows in polars
+INDEX = np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64  # the type in which polars numbers rows
 
 
 @dataclass(frozen=True, eq=False)
 class RankingRows:
-    """Every ranking's rows, laid end to end, in the order of the rankings' first appearance."""
+    """The rows of all rankings, laid end to end, in the order in which the rankings first appear.
+
+    A *place* is a position in ``row`` and in the arrays of ``values``. A *row* is a row number of the frame.
+    """
 
     first_row: Array  # row of the frame where each ranking first appears, shape (rankings,)
-    starts: Array  # where each ranking's rows begin below, shape (rankings,)
-    lengths: Array  # how many there are, shape (rankings,)
-    row: Array | None  # row of the frame of each row below, shape (rows,); None where they are the same
-    values: dict[str, Array]  # columns of rows by name, shape (rows,) each; NaN is null
-    # Values by name of rankings without rows, NaN of the others, shape (rankings,).
+    starts: Array  # the first place of each ranking, shape (rankings,)
+    lengths: Array  # number of rows of each ranking, shape (rankings,)
+    row: Array | None  # row of the frame at each place, shape (rows,); None where row and place are the same
+    values: dict[str, Array]  # columns by name, a value for each place, shape (rows,) each; NaN is null
+    # By the name of a column: the value that a ranking without rows has, NaN for rankings with rows, shape (rankings,).
     said: dict[str, Array] = field(default_factory=dict)
 
     def rows_of(self, places: Array) -> Array:
-        """Return the rows of the frame at places below."""
+        """Return the row of the frame at each place."""
         return places if self.row is None else self.row[places]
 
     def places(self, block: slice | Array) -> slice | Array:
-        """Return the places below of the rows of some rankings; neighbours stand together."""
+        """Return the places of the rows of some rankings, ranking by ranking; a slice for a slice."""
         lengths, starts = self.lengths[block], self.starts[block]
         if not isinstance(block, slice):
             return spans(starts, lengths)
@@ -48,9 +51,12 @@ class RankingRows:
         return slice(begin, begin + int(lengths.sum()))
 
     def with_bare(self, bare: pl.DataFrame, place: Array) -> RankingRows:
-        """Return these rankings, and one without rows for each row of ``bare``, in the order of their places.
+        """Return these rankings and, for each row of ``bare``, a ranking without rows, ordered by ``place``.
 
-        ``place`` is that of each row below and then of each of ``bare``.
+        Parameters
+        ----------
+        bare : a row for each query without results.
+        place : a sort key of each row of the log, then of each row of ``bare``: where it stood in the caller's frame.
         """
         n, m = len(place) - len(bare), len(self.first_row)
         first = np.append(self.first_row, n + np.arange(len(bare)))
@@ -61,19 +67,22 @@ class RankingRows:
         return replace(self, first_row=first[order], starts=lengths.cumsum() - lengths, lengths=lengths, said=said)
 
     def count(self, rows: Array) -> Array:
-        """Count the marked rows below that each ranking has, shape (rankings,)."""
+        """Count the marked rows of each ranking, shape (rankings,); ``rows``: the marks, one for each place."""
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """The judged documents of each ranking's query, where they are kept beside the results."""
+    """The judged documents of each ranking's query, laid end to end, where they are kept beside the results.
 
-    starts: Array  # where each ranking's documents begin below, shape (rankings,)
-    lengths: Array  # how many there are, shape (rankings,)
-    grade: Array  # of each document below
-    label: Array | None  # of each document below; None where the grade decides
-    document: Array | None = None  # its number among those of ``Subtopics``; None where there are none
+    Rankings of one query share its documents, so that their starts are equal.
+    """
+
+    starts: Array  # where each ranking's documents begin in the arrays of documents, shape (rankings,)
+    lengths: Array  # number of judged documents of each ranking, shape (rankings,)
+    grade: Array  # of each document
+    label: Array | None  # of each document; None where the grade decides what is relevant
+    document: Array | None = None  # the number of each document in ``Subtopics``; None where there are no subtopics
 
     def of(self, block: slice | Array) -> Pool:
         """Return the judged documents of some rankings."""
@@ -88,14 +97,14 @@ def find_rankings(
 ) -> RankingRows:
     """Lay the rows of each ranking end to end.
 
-    A log whose equal keys all stand together is taken as it is.
+    Where the rows of each ranking already stand together, the columns are used as they are.
 
     Parameters
     ----------
     frame : the checked columns.
-    keys : columns that make a ranking.
+    keys : columns whose values, together, identify a ranking.
     values : columns to lay out.
-    rows : whether single rows will be asked for.
+    rows : whether row numbers of the frame will be needed later, as errors need them.
     """
     n, laid_out = len(frame), {name: to_array(frame.get_column(name)) for name in values}
     starts = None if keys and n <= threads.ONE_BY_ONE else run_starts(frame, keys)
@@ -114,23 +123,29 @@ def to_array(values: pl.Series) -> Array:
 
 
 def in_double(values: Array) -> Array:
-    """Return floats as float64, in which everything is computed; what else there is as it is."""
+    """Return floats as float64, the type of all computations; other types unchanged."""
     return values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
 
 
 def rows_at(frame: pl.DataFrame, names: Iterable[str], rows: Array) -> pl.DataFrame:
-    """Return rows of some columns, taken one by one: those of all at once start threads, which costs a small call."""
+    """Return some rows of some columns.
+
+    Column by column: polars takes rows of a whole frame in threads, and starting them slows small calls.
+    """
     at = places(rows)
     return frame_of({name: frame.get_column(name)[at] for name in names})
 
 
 def places(rows: Array) -> pl.Series:
-    """Return numbers of rows in the type in which polars takes them: of an array it makes that anew for each column."""
+    """Return row numbers in the type that polars needs, so that it does not convert the array for each column."""
     return pl.Series(rows.astype(INDEX, copy=False))
 
 
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
-    """Return the rows where the keys change; None where they change too often for equal keys to stand together."""
+    """Return the rows where a run of equal keys begins.
+
+    None if there are 1,000 rows or more and over half of them begin a run: then equal keys hardly stand together.
+    """
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
@@ -141,7 +156,7 @@ def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 
 
 def differ(one: pl.Series, other: pl.Series) -> Array:
-    """True where values of two columns of one type differ; nulls are alike, bool, shape (rows,)."""
+    """Mark the rows where two columns of one type differ, bool, shape (rows,); a null equals a null."""
     dtype = one.dtype
     if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128) and not (one.null_count() or other.null_count()):
         return one.to_numpy() != other.to_numpy()
@@ -152,14 +167,15 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
 
 
 def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
-    """Return True where the keys of some rows are all different."""
-    # one column is several times as fast; a frame's own n_unique is a plan, which may run within one of the caller's
+    """Return True if no two of some rows have equal keys."""
+    # A single column is several times as fast. n_unique of a frame is avoided: it runs a plan of polars, perhaps within
+    # a plan of the caller.
     own = frame[keys[0]][places(rows)] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
     return own.n_unique() == len(rows)
 
 
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
-    """Number the values of columns in the order of their first appearance; without columns all rows are alike.
+    """Number the distinct values of columns by first appearance; without columns all rows have number 0.
 
     Returns
     -------
@@ -172,7 +188,10 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
 
 
 def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array, Array]:
-    """Number the values of columns, of which each has a slot.
+    """Number the distinct values of columns by first appearance, by way of slots.
+
+    Rows with equal values have one slot. Slots are found fast, but have gaps and no order: a slot is the value itself,
+    counted from the smallest, for integers that lie close together; otherwise the first row with the same values.
 
     Returns
     -------
@@ -188,20 +207,24 @@ def _numbered(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array
 
 
 def _first_rows(slot: Array) -> Array:
-    """The row where each slot that has one first appears, ascending; those of few slots stand near the beginning."""
+    """Return the first row of each slot that is used, ascending.
+
+    If there are few slots, their first rows are likely to stand near the beginning. So the beginning is searched first,
+    and then 8 times as many rows, until every used slot is found.
+    """
     size, n = int(slot.max()) + 1, len(slot)
     held, n = (np.count_nonzero(np.bincount(slot)), max(n >> 5, threads.BLOCK)) if size < n >> 3 else (1, n)
     begin, first = np.empty(size, INDEX), slot[:0]
     while len(first) < held:
         some = slot[:n]
         row = np.arange(len(some), dtype=INDEX)
-        begin[some[::-1]] = row[::-1]  # of rows in one slot the first is written last, and stays
+        begin[some[::-1]] = row[::-1]  # backwards, so that the first row of a slot is written last, and stays
         first, n = np.flatnonzero(begin[some] == row), 8 * n
     return first
 
 
 def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
-    """Return for each row the first one that has the same values of some columns, shape (rows,)."""
+    """Return for each row the first row with the same values in some columns, shape (rows,)."""
     n, keys = len(frame), [frame.get_column(name) for name in columns]
     if n <= threads.SMALL and all(key.dtype.is_integer() or isinstance(key.dtype, TEXTS) for key in keys):
         place: dict[Any, int] = {}
@@ -213,14 +236,21 @@ def first_alike(frame: pl.DataFrame, columns: Sequence[str]) -> Array:
         begin[slot[::-1]] = row[::-1]
         held = begin[slot]
         first[slice(None) if len(row) == n else row] = held
-        # Rows of other values wait for the next round; the first of a slot never does, so that this ends.
+        # Rows whose values differ from those of the first row in their slot (a hash collision) wait for the next round.
+        # That first row itself never waits, so each round settles a row at least, and the loop ends.
         wait = np.flatnonzero(_others(keys, row, held) & (row != held))
         row, slot = row[wait], slot[wait]
     return first
 
 
 def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
-    """True where rows and others differ in some column, looked at by parts so that few values stand in memory twice."""
+    """Mark the rows that differ from their counterpart in some column, bool, shape (len(row),).
+
+    Parameters
+    ----------
+    keys : the columns.
+    row, held : rows to compare: ``row[i]`` with ``held[i]``. They are compared in parts, so that little is copied.
+    """
     out, every = np.empty(len(row), bool), len(row) == len(keys[0])
     for part in (slice(a, a + LOOKED_AT) for a in range(0, len(row), LOOKED_AT)):
         one, other = part if every else places(row[part]), places(held[part])
@@ -229,13 +259,13 @@ def _others(keys: Sequence[pl.Series], row: Array, held: Array) -> Array:
 
 
 def _hash_slots(keys: pl.DataFrame) -> Array:
-    """A number for each row, below some four times their number: equal for equal rows, and seldom for others."""
+    """Return a short hash of each row, below about four times the number of rows: equal for equal rows."""
     bits = max((2 * len(keys)).bit_length(), 1)
     return (keys.hash_rows().to_numpy() >> np.uint64(64 - bits)).view(np.int64)
 
 
 def numbers(values: pl.Series) -> pl.Series:
-    """Return different numbers for different values, none of which is past what a float64 tells apart."""
+    """Return a number for each value: equal for equal values only, and small enough to be exact as a float64."""
     near = _from_zero(values, EXACT)
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
 
@@ -255,7 +285,10 @@ def n_different(values: pl.Series, hashes: pl.Series) -> int:
 
 
 def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
-    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
+    """Return values that are stored as integers (numbers, dates ...) less the smallest of them; null stays null.
+
+    None if they are not stored as integers, or if the largest would exceed ``most``.
+    """
     plain = values if values.dtype.is_integer() else values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         low, high = plain.min(), plain.max()
@@ -270,8 +303,8 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
 
     Returns
     -------
-    An order of the rankings, None for their own, and the blocks as slices of it. Rankings of one block are of
-    similar size, so that a grid as wide as its longest ranking is never much larger than the block.
+    An order of the rankings (None: as they are), and the begin and end of each block in that order. Rankings of one
+    block are of similar size, so that a grid with a row for each ranking, as wide as the longest, has few empty cells.
     """
     n = len(size)
     if not n:
@@ -287,7 +320,7 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     ascending = size[order].tolist()
     blocks, a = [], 0
     while a < n:
-        # as many as have room in a grid, which is as wide as the last of them
+        # As many rankings as fit into a grid of ``room`` cells. It is as wide as the last of them, the longest.
         b = a + max(bisect_right(range(a + 1, n + 1), room, key=lambda b: (b - a) * ascending[b - 1]), 1)
         blocks.append((a, b))
         a = b
@@ -296,24 +329,32 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
 
 @cache
 def _keep_memory() -> None:
-    """Let go of a large array once, after which the allocator of Linux keeps what arrays of blocks had for the next.
+    """Allocate and free a large array once, which makes the allocator of Linux keep freed memory for later arrays.
 
-    Without it each gives its pages back and takes new ones, which can take as long as all that is worked out.
+    Without this, the arrays of each block give their memory back to the system and ask for it anew, which can take as
+    long as the computation.
     """
     np.empty(1 << 24, np.uint8)
 
 
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
-    """Call ``work`` with the rankings of each block, blocks side by side."""
+    """Cut rankings of these sizes into blocks, and call ``work`` with the rankings of each block, in threads."""
     _keep_memory()
     order, blocks = _cut(size)
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
 def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """Return the rows of the frame that repeat a document of their ranking, which ``keys`` make, ascending.
+    """Return the rows of the frame that repeat a document of their ranking, ascending.
 
-    Of many rows ``hash`` is among the values.
+    If ``rankings`` have the column ``hash``, as those of large logs do, documents are compared only in rankings where
+    two hashes are equal.
+
+    Parameters
+    ----------
+    rankings : the rows, laid out.
+    frame : the same rows, with the column "doc".
+    keys : columns that identify a ranking.
     """
     if "hash" not in rankings.values:
         return np.flatnonzero(first_alike(frame, [*keys, "doc"]) != np.arange(len(frame)))
@@ -338,7 +379,20 @@ def find_duplicates(rankings: RankingRows, frame: pl.DataFrame, keys: Sequence[s
 
 
 def constant(values: Array, rankings: RankingRows, column: str) -> Array:
-    """Return the one value that each ranking's rows have, NaN for a ranking without rows, or where none says it."""
+    """Return the value that all rows of a ranking share, shape (rankings,).
+
+    NaN if the ranking has no rows, or if they are all NaN.
+
+    Parameters
+    ----------
+    values : of each row, as laid out in ``rankings``.
+    column : the caller's name of the column, for the error.
+
+    Raises
+    ------
+    BadRowsError
+        Rows of one ranking have different values.
+    """
     first = np.full(len(rankings.lengths), np.nan)
     some = rankings.lengths > 0
     first[some] = values[rankings.starts[some]]

@@ -1,4 +1,4 @@
-"""Rows without a query that several systems decide about, paired by document."""
+"""Pair the rows of several systems by document, where there is no query: each system decided about each document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import OF_ROWS, role_columns
 
-OF_DOC = ("actual", *OF_ROWS)  # what systems have to agree about
+OF_DOC = ("actual", *OF_ROWS)  # facts of a document, in which the rows of all systems have to agree
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,19 +25,28 @@ class ByDocument:
     cases: Cases
     systems: Segments  # sorted by name
     segments: Segments
-    place: Array  # the row of each document of a segment that each system has, -1 for none, shape (documents, systems)
-    segment: Array  # of each document of a segment, shape (documents,)
+    # A document in two segments counts as two.
+    place: Array  # the row of ``cases`` that a system has of a document, -1 for none, shape (documents, systems)
+    segment: Array  # the number of each document's segment, shape (documents,)
 
     @cached_property
     def _by_segment(self) -> list[Array]:
-        """The documents of each segment."""
+        """The numbers of the documents of each segment."""
         order = np.argsort(self.segment, kind="stable")
         return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
 
     def rows(self, segment: int, pair: tuple[int, int]) -> tuple[list[pl.DataFrame], int]:
-        """Return the rows of a segment that both systems have, of each in one order, and how many only one has.
+        """Return the rows of two systems about the documents of a segment that both have.
 
-        The system that is first by name comes first, whichever of them is the baseline.
+        Parameters
+        ----------
+        segment : the number of the segment.
+        pair : the numbers of two systems.
+
+        Returns
+        -------
+        The rows of one system and of the other, in one order of the documents; and the number of rows about documents
+        that only one of them has. The system that is first by name comes first, whichever is the baseline.
         """
         first, second = self.place[self._by_segment[segment]][:, sorted(pair)].T
         both = (first >= 0) & (second >= 0)
@@ -47,12 +56,13 @@ class ByDocument:
 
 
 def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
-    """Pair the rows of systems by document; ``cases`` keep the row of the frame that each is.
+    """Pair the rows of systems by document; ``cases`` need the column "row", the row of ``frame`` of each case.
 
     Raises
     ------
     BadRowsError
-        A document is missing, or stands twice in a segment of a system, or systems differ in what is true of it.
+        A document id is missing, a system has a document twice in one segment, or systems differ in its true class,
+        weight, count or cluster.
     """
     columns, rows = cases.columns, cases.rows
     (systems, segments), cell = cases.cells.by_system(columns.system), rows["cell"].to_numpy()
@@ -73,7 +83,7 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
 
 
 def _check_once(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
-    """Raise for rows that repeat a document of their segment and system."""
+    """Raise for rows that repeat a document of their segment and system; ``key``: equal for these three equal."""
     again = ~pl.Series(key).is_first_distinct().to_numpy()
     if again.any():
         at = np.sort(cases.rows["row"].to_numpy()[again])
@@ -82,7 +92,10 @@ def _check_once(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
 
 
 def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFrame) -> None:
-    """Raise for rows that say something else of their document than another system's."""
+    """Raise for rows that differ from another system's row of the document in a fact of the document.
+
+    ``code``: the number of each row's document; ``first``: the first row of each document.
+    """
     columns, rows = cases.columns, cases.rows
     for name in OF_DOC:
         if name not in rows.columns or (name == "weight" and not columns.weight):

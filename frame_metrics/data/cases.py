@@ -1,4 +1,7 @@
-"""Rows to decide about, of a frame or of queries: each with its true class, what is predicted of it, its scores."""
+"""Rows that are decided about (cases), each with its true class, its prediction and its scores.
+
+They are the rows of a frame without a query, or the results and judged documents of a log's queries.
+"""
 
 from __future__ import annotations
 
@@ -30,30 +33,35 @@ from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_colu
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
-FAR = 1e100  # the product of two sums of weights up to it is a number, and not 0 of weights from 1 over it on
-UNNAMED = pl.Series([])  # classes whose names nothing needs
-MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
+FAR = 1e100  # weights from 1 / FAR to FAR can be summed and multiplied without reaching infinity or 0
+UNNAMED = pl.Series([])  # stands for the classes where their names are not needed
+MOST = 1_000_000_000  # limit of documents that the log does not list, above all those that n_relevant= only counts
 
 
 @dataclass(frozen=True, eq=False)
 class Cases:
     """The rows of a frame, checked.
 
-    The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
-    null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-    "weight"; "count", how many rows it stands for, and "each", the weight of one of them; "cluster", its number; "row",
-    the row of the frame, if asked for.
+    ``rows`` has some of these columns:
+
+    - "cell": the number of the row's cell, a group of ``cells``;
+    - "actual", "predicted": the number of the true and of the predicted class, null without a prediction;
+    - "score": null if the document was not retrieved; for several classes "score:0", "score:1" ...;
+    - "weight": its weight in all sums; with a ``count`` column, count times weight;
+    - "count": how many rows it stands for; "each": the weight of one of these;
+    - "cluster": the number of its cluster;
+    - "row": its row in the frame, if asked for.
     """
 
     rows: pl.DataFrame
-    cells: Cells  # the segments, or the queries in them, those too of which no row is left
+    cells: Cells  # the segments, or the queries in them, also those without a remaining row
     columns: Columns
     conventions: Conventions
-    classes: pl.Series  # in their order, of two the relevant one last; ``UNNAMED`` where nothing needs their names
-    clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
+    classes: pl.Series  # in order, of two classes the relevant one last; ``UNNAMED`` where their names are not needed
+    clusters: pl.Series | None  # the values of predictions that are found clusters; None where they are classes
     binary: bool  # whether there are two classes, one of which is the relevant one
-    alphabetic: bool = False  # whether several classes are text, and nothing says in which order they stand
-    apart: FrameMetricsError | None = None  # where clusters are of another type, and nothing says how to match them
+    alphabetic: bool = False  # whether several classes are text in alphabetic order, which means nothing
+    apart: FrameMetricsError | None = None  # the error to raise where clusters need match= and it was not given
 
     @property
     def k(self) -> int:
@@ -62,17 +70,17 @@ class Cases:
 
     @property
     def weighted(self) -> bool:
-        """True where rows have weights, so that amounts are no whole numbers."""
+        """True where rows have weights, so that sums need not be whole numbers."""
         return self.columns.weight is not None
 
     @property
     def summed(self) -> bool:
-        """True where rows are not one each, and "weight" is added up."""
+        """True where sums add up the column "weight"; otherwise each row counts 1."""
         return "weight" in self.rows.columns
 
     @property
     def found(self) -> int:
-        """Number of what may be predicted: classes, or clusters."""
+        """Number of distinct values that may be predicted: classes, or found clusters."""
         return self.k if self.clusters is None else len(self.clusters)
 
     @cached_property
@@ -82,13 +90,13 @@ class Cases:
 
     @cached_property
     def each(self) -> Array:
-        """The weight of one row of those that each one stands for, shape (rows,)."""
+        """The weight of each row, shape (rows,); of a row that stands for several, the weight of one of these."""
         if not self.weighted:
             return np.ones(len(self.rows))
         return self.rows["each" if self.columns.count else "weight"].to_numpy()
 
     def number(self, marks: pl.Series | None = None) -> int:
-        """Return how many rows are marked, or there are: as many of each as it stands for."""
+        """Return the number of rows (only the marked ones, if ``marks`` are given), each counted as "count" says."""
         return number_of(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
@@ -105,14 +113,15 @@ def read_cases(
 
     Parameters
     ----------
-    named : whether the classes will be named in the result.
-    single : whether it will be asked which row of the frame each one is.
-    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
+    named : whether the result shows the values of the classes.
+    single : whether to keep the row of the frame of each case, as the column "row".
+    unjudged : whether unjudged rows keep a null as their true class, where there are two classes; otherwise the
+        conventions decide.
 
     Raises
     ------
     FrameMetricsError
-        A value is not what its role can hold, or what is relevant is not said.
+        A role cannot hold a value, or it is unclear which rows are relevant.
     """
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
@@ -148,7 +157,13 @@ def read_cases(
 def _of_several(
     label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
 ) -> tuple[dict[str, pl.Series], pl.Series, pl.Series | None, FrameMetricsError | None]:
-    """Numbers of the classes of rows, the classes, the clusters, and the error where clusters are of another type."""
+    """Number the classes of rows with several classes.
+
+    Returns
+    -------
+    The columns "actual" and "predicted"; the values of the classes; those of clusters, None where predictions are
+    classes; and the error for predictions of another type than the labels, which only ``match=`` allows.
+    """
     clusters, apart = None, None
     if conventions.threshold is not None:
         raise NotComputableError(f"threshold= makes two classes; name the relevant {columns.label} with positive=")
@@ -164,7 +179,7 @@ def _of_several(
 
 
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """The weight, count and cluster of rows."""
+    """Return the columns "weight", "count", "each" and "cluster" of the rows, those whose role is named."""
     out = role_columns(frame, columns, OF_ROWS)
     if columns.weight:
         far = (out["weight"] > FAR) | ((out["weight"] < 1 / FAR) & (out["weight"] > 0))
@@ -179,7 +194,14 @@ def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
 
 
 def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
-    """Return how many of some rows are marked (None: all), each as often as ``times`` says."""
+    """Return the number of marked rows.
+
+    Parameters
+    ----------
+    times : how many rows each row stands for; None: one.
+    marks : True for the rows to count; None: all.
+    rows : the number of rows.
+    """
     if times is None:
         return rows if marks is None else int(marks.sum())
     return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
@@ -188,7 +210,7 @@ def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> in
 def _judged(
     rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool, unjudged: bool
 ) -> pl.DataFrame:
-    """Drop rows that are not judged, count them as not relevant, leave them so, or raise."""
+    """Treat rows without a true class: drop them, set 0 (not relevant), keep the null, or raise for several classes."""
     if not rows["actual"].null_count():
         return rows
     if conventions.unjudged == "drop":
@@ -217,11 +239,16 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series) -> 
 
 
 def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
-    """Return the rows of all evaluated queries of a log of which single rows may be asked for.
+    """Turn the evaluated queries of a log into cases: a case for each result and each judged document.
 
-    Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
-    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments. With
-    ``ranks`` the score of a row is its rank below 0. With ``unjudged`` documents without a judgment have none here.
+    A judged document that the system does not list is a case without a score, predicted not relevant.
+
+    Parameters
+    ----------
+    log : read with ``single=True``, so that the rows of its rankings are known.
+    queries : whether each ranking is a cell by itself; otherwise each segment is one.
+    ranks : whether the score is minus the rank.
+    unjudged : whether unjudged results keep a null as their true class; otherwise they are not relevant, or dropped.
     """
     grid, rows = log.grid, ranked_rows(log, ranks=ranks, unjudged=unjudged)
     ranking = rows["cell"].to_numpy()
@@ -239,7 +266,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: 
 
 
 def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
-    """Return the rows of all evaluated queries, with the number of each one's ranking as "cell"; see ``cases_of``."""
+    """Return the rows of ``cases_of``, each with the number of its ranking as "cell"."""
     listed = log.grid.rankings
     lacking, evaluated = _beside(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
@@ -261,7 +288,7 @@ def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
 
 
 def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
-    """The rows of the log: what is relevant of them, null without a judgment, and what is scored or predicted."""
+    """Return the results of the log with "actual" (1 relevant, 0 not, null unjudged), and "score" and "predicted"."""
     table = log.table
     known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
     good = known == 1 if "label" in table.columns else known >= log.conventions.rel
@@ -280,7 +307,13 @@ def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
 
 
 def _beside(log: Log) -> tuple[Array, Array]:
-    """Judged documents that each ranking lacks, not relevant and relevant, and True for those that are evaluated."""
+    """Count the known documents that each ranking does not list.
+
+    Returns
+    -------
+    Their number, shape (2, rankings): first those not relevant, then the relevant ones; and whether each ranking is
+    evaluated, shape (rankings,).
+    """
     n = len(log.grid.pair)
     lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
 

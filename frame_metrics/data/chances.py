@@ -1,4 +1,4 @@
-"""The weights of results, from the chances with which they were examined, or placed: by row, or by the logged rank."""
+"""Propensities of results, given by row or by rank, and the weights 1 / propensity that follow from them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,25 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import chance_column, rank_column, refuse, refuse_null
 
-CHANCES = ("propensity", "target_propensity")
-RANK, CHANCE = "rank", "propensity"  # columns of a frame of chances by rank, as propensities() returns it
-BESIDE = ("n", "ci_low", "ci_high")  # and what else it has
+CHANCES = ("propensity", "target_propensity")  # the roles that hold chances
+RANK, CHANCE = "rank", "propensity"  # columns of a frame of propensities by rank, as propensities() returns it
+BESIDE = ("n", "ci_low", "ci_high")  # the other columns of that frame
 
 
 def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
-    """Return the chances of ranks that a role was given as a table, by columns of the segments; a column's name as is.
+    """Return the propensities by rank that were given to a role, as a checked polars table.
+
+    Parameters
+    ----------
+    role : "propensity" or "target_propensity".
+    said : what the caller gave: a frame, a mapping from rank to propensity, a column's name, or None. The last two
+        are returned unchanged.
+    by : the columns of segments. Those that the frame has too are keys of the table, beside the rank.
 
     Raises
     ------
     ColumnError, BadValueError
-        A frame has no ranks or chances, or two for one rank.
+        The frame has no column of ranks or of propensities, or it has two propensities for one rank.
     """
     if said is None or isinstance(said, str):
         return said
@@ -55,12 +62,14 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
 
 
 def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
-    """Return the log with the weight of each result: 1, or its target propensity, over its propensity.
+    """Return the log with the weight of each result as the column "ratio": 1 / propensity, or target / propensity.
+
+    Without ``propensity=`` the log is returned as it is. Documents that were not shown have the ratio 1.
 
     Raises
     ------
     BadRowsError
-        A result that was shown has no chance.
+        A result that was shown has no propensity.
     """
     if conventions.propensity is None:
         return log
@@ -72,7 +81,10 @@ def with_ratio(log: pl.DataFrame, columns: Columns, conventions: Conventions) ->
 
 
 def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
-    """The chance of each rank, null past the last one that has one; this is faster than a join."""
+    """Look up the propensity of each row's rank, null if the table does not have the rank; faster than a join.
+
+    ``top``: the last rank of the table.
+    """
     each = np.full(top + 2, np.nan)
     each[table[RANK].cast(pl.Int64).to_numpy()] = table[CHANCE].to_numpy()
     rank = rank.fill_null(top + 1) if rank.null_count() else rank
@@ -80,7 +92,7 @@ def _looked_up(table: pl.DataFrame, rank: pl.Series, top: int) -> pl.Series:
 
 
 def _of_rows(role: str, said: Any, log: pl.DataFrame, columns: Columns, shown: pl.Series) -> pl.Series:
-    """The chance of each row, null where nothing was shown."""
+    """Return the propensity of each row by one role; null is allowed only where the document was not shown."""
     if isinstance(said, str):
         refuse(said, log[role].is_null() & shown, "have no propensity", "give every result that was shown one")
         return log[role]

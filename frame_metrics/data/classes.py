@@ -1,4 +1,4 @@
-"""Labels and predictions as numbers of classes: of two, one of which is relevant, or of several; clusters matched."""
+"""Turn labels and predictions into numbers of classes, decide between two classes and several, match found clusters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, none_of, refuse_nan, same_as
 
-SCALE = 3  # so many grades are no yes or no
-BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)
-MOST = 1000  # more different values are ids, and no classes
+SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
+BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
+MOST = 1000  # limit of classes: more distinct values are probably ids
 
 
 def class_type(label: Any, predicted: Any = None) -> Any:
-    """Return the type that the classes have in a result: one that holds both sides, else that of the labels."""
+    """Return the type of classes in a result: one that holds labels and predictions, else the type of the labels."""
     one, other = (pl.String if isinstance(kind, TEXTS) else kind for kind in (label, predicted))
     if one == pl.Null and other is not None:
         return other
@@ -28,7 +28,7 @@ def class_type(label: Any, predicted: Any = None) -> Any:
         return one
     if pl.UInt64 in (one, other) and (one.is_signed_integer() or other.is_signed_integer()):
         return pl.Int128()  # some versions of polars would say Float64
-    if one.is_float() and other.is_float():  # the column with fewer digits rounded what is the same in both
+    if one.is_float() and other.is_float():  # equal classes are rounded in the column with fewer digits: compare there
         return min(one, other, key=BY_DIGITS.index)
     both = [pl.DataFrame(schema={"class": kind}) for kind in (one, other)]
     return pl.concat(both, how="vertical_relaxed")["class"].dtype
@@ -37,12 +37,14 @@ def class_type(label: Any, predicted: Any = None) -> Any:
 def sides_of(
     frame: pl.DataFrame, columns: Columns, conventions: Conventions
 ) -> tuple[pl.Series | None, pl.Series | None]:
-    """Return labels and predictions, each if there are any; catch-alls are no predictions.
+    """Return the columns of labels and of predictions, None for one that is not named.
+
+    A prediction among ``abstain=`` becomes null: it is no decision.
 
     Raises
     ------
     BadValueError
-        A value is NaN, or no class.
+        A value is NaN, or of a type that no class has, such as a list.
     """
     label, predicted = (
         None if column is None else _side(frame[column]) for column in (columns.label, columns.predicted)
@@ -61,7 +63,7 @@ def _side(values: pl.Series) -> pl.Series:
 
 
 def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Columns, conventions: Conventions) -> bool:
-    """Decide whether there are two classes or several, once for all rows."""
+    """Return True if there are two classes, False if there are several; decided once for the whole frame."""
     if conventions.classes is not None or columns.class_scores or conventions.match is not None:
         return False
     if conventions.positive is not None or label is None:
@@ -88,7 +90,7 @@ def _zeros_and_ones(values: pl.Series) -> bool:
 
 
 def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, conventions: Conventions) -> pl.Series:
-    """Return 1 for relevant rows, 0 for others, null for those not judged."""
+    """Return 1 for relevant rows, 0 for others, null for unjudged ones; by the label, else by the grade."""
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
     grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
@@ -101,22 +103,27 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
 
 
 def shares_among(grade: pl.Series) -> pl.Series:
-    """Mark the grades strictly between 0 and 1, as prices and click rates have: is one of them relevant?"""
+    """Mark the grades strictly between 0 and 1, such as prices and click rates: it is unclear if they are relevant."""
     return (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
 
 
 def undecided(shares: int, top: float, conventions: Conventions) -> int:
-    """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
+    """Return the number of grades between 0 and 1 (``shares``) if it is unclear whether they are relevant, else 0.
+
+    It is unclear if ``rel=`` was not given and other grades reach 1; ``top``: the largest grade.
+    """
     return shares if top >= 1 and not conventions.rel_given else 0
 
 
 def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:
-    """Raise where so many grades of a column are not said to be relevant or not.
+    """Raise if there are grades between 0 and 1 and it is unclear whether they are relevant.
 
     Parameters
     ----------
-    name : of the metric that reads it.
-    some : whether there may be more of them.
+    shares : the number of such grades, see ``undecided``.
+    column : the caller's name of the grades.
+    name : the metric that needs relevance, for the message; "" for none.
+    some : whether there may be more such grades than were counted.
     """
     if shares:
         lie = f"{name}{': ' * bool(name)}{'at least ' * some}{shares} grade{'s lie' if shares > 1 else ' lies'}"
@@ -125,12 +132,12 @@ def check_level(shares: int, column: str, name: str = "", *, some: bool = False)
 
 
 def none_below(grade: pl.Series, rel: float) -> bool:
-    """Return True where there are three grades or more, and each is relevant, as of ratings from 1 to 5."""
+    """Return True if there are three distinct grades or more and all are relevant, as with ratings from 1 to 5."""
     return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
 
 
 def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Conventions) -> None:
-    """Raise where grades of a column, so many of which lie between 0 and 1, do not say what is relevant."""
+    """Raise if grades do not say what is relevant: ``shares`` lie between 0 and 1, or none reaches ``rel``."""
     top = largest_grade(grade)
     check_level(undecided(shares, top, conventions), column)
     if out_of_reach(grade, conventions.rel):
@@ -138,25 +145,25 @@ def check_relevance(grade: pl.Series, shares: int, column: str, conventions: Con
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
-    """Return True where some grade is positive and none is relevant; a positive whole number is relevant at 1."""
-    if rel <= 1 and grade.dtype.is_integer():
+    """Return True if some grade is positive and none reaches ``rel``."""
+    if rel <= 1 and grade.dtype.is_integer():  # then every positive grade is relevant
         return False
     return 0 < largest_grade(grade) < rel
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    """Classes as they are compared: categories as text."""
+    """Return classes in the type in which they are compared: categories become text."""
     return values.cast(pl.String) if isinstance(values.dtype, TEXTS) else values
 
 
 def distinct_values(values: pl.Series) -> pl.Series:
-    """Return the distinct values in their order, an Enum's being its own."""
+    """Return the distinct values, sorted; those of an Enum in its own order."""
     in_order = values if values.dtype == pl.Enum else _plain(values)
     return _plain(in_order.unique().drop_nulls().sort())
 
 
 def _known(label: pl.Series, predicted: pl.Series | None) -> list[pl.Series]:
-    """The sides that have a value."""
+    """Return labels and predictions, without a column that is all null."""
     return [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
 
 
@@ -165,7 +172,7 @@ def _of_one_enum(sides: Sequence[pl.Series]) -> bool:
 
 
 def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Conventions) -> bool:
-    """Return True where the order of the classes means something: as given, of one Enum, or of what is no text."""
+    """Return True if the order of the classes has a meaning: given by ``classes=``, by one Enum, or not of text."""
     sides = _known(label, predicted)
     given = conventions.classes is not None or _of_one_enum(sides)
     return given or not any(isinstance(side.dtype, TEXTS) for side in sides)
@@ -174,7 +181,7 @@ def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Convent
 def class_values(
     label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
 ) -> pl.Series:
-    """Return the classes in their order: as given, or sorted, those on either side."""
+    """Return the classes in order: those of ``classes=``, else the distinct labels and predictions, sorted."""
     kind = class_type(label.dtype, None if predicted is None else predicted.dtype)
     if conventions.classes is not None:
         return _given(conventions.classes, kind, columns, label)
@@ -196,7 +203,7 @@ def class_values(
 
 
 def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:
-    """Return the error for predictions that can be no class, by their type; None where they can."""
+    """Return an error if predictions, by their type, can never equal a label; None if they can."""
     one, other = label.dtype, predicted.dtype
     if one == pl.Null or predicted.null_count() == len(predicted) or _comparable(one, other):
         return None
@@ -207,13 +214,13 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
 
 
 def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
-    """Return True for types whose values can be equal."""
+    """Return True if values of the two types can be equal."""
     both = one, other
     return one == other or all(isinstance(kind, TEXTS) for kind in both) or all(kind.is_numeric() for kind in both)
 
 
 def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
-    """Classes as the caller lists them, in the type of the labels."""
+    """Return the classes that the caller listed, in the type ``kind``; one that the type cannot hold is an error."""
     dtype = None if kind == pl.Null else kind
     column = columns.predicted if label.dtype == pl.Null else columns.label
     held = label.cast(kind) if label.dtype == pl.Null else label
@@ -221,7 +228,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
         try:
             one = pl.Series([value], dtype=dtype, strict=True)
             refuse_nan(one, "classes=", "leave it out")
-            if not same_as(one, value, str(column)).all():  # as a moment whose nanoseconds were cut off
+            if not same_as(one, value, str(column)).all():  # for example, a time that lost its nanoseconds
                 raise TypeError
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             raise none_of(held, value, str(column)) from None
@@ -253,7 +260,7 @@ def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series
 
 
 def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.Series:
-    """Return the values of two classes, the relevant one last: false and true, where the labels are not 0 and 1."""
+    """Return the values of two classes, the relevant one last: 0 and 1 for numeric labels, else false and true."""
     if not columns.label:
         return pl.Series([False, True])
     kind = class_type(frame[columns.label].dtype, frame[columns.predicted].dtype if columns.predicted else None)
@@ -262,19 +269,25 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
 
 
 def matched(counts: Array, there: Array, conventions: Conventions) -> Array:
-    """Take each predicted cluster for a true class, by the rule that ``match=`` says.
+    """Assign a true class to each found cluster, in each of n tables, by the rule of ``match=``.
 
     Parameters
     ----------
-    counts : rows by true class and predicted cluster, the last column those in none, shape (n, K, F + 1).
-    there : True for the classes that have rows, shape (n, K): those that can be taken, unless ``classes=`` lists them.
-    conventions : with the rule: "best", one to one, so that as many rows as possible are right; "informedness", one to
-        one, by what a bookmaker pays; each by itself, so that several may have one class, "majority" to that which most
-        of its rows have, "payoff" to that which it predicts best, for which a bookmaker pays most; of equals the first.
+    counts : number of rows by true class and found cluster, in the last column of rows in no cluster,
+        shape (n, K, F + 1).
+    there : True for the classes that have rows, shape (n, K). Only these can be assigned, unless ``classes=`` lists
+        the classes: then all can.
+    conventions : ``match`` is the rule.
 
     Returns
     -------
-    The class of each cluster, shape (n, F): -1 for one that is left without, whose rows have no prediction.
+    The number of each cluster's class, shape (n, F); -1 for a cluster without one, whose rows have no prediction.
+
+    Notes
+    -----
+    Two rules give each class to one cluster at most. "best": most rows are right. "informedness": the informedness is
+    greatest, see ``_informed``. Two rules treat each cluster by itself, so that several may get one class. "majority":
+    the class of most of its rows. "payoff": the class with the greatest payoff, see ``_payoffs``. Of equals, the first.
     """
     of = np.full((len(counts), counts.shape[2] - 1), NONE)
     rule, listed = str(conventions.match), conventions.classes is not None
@@ -294,9 +307,10 @@ def matched(counts: Array, there: Array, conventions: Conventions) -> Array:
 
 
 def _payoffs(table: Array) -> Array:
-    """Winnings at a bookmaker of taking each cluster for each class, at the prevalences of the rows, shape (K, F).
+    """Return the payoff of assigning each class to each cluster, shape (K, F), as of bets at fair odds.
 
-    A row of the class is worth 1 over the rows of the class, another row costs 1 over the rows of the others.
+    A row of the cluster wins 1 / (rows of the class) if it is of the class, and loses 1 / (all other rows) if not. The
+    sum is multiplied by the rows of the cluster.
     """
     rows, won = table.sum(axis=1, keepdims=True), table
     lost, others = table.sum(axis=0) - table, table.sum() - rows
@@ -304,7 +318,10 @@ def _payoffs(table: Array) -> Array:
 
 
 def _informed(table: Array, rows: Array, columns: Array) -> float:
-    """The informedness of clusters taken for these classes, times all rows; less than any where it is undefined."""
+    """Return the informedness of an assignment, times the number of rows; minus infinity if it is undefined.
+
+    ``rows``: the assigned class of each of the clusters ``columns``.
+    """
     decided = table[:, columns]
     if np.count_nonzero(decided.any(axis=1)) < 2:
         return -np.inf
@@ -312,7 +329,7 @@ def _informed(table: Array, rows: Array, columns: Array) -> float:
 
 
 def _assignment(worth: Array, rule: str) -> tuple[Array, Array]:
-    """The one-to-one assignment of columns to rows with the greatest sum."""
+    """Return the one-to-one assignment of rows to columns with the greatest sum of worth, as (rows, columns)."""
     optimize = needed("scipy.optimize", f"match={rule!r} needs scipy", "stats", NotComputableError)
     rows, columns = optimize.linear_sum_assignment(worth, maximize=True)
     return np.asarray(rows), np.asarray(columns)

@@ -1,4 +1,4 @@
-"""Facts of documents, and not of results: how often each is chosen, and which could be shown."""
+"""Facts about documents, regardless of queries: how often each was chosen, and which could be shown."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import amount_column, doc_column, refuse
 
 TABLES = ("popularity", "catalogue")
-COUNTS = ("count", "counts", "len", "n", "frequency")  # what a column of counted rows is called
-CHOSEN, SURPRISE = "popularity", "popularity=surprise"  # of documents: how often, and -log2 of the share
+COUNTS = ("count", "counts", "len", "n", "frequency")  # usual names of a column of counts
+# Columns with a number of each document: how often it was chosen, and -log2 of its share of all choices.
+CHOSEN, SURPRISE = "popularity", "popularity=surprise"
 
 
 def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Conventions:
-    """Return the conventions with what frames and mappings say of documents as tables of polars, where it is read.
+    """Return the conventions with the frames and mappings of ``popularity=`` and ``catalogue=`` read, as polars.
 
-    ``lists``: whether the catalogue is. A frame that is not read is not held either, as it may go to other processes.
+    What no metric of the call needs is not read. It is dropped as well, so that it is not sent to other processes.
+
+    Parameters
+    ----------
+    lists : whether the catalogue is needed; otherwise True stands for it.
 
     Raises
     ------
     ColumnError, BadValueError
-        A frame has no documents, or nothing was chosen.
+        A frame has no column of documents, or no document was ever chosen.
     """
     chosen, catalogue, doc = conventions.popularity, conventions.catalogue, str(columns.doc)
     if chosen is None and catalogue is None:
@@ -42,7 +47,7 @@ def tables_of(conventions: Conventions, columns: Columns, *, lists: bool) -> Con
 
 
 def _border(role: str, frame: Any, doc: str) -> Border:
-    """The border of a frame that calls its documents as the log does."""
+    """Return the border of a caller's frame; its column of documents must have the name ``doc``, as in the log."""
     border = border_of(frame)
     there = border.names()
     if doc not in there:
@@ -51,7 +56,7 @@ def _border(role: str, frame: Any, doc: str) -> Border:
 
 
 def _read(role: str, border: Border, doc: str, *others: str) -> pl.DataFrame:
-    """The documents of a frame, none missing, and other columns."""
+    """Read the column of documents of a frame, and other columns; a missing document is an error."""
     table = border.in_memory([doc, *others]).read([doc, *others])
     with told_of(f"{role}="):
         doc_column(table[doc], doc)
@@ -59,19 +64,22 @@ def _read(role: str, border: Border, doc: str, *others: str) -> pl.DataFrame:
 
 
 def _choices(border: Border, doc: str) -> pl.DataFrame:
-    """The documents of a frame, and how often each row says that its own is chosen, if a column says it.
+    """Read the documents of a frame, with the number of choices in each row as "popularity", if a column has it.
+
+    That column is called "popularity", or is the only number with a usual name of counts, such as "n". Without it each
+    row is one choice.
 
     Raises
     ------
     ColumnError
-        Columns may say it that are not called so, and to count rows would be another popularity.
+        It is unclear whether a column holds numbers of choices. Counting rows could then give a wrong popularity.
     """
     others = [name for name in border.names() if name != doc]
     named = [name for name in others if str(name).lower() in COUNTS]
     held = [CHOSEN] if CHOSEN in others else [name for name in named if border.types([name])[name].is_numeric()]
     table = _read("popularity", border, doc, *held)
     unclear = held if len(held) > 1 else []
-    if not held and table[doc].is_unique().all():  # which the rows of choices seldom are
+    if not held and table[doc].is_unique().all():  # rows that are choices seldom have each document once
         with told_of("popularity="):
             unclear = [name for name, kind in border.types(others).items() if name in named or kind.is_numeric()]
     if unclear:
@@ -83,7 +91,10 @@ def _choices(border: Border, doc: str) -> pl.DataFrame:
 
 
 def _chosen(said: Any, doc: str) -> pl.DataFrame:
-    """Choices of each document, and its self-information: what the rows of a document say is added up."""
+    """Sum up the choices of each document, and add its surprise, -log2 of its share of all choices.
+
+    A document with 0 choices has the surprise of the least chosen one.
+    """
     if isinstance(said, Mapping):
         said = pl.DataFrame({doc: [*said], CHOSEN: [*map(float, said.values())]}, strict=False)
     table = _choices(_border("popularity", said, doc), doc)
@@ -97,7 +108,7 @@ def _chosen(said: Any, doc: str) -> pl.DataFrame:
 
 
 def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.DataFrame:
-    """Return the log with the columns that metrics read of its documents."""
+    """Return the log with the facts of its documents that metrics read, as extra columns."""
     said, about = conventions.popularity, columns.about
     if not about:
         return log
@@ -112,7 +123,7 @@ def with_documents(log: pl.DataFrame, columns: Columns, conventions: Conventions
 
 
 def _with_table(log: pl.DataFrame, table: pl.DataFrame, doc: str) -> pl.DataFrame:
-    """The log with what a table says of its documents; one that it lacks was never chosen."""
+    """Join the columns of the table to the log, by document; a document that the table lacks has 0 choices."""
     ours, ids = in_common_type(log["doc"], table[doc], f"{doc} of the log", f"{doc} of {CHOSEN}=")
     theirs = table.select(ids.alias("doc"), CHOSEN, SURPRISE)
     found = ours.to_frame().join(theirs, on="doc", how="left", maintain_order="left")

@@ -1,4 +1,7 @@
-"""Rankings to measure: every system on every query that is judged in a segment."""
+"""The grid of rankings to measure: every system on every pair of a segment and a query.
+
+A pair comes from the log, of whichever system, or from the judgments. A ranking that a system lacks has no rows.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +23,31 @@ from frame_metrics.threads import BLOCK
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The rankings to measure, and what each one is.
+    """The rankings to measure, each with the numbers of its system, segment and query.
 
-    The rows that hold the values of a number are of the log, or past its end, of the judgments.
+    A row that holds a value is a row of the log; past the end of the log, one of the judgments.
     """
 
-    rankings: RankingRows  # all of them; those that a system lacks have no rows
+    rankings: RankingRows  # those of the log first, then those that a system lacks, which have no rows
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
     query: Array  # the number of each ranking's query, shape (rankings,)
-    pair: Array  # the number of each ranking's segment and query together, shape (rankings,)
+    pair: Array  # the number of each ranking's pair of segment and query, shape (rankings,)
     system_row: Array  # a row that holds each system, shape (systems,)
     segment_row: Array  # a row that holds each segment, shape (segments,)
     query_row: Array  # a row that holds each query, shape (queries,)
-    pool: Pools | None  # the judged documents of each ranking, where its rows are not all there is
-    placed: Array | None = None  # whether all key columns of each segment are known, shape (segments,); None: of all
+    pool: Pools | None  # the judged documents of each ranking's query; None where the rows of the ranking are all
+    placed: Array | None = None  # whether the values of a segment are all known, shape (segments,); None: all are
 
     @property
     def size(self) -> Array:
-        """Rows that each ranking has to do with, shape (rankings,)."""
+        """Size of each ranking's arrays: its rows or its judged documents, the larger number, shape (rankings,)."""
         own = self.rankings.lengths
         return own if self.pool is None else np.maximum(own, self.pool.lengths)
 
     @property
     def of_log(self) -> Array:
-        """True for the rankings that the log has, and no judgments or other systems alone, shape (rankings,)."""
+        """True for the rankings of the log, False for those that were added without rows, shape (rankings,)."""
         return np.arange(len(self.pair)) < len(self.rankings.first_row)
 
     @cached_property
@@ -64,7 +67,7 @@ class Grid:
 
     @cached_property
     def common(self) -> Array:
-        """Number of pairs of a segment and a query that two systems have rankings of, shape (systems, systems)."""
+        """Number of pairs (segment, query) for which both of two systems have a ranking, shape (systems, systems)."""
         own, n = self.of_log, len(self.system_row)
         order = np.argsort(self.pair[own], kind="stable")
         system, pair = self.system[own][order], self.pair[own][order]
@@ -78,7 +81,18 @@ class Grid:
         return out
 
     def amounts(self, role: str, column: str) -> Array:
-        """Return a column's one value for each ranking's query: NaN where no row has one."""
+        """Return the value of a role for each ranking's (segment, query) pair, NaN if no system's rows have one.
+
+        Parameters
+        ----------
+        role : of a query: weight, n_relevant ...
+        column : the caller's name of its column, for the errors.
+
+        Raises
+        ------
+        BadRowsError
+            Rows of one ranking, or systems, differ in the value of a query.
+        """
         values = self.rankings.values[role]
         mine = constant(values, self.rankings, column)
         if role in self.rankings.said:
@@ -105,13 +119,18 @@ def build_grid(
     systems: int | None = None,
     more: bool = False,
 ) -> Grid:
-    """Number the systems, segments and queries, and add the rankings that are missing.
+    """Number the systems, segments and queries, and add the rankings that systems lack.
 
     Parameters
     ----------
-    totals : whether those of judged queries whose segment nobody knows are added too.
-    systems : how many there are, where some have no row here; None where all have. Those are the last, in no row.
-    more : whether one stands for others, of which it is not known whether there are any; it is the last.
+    log : the checked columns.
+    rankings : those of the log.
+    columns : the roles of the columns.
+    judged : the judgments, if they are kept beside the log.
+    totals : whether to add judged queries of an unknown segment, which count in totals only.
+    systems : the number of systems of the whole log, where ``log`` is a piece of it and some have no row here; these
+        get the last numbers. None: all have rows.
+    more : whether to add one system without rows, the last. It stands for systems of other pieces, if there are any.
     """
     system, by, query = columns.key_names
     count = len(rankings.first_row)
@@ -121,7 +140,9 @@ def build_grid(
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row, both, named = rankings.first_row, names, np.arange(count)  # where pairs of a segment and a query are named
+    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``named``: those of them
+    # whose segment is known, or is to be counted in totals. They name the pairs of a segment and a query.
+    row, both, named = rankings.first_row, names, np.arange(count)
     placed = None
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
@@ -166,7 +187,7 @@ def build_grid(
 
 
 def with_another(grid: Grid) -> Grid:
-    """Return the grid with one more system, which has no rows, after the others: one that stands in another frame."""
+    """Return the grid with one more system, the last, without rows; its numbers come from another frame."""
     first = grid.first_of_pairs
     return replace(
         grid,
@@ -180,8 +201,9 @@ def with_another(grid: Grid) -> Grid:
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
-    """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
-    both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})  # of frames it starts threads
+    """Build the grid of one system in one segment: the queries of the log, then the judged queries that it lacks."""
+    # column by column, because polars concatenates frames in threads, and starting them slows small calls
+    both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
@@ -190,13 +212,20 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[
 
 
 def _grown(rankings: RankingRows, n: int) -> RankingRows:
-    """Rankings, and behind them ``n`` without rows."""
+    """Append ``n`` rankings without rows."""
     none = np.zeros(n, np.int64)
     return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))
 
 
 def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
-    """The judgments of each ranking, by the number of its keys and those of the judged ones."""
+    """Return the judged documents of each ranking.
+
+    Parameters
+    ----------
+    code : the number of each ranking's key (its query, and the columns of the segment that judgments carry).
+    judged : the judgments.
+    judged_code : the number of the key of each judged query.
+    """
     place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
     mine, pool = place[code], judged.pool
@@ -204,7 +233,11 @@ def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
 
 
 def _borrowed(grid: Grid) -> Pools | None:
-    """The rows that systems without a judged row of a query are measured against: those of the system with most."""
+    """Lend judged rows between systems, where judgments stand in the log and no document ids tell which are the same.
+
+    A ranking without a judged row gets the rows of another system for the same (segment, query): of the one with most
+    positive judgments, then with most judged rows. None if every ranking has a judged row, or nothing is judged here.
+    """
     values = grid.rankings.values
     judgment = values.get("label", values.get("grade"))
     if judgment is None:
@@ -220,10 +253,7 @@ def _borrowed(grid: Grid) -> Pools | None:
 
 
 def rankings_of_systems(grid: Grid) -> Array:
-    """Count the rankings of each system, and those of a pair that another system has too, shape (2, systems).
-
-    A pair is one of a segment and a query.
-    """
+    """Count the rankings of each system, and those whose (segment, query) others have too, shape (2, systems)."""
     own, n = grid.of_log, len(grid.system_row)
     several = np.bincount(grid.pair[own], minlength=grid.n_pairs) > 1
     return np.array([np.bincount(grid.system[some], minlength=n) for some in (own, own & several[grid.pair])])

@@ -1,4 +1,4 @@
-"""Groups: the segments of each system and the totals over them, of rankings or of pooled rows."""
+"""Groups of rankings or of pooled rows: the segments of each system, and totals over segments."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from frame_metrics.roles.columns import Columns
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The finest groups that rows, or rankings, are numbered by: segments of systems, or the queries in them."""
+    """The finest groups of rows or rankings: the segments of each system, or the queries in these.
 
-    columns: Columns  # which column of the frame is which
+    Rows and rankings have the number of their cell. Segments and totals are groups of cells.
+    """
+
+    columns: Columns  # the roles of the columns
     values: pl.DataFrame  # the values of system and segment, by the caller's names, a row for each cell
     rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
-    n: Array  # rows, or rankings, of each cell, shape (cells,)
-    unknown: Sequence[str] = ()  # key columns whose value is known of some cells only
-    placed: Array | None = None  # whether it is known of each cell, shape (cells,); None where it is of all
-    held: pl.DataFrame | None = None  # whose rows those of the keys are, where they are not those of the frame
+    n: Array  # number of rows, or rankings, of each cell, shape (cells,)
+    unknown: Sequence[str] = ()  # key columns whose value is known for some cells only
+    placed: Array | None = None  # whether these values are known for a cell, shape (cells,); None: they are for all
+    held: pl.DataFrame | None = None  # the table that ``rows`` refer to; None for the caller's frame
 
     def in_order(self) -> dict[str, Array]:
-        """Return for each column of values the place of each cell's among the distinct ones, sorted, null last."""
+        """Return for each key column the sort rank of every cell's value among its distinct values, null last."""
         if not self.values.width:
             return {}
         last = pl.lit(len(self.n), pl.Int64)
@@ -35,9 +38,14 @@ class Cells:
         return {values.name: values.to_numpy() for values in self.values.select(places)}
 
     def apart(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
-        """Return the groups that some key columns tell apart, by the places of their values.
+        """Return the groups of cells with equal values in some key columns.
 
-        A cell of which one of them is not known is in no group.
+        A cell whose value in one of these columns is unknown is in no group.
+
+        Parameters
+        ----------
+        keys : the key columns.
+        order : the sort rank of each cell's value by key column, as from ``in_order``.
         """
         some = np.arange(len(self.n))
         if self.placed is not None and set(keys) & set(self.unknown):
@@ -52,36 +60,39 @@ class Cells:
         return Segments(self, keys, some[first] if keys else first, place, n)
 
     def by_system(self, system: str | None) -> tuple[Segments, Segments]:
-        """Return the systems, which the values of a key column tell apart, and the segments that the others do."""
+        """Return the groups of one system each, and the groups of one segment each; ``system``: the key column."""
         order, by = self.in_order(), [name for name in self.columns.by if name != system]
         return self.apart([system] if system else [], order), self.apart(by, order)
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Groups of cells that some key columns tell apart, sorted by their values, nulls last."""
+    """Groups of cells with equal values in some key columns, sorted by these values, nulls last."""
 
     cells: Cells
-    keys: Sequence[str]  # the key columns that tell them apart, by the caller's names; the others are totalled
+    keys: Sequence[str]  # these key columns, by the caller's names; the other key columns are totalled
     first: Array  # a cell of each group, shape (groups,)
-    place: Array  # the group of each cell, -1 for none, shape (cells,)
-    n: Array  # rows, or rankings, of each group, shape (groups,)
+    place: Array  # the number of each cell's group, -1 for none, shape (cells,)
+    n: Array  # number of rows, or rankings, of each group, shape (groups,)
 
     def __len__(self) -> int:
         return len(self.n)
 
     def of(self, rows: pl.DataFrame) -> Array:
-        """Return the group that each row belongs to, by its number in the column "cell", shape (rows,)."""
+        """Return the number of each row's group, shape (rows,); ``rows`` have their cell in the column "cell"."""
         return self.place[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
 
     def key_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
-        """Return the key rows of an answer, by the caller's names; ``at``: the group of each row of the answer."""
+        """Return the key rows of an answer: for each key column a row of the frame that holds the value.
+
+        ``at``: the number of the group of each row of the answer. A totalled column has -1, so that its key is null.
+        """
         rows, nothing = self.cells.rows, np.full(len(self), NONE)
         names = dict.fromkeys((*self.cells.columns.groups, *self.keys))
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
 
     def own_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
-        """Return the key rows of the columns that tell groups apart, and of no other."""
+        """Return the same without the totalled columns."""
         return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
 
     def values(self, key: str) -> pl.Series:
@@ -89,19 +100,26 @@ class Segments:
         return self.cells.values[key][self.first]
 
     def text(self, group: int) -> str | None:
-        """Return the key values of a group as text; None where no key tells groups apart."""
+        """Return the key values of a group as text; None if there are no key columns."""
         return as_text(self.cells.values.select(self.keys), int(self.first[group])) if self.keys else None
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Segments, then the totals over them, and their order in a result."""
+    """The segments of a result and, with margins, the totals over them, with the order of all in the result."""
 
-    each: list[Segments]  # the segments; with margins also those of each of several keys alone, then of none
-    order: Array | None  # all groups by system, segments before totals, shape (groups,); None where they stand so
+    # The segments. With margins also totals: by one ``by`` column each, if there are several; then over all segments.
+    each: list[Segments]
+    order: Array | None  # order of the groups: by system, segments before totals, shape (groups,); None: as they are
 
     def laid(self, parts: Sequence[Array], axis: int = -1) -> Array:
-        """Return what there is of segments, then of each total, in the order of the result; ``axis``: of the groups."""
+        """Put values of groups in the order of the result.
+
+        Parameters
+        ----------
+        parts : an array for each of ``each``, with a value for each of its groups.
+        axis : the axis of the groups.
+        """
         return parts[0] if self.order is None else np.concatenate(parts, axis).take(self.order, axis)
 
     def key_rows(self) -> dict[str, Array]:
@@ -111,11 +129,11 @@ class Groups:
 
     @property
     def held(self) -> pl.DataFrame | None:
-        """The table whose rows those of the keys are, where it is not the frame's."""
+        """The table that key rows refer to; None for the caller's frame."""
         return self.each[0].cells.held
 
     def total_over(self) -> pl.Series:
-        """Return for each group, in order, the key columns that are totalled, as text; null where none is."""
+        """Return the column ``total_over``: the totalled ``by`` columns of each group as text, null for none."""
         by = self.each[0].cells.columns.by
         over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
         of = self.laid([np.full(len(segments), at) for at, segments in enumerate(self.each)])
@@ -123,12 +141,15 @@ class Groups:
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
-    """Return the key values of a row as text, which is empty where there is no such row."""
+    """Return the key values of a row as text; "" if the table has no such row."""
     return ", ".join(value_text(value) for held in keys[row : row + 1].iter_rows() for value in held)
 
 
 def drawing_places(values: pl.DataFrame) -> list[Array]:
-    """Return the place of each value in its column: null first, numbers by value, the rest as text, by its bytes."""
+    """Return the sort rank of each value in its column, the order in which random draws are assigned.
+
+    Null comes first; numbers are sorted by value, all else as text, byte by byte.
+    """
     columns = (column if column.dtype.is_numeric() else _as_text(column) for column in values.iter_columns())
     return [np.nan_to_num(column.rank("dense").to_numpy()) for column in columns]
 
@@ -146,7 +167,10 @@ def _as_text(values: pl.Series) -> pl.Series:
 
 
 def segments_of(cells: Cells, *, queries: bool = False) -> Segments:
-    """Find the segments of each system, or, where cells are queries, these too; those of a segment stay in order."""
+    """Find the segments of each system; with ``queries`` each cell is a query, and a group by itself.
+
+    The queries of a segment keep their order.
+    """
     columns, order = cells.columns, cells.in_order()
     if not queries:
         return cells.apart(columns.groups, order)

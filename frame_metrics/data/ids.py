@@ -1,4 +1,4 @@
-"""Ids of two tables: the types in which they can be compared, and hashes that are equal where they are."""
+"""Compare ids of two tables: the common type of both, and hashes that do not depend on the table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from frame_metrics import threads
 from frame_metrics.errors import BadValueError
 from frame_metrics.roles.series import TEXTS
 
-UNITS = ("ms", "us", "ns")  # of time, the finest last
+UNITS = ("ms", "us", "ns")  # units of time, the finest last
 
 
 def kind_of_ids(dtype: pl.DataType) -> Any:
-    """A name for ids of a type: those of two kinds are never equal."""
+    """Return the kind of ids of a type. Ids of different kinds are never equal."""
     if isinstance(dtype, TEXTS):
         return "text"
     if dtype.is_numeric():
@@ -27,7 +27,7 @@ def kind_of_ids(dtype: pl.DataType) -> Any:
 
 
 def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
-    """The type that holds ids of both types, if they are of one kind; else the first."""
+    """Return a type that holds the ids of both types if they are of one kind, else the first type."""
     if ours == pl.Null:
         return theirs
     if ours == theirs or kind_of_ids(ours) != kind_of_ids(theirs):
@@ -46,34 +46,36 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
 
 
 def _wider_integer(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
-    """The least type of integers that holds both; of 128 bits, which few other libraries have, only where it must."""
+    """Return a type of integers that holds both, of 128 bits only if needed: few other libraries have such types."""
     if ours.is_unsigned_integer() and theirs.is_unsigned_integer():
         return pl.UInt128() if pl.UInt128 in (ours, theirs) else pl.UInt64()
     return pl.Int128() if any(kind in (pl.UInt64, pl.Int128, pl.UInt128) for kind in (ours, theirs)) else pl.Int64()
 
 
 def held_in(ids: pl.Series, kind: Any) -> pl.Series | None:
-    """Return ids in another type of their kind; None where it cannot hold every one of them unchanged."""
+    """Return ids cast to another type of their kind; None if a cast would change one of them."""
     try:
         held = ids.cast(kind)
-        known = kind_of_ids(held.dtype) in ("text", "integer")  # of which a cast is exact or fails
+        known = kind_of_ids(held.dtype) in ("text", "integer")  # a cast of these is exact, or fails
         return held if known or held.cast(ids.dtype).eq_missing(ids).all() else None
     except pl.exceptions.InvalidOperationError:
         return None
 
 
 def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: pl.DataType) -> pl.Series:
-    """Return ids in a type of the kind of another column's, unchanged.
+    """Return the ids of one column cast to a type that suits another column, none of them changed.
 
     Parameters
     ----------
-    name, other : what errors call the column, and the other one.
-    said : the other one's own type, which they name.
+    ids : the column.
+    kind : the type to cast to.
+    name, other : names of the column and of the other one, for errors.
+    said : the type of the other column, for errors.
 
     Raises
     ------
     BadValueError
-        No id of one type is equal to one of the other, or the type cannot hold every one.
+        The types are of different kinds, so that no ids are equal, or ``kind`` cannot hold all of the ids.
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
         raise BadValueError(f"{name} is {ids.dtype}, and {other} is {said}; give both one type")
@@ -84,7 +86,9 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: p
 
 
 def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) -> tuple[pl.Series, pl.Series]:
-    """Return ids of two tables in a type that holds both, of text as text; ``name``, ``other``: as errors call them.
+    """Return the ids of two tables in a common type, categories as text.
+
+    ``name``, ``other``: names of the two columns, for errors.
 
     Raises
     ------
@@ -98,13 +102,19 @@ def in_common_type(ours: pl.Series, theirs: pl.Series, name: str, other: str) ->
 
 
 def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
-    """Raise for documents of the judgments that a column of the caller's type cannot show; ``what``: they are."""
+    """Raise if a column of the caller's type ``kind`` cannot hold these documents of the judgments.
+
+    ``what``: a word for these documents, for the error.
+    """
     if len(docs) and (kind == pl.Null or held_in(docs, kind) is None):
         raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
 
 
 def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
-    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
+    """Raise if no id of the log is among those of the judgments: they are probably written in two ways.
+
+    A log or judgments without rows are no error.
+    """
     if not len(log) or not len(judgments):
         return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
@@ -116,18 +126,19 @@ def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
 
 
 def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
-    """Return True where ids of log and judgments are told apart in Python: they are few, and what it tells apart too.
+    """Return True if ids of log and judgments should be compared as values of Python, not by hashes.
 
-    Of many there are hashes, for which polars starts threads, which costs a small call more.
+    They should if there are few rows, because polars computes hashes in threads, and starting them slows small calls;
+    and if Python compares values of their types as polars does.
     """
     both = [log] if judgments is None else [log, judgments]
-    plain = (pl.Boolean, pl.Date, pl.Null, *TEXTS)  # moments of Python have no nanoseconds
+    plain = (pl.Boolean, pl.Date, pl.Null, *TEXTS)  # no times: those of Python have no nanoseconds
     return sum(map(len, both)) <= threads.ONE_BY_ONE and all(
         kind.is_numeric() or isinstance(kind, plain) for table in both for kind in table.dtypes
     )
 
 
 def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
-    """Return a hash of ids, the same in every frame: of categories by their text."""
+    """Return a hash of each id that depends on the id alone; that of a category is the hash of its text."""
     ids = ids if ids.dtype == pl.String or not isinstance(ids.dtype, TEXTS) else ids.cast(pl.String)
     return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars

@@ -1,4 +1,4 @@
-"""Judgments that are kept beside a log: checked, matched to its rows by query and document, laid out by query."""
+"""Check the separate judgments, in the log's types, and lay them out query by query."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 ONE_EACH = {"annotator": "the one who gave it", "subtopic": "its subtopic"}
-SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
+SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # roles with one value per query that judgments may have
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judgments ready to be joined."""
+    """Judgments ready to be joined, one for each document of a query."""
 
-    pairs: pl.DataFrame  # segment, query and document of every judgment, with its grade or label, laid query by query
-    keys: list[str]  # what a judgment belongs to: the query, and the columns of the segment that judgments carry
-    names: pl.DataFrame  # the distinct values of the keys, with what the judgments say of a query
-    pool: Pools  # the judgments of each row of ``names``
-    row: Array  # row of the judgments' frame for each row of ``names``
-    order: Array | None  # the row of ``pairs`` at each place of ``pool``; None where they are the same
-    each: pl.DataFrame | None = None  # the single judgments, where several of one document may have become one
-    subtopics: Subtopics | None = None  # what the documents of ``pairs`` were judged for; None where nothing says it
+    pairs: pl.DataFrame  # a row for each judged document: its segment, query and id, with grade and label
+    keys: list[str]  # inside names of the columns that identify a judged query: it, and the ``by`` that judgments have
+    names: pl.DataFrame  # a row for each judged query: its keys, and its values of other roles (weight, cluster ...)
+    pool: Pools  # the judged documents of each row of ``names``
+    row: Array  # a row of the judgments' frame for each row of ``names``
+    order: Array | None  # the row of ``pairs`` at each position of ``pool``; None where they are the same
+    each: pl.DataFrame | None = None  # the judgments before those of several annotators were combined; None: no such
+    subtopics: Subtopics | None = None  # the judgments of each document by subtopic; None without subtopics
 
     @property
     def single(self) -> list[str]:
-        """The columns that a single judgment belongs to: its query, document and subtopic."""
+        """The columns that identify what an annotator judged: query, document and, if there are any, subtopic."""
         there = () if self.each is None else self.each.columns
         return [*self.keys, "doc", *(name for name in there if name == "subtopic")]
 
@@ -58,9 +58,19 @@ def read_judgments(
     *,
     few: bool = False,
 ) -> Judged:
-    """Check judgments, in the log's types of queries and segments, and lay them out by query; ``few``: see ``are_few``.
+    """Check separate judgments, combine those of several annotators, and lay them out by query.
 
-    A bad value is no ``BadRowsError``, which is about rows of the log.
+    Parameters
+    ----------
+    frame, columns : the judgments, and the roles of their columns.
+    log, log_columns : the log, whose types ids and segments get, and the roles of its columns.
+    conventions : those of the call.
+    few : whether ids are compared without hashes, see ``are_few``.
+
+    Raises
+    ------
+    BadValueError
+        A judgment is bad. Not a ``BadRowsError``: its row numbers would be taken for rows of the log.
     """
     names = log_columns.key_names
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
@@ -79,7 +89,11 @@ def read_judgments(
 
 
 def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
-    """Lay out judgments for subtopics: a document has the greatest of its own, and keeps each of them beside."""
+    """Lay out judgments by subtopic.
+
+    The judgment of a document is the greatest of its subtopics, for metrics that know no subtopics. The judgments of
+    all subtopics are in ``subtopics``.
+    """
     document, first = codes(table, [*keys, "doc"])
     place = drawing_places(table.select("subtopic"))[0].astype(np.int64)
     width = int(place.max(initial=0)) + 1
@@ -107,7 +121,7 @@ def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, f
 
 @contextmanager
 def of_the_judgments() -> Iterator[None]:
-    """Let errors about rows say that these are of the judgments: they are no ``BadRowsError``, of rows of the log."""
+    """Turn a ``BadRowsError``, which is about rows of the log, into an error that names the judgments."""
     try:
         yield
     except BadRowsError as bad:
@@ -122,7 +136,7 @@ def _judged_rows(
     by: list[str],
     conventions: Conventions,
 ) -> pl.DataFrame:
-    """The rows of the judgments that judge, checked, under the names of their roles."""
+    """Return the rows with a grade or a label, checked; columns have the names of their roles."""
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
@@ -159,17 +173,20 @@ def _judged_rows(
 
 
 def _in_common_type(values: pl.Series, name: str, ours: pl.Series, own: str) -> pl.Series:
-    """Ids of the judgments in a type that holds those of the log, ``ours``, too, or an error if there is none."""
+    """Cast ids of the judgments to a type that also holds the log's ids, ``ours``; raise if there is none."""
     return values if values.dtype == ours.dtype else in_common_type(ours, values, *_called(name, own)[::-1])[1]
 
 
 def _called(name: str, own: str) -> tuple[str, str]:
-    """Columns of the judgments and of the log, as errors call them."""
+    """Return the names of a column of the judgments and of one of the log, for errors."""
     return f"{name} of the judgments", f"{own} of the log"
 
 
 def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
-    """Raise for judgments of people whose documents were chosen by what they can move."""
+    """Raise if some documents were chosen for judging by ``to_judge``, and so are no random sample.
+
+    Prediction-powered means need one.
+    """
     flags = frame[columns.chosen] if columns.chosen else None
     if flags is not None and flags.dtype == pl.Boolean and (chosen := flags.sum()):
         raise BadValueError(
@@ -180,7 +197,10 @@ def _refuse_chosen(frame: pl.DataFrame, columns: Columns) -> None:
 
 
 def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judges: pl.Series | None) -> pl.DataFrame:
-    """The rows with what only judgments have, which every row that judges needs."""
+    """Add the roles that only judgments have (annotator, subtopic); each judgment needs their values.
+
+    ``judges``: the rows with a grade or a label; None: all.
+    """
     for role in OF_JUDGMENTS:
         if column := getattr(columns, role):
             remedy = f"give every judgment {ONE_EACH[role]}"
@@ -193,10 +213,20 @@ def _with_roles(table: pl.DataFrame, frame: pl.DataFrame, columns: Columns, judg
 
 
 def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array | None = None, *, few: bool) -> Judged:
-    """Lay checked judgments out by their keys, once each document has one grade there.
+    """Lay checked judgments out by query; equal judgments of one document become one.
 
-    ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see
-    ``are_few``.
+    Parameters
+    ----------
+    table : the judgments.
+    keys : columns that identify a judged query.
+    columns : the roles of the columns.
+    own : the row of the caller's frame of each row of the log, if the judgments stand in the log itself.
+    few : see ``are_few``.
+
+    Raises
+    ------
+    BadValueError, BadRowsError
+        A document has two different judgments. ``BadRowsError`` if they stand in the log.
     """
     values = judging(table)
     pairs = table if few else table.hstack([id_hash(table["doc"]).alias("hash")])
@@ -221,7 +251,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, own: Array 
 def _refuse_two_grades(
     table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, own: Array | None = None
 ) -> None:
-    """Raise if any document, or any of an annotator, has two judgments; of the log's own rows if they are given."""
+    """Raise if rows with equal ``keys`` have different judgments; ``own``: as in ``laid_out``."""
     if own is not None:
         table = table.with_columns(pl.Series("row", own[table["row"].to_numpy()]))
     differ = (
@@ -250,7 +280,7 @@ def _refuse_two_grades(
 
 
 def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:
-    """Put numbers for the clusters of a log and of its judgments."""
+    """Replace the clusters in the log and in its judgments by numbers, equal for equal clusters of both."""
     if judged is None or "cluster" not in judged.names.columns:
         return log.with_columns(numbers(log["cluster"])), judged
     theirs = judged.names["cluster"]

@@ -1,4 +1,4 @@
-"""Rows laid end to end by their numbers, in two steps, each of which stays in the caches of a core."""
+"""Sort rows by a number of theirs (a radix sort) in two steps, each small enough for the caches of a core."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from frame_metrics import threads
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 
-APART = 1 << 17  # rows that the first step sets apart at a time, by the upper bits of their numbers: a byte, or less
-LAID = 1 << 16  # rows that the second step lays at a time, or more
+APART = 1 << 17  # rows that the first step distributes at a time, by the upper bits of their numbers, at most 8 bits
+LAID = 1 << 16  # about the least number of rows that the second step sorts at a time, by the remaining bits
 
 
 def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Count the rows of each number, and return values ordered by it, those of equal number as they stand.
+    """Sort rows by their number; rows of equal number keep their order.
 
     Parameters
     ----------
-    slot : of each row, a place in ``number``, shape (rows,).
-    number : the number of each slot, of a small type.
-    count : what is above all numbers.
-    values : of each row, by name, shape (rows,) each.
+    slot : the slot of each row, an index into ``number``, shape (rows,).
+    number : the number of each slot, of a small integer type.
+    count : the number of distinct numbers, which are 0 to ``count`` - 1.
+    values : columns to sort, by name, shape (rows,) each.
+
+    Returns
+    -------
+    How many rows each number has, shape (count,), and the sorted columns.
     """
     n = len(slot)
     if n <= APART:
         own = number[slot]
         order = np.argsort(own, kind="stable")
         return np.bincount(own, minlength=count), {name: held[order] for name, held in values.items()}
-    low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # bits that the second step looks at
+    low = max((count - 1).bit_length() - min((n // LAID).bit_length(), 8), 0)  # number of bits for the second step
     parts, steps = ((count - 1) >> low) + 1, -(-n // APART)
     rest = np.empty(n, np.min_scalar_type((1 << low) - 1))
     apart, out = ({name: np.empty(n, held.dtype) for name, held in values.items()} for _ in range(2))
@@ -51,7 +55,7 @@ def by_number(slot: Array, number: Array, count: int, values: dict[str, Array]) 
         own = rest[rows]
         order, lengths[part] = np.argsort(own, kind="stable"), np.bincount(own, minlength=1 << low)
         for name, held in apart.items():
-            near = held.take(rows, mode="clip")  # in the order of memory, so that what is jumped about in is in cache
+            near = held.take(rows, mode="clip")  # read in the order of memory; the random access below is in the cache
             near.take(order, out=out[name][end[part] - len(rows) : end[part]], mode="clip")
 
     threads.in_threads(range(parts), lay)

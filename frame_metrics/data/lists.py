@@ -1,4 +1,4 @@
-"""The documents of rankings in rank order, as numbers, so that rankings can be compared with each other."""
+"""The documents of rankings in rank order, as numbers, for comparing rankings with each other."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from frame_metrics.inputs.rows import spans
 
 @dataclass(frozen=True, eq=False)
 class RankedDocuments:
-    """The documents that each ranking retrieved, in rank order; the last ranking, number -1, has none."""
+    """The documents that each ranking retrieved, in rank order.
 
-    starts: Array  # where each ranking's documents begin below, shape (rankings + 1,)
-    lengths: Array  # how many there are, shape (rankings + 1,)
+    After the last ranking stands an empty one, with the number -1, for a ranking that a system lacks.
+    """
+
+    starts: Array  # where each ranking begins in ``doc``, shape (rankings + 1,)
+    lengths: Array  # number of documents that it retrieved, shape (rankings + 1,)
     doc: Array  # the number of each document, equal for equal ids, shape (rows,)
-    first: Array | None  # the first place of each document's tie, shape (rows,); None where no scores are equal
+    first: Array | None  # the first rank of each document's tie, shape (rows,); None if there are no ties
 
     def pairs(self, one: Array, other: Array) -> TwoRankings:
-        """Find the documents that two rankings have in common, for each pair of numbers of rankings."""
+        """Find the documents common to the rankings of each pair; ``one``, ``other``: their numbers, pair by pair."""
         (own, ours), (their_own, theirs) = self._rows(one), self._rows(other)
         order = np.argsort(theirs)
-        held = np.append(theirs[order], -1)  # which is no document's
+        held = np.append(theirs[order], -1)  # -1 is the key of no document
         at = np.searchsorted(held[:-1], ours)
         here = np.flatnonzero(held[at] == ours)
         query, place, first, last = np.stack([own[:, here], their_own[:, order[at[here]]]], axis=1)
@@ -35,7 +38,7 @@ class RankedDocuments:
         return TwoRankings(np.array([self.lengths[one], self.lengths[other]]), query[0], place, first, last, ties)
 
     def apart(self, n: int) -> bool:
-        """Return True where the first ``n`` rankings have documents, and the others too, and none is of both."""
+        """Return True if the first ``n`` rankings and the rest both have documents, and none in common."""
         some = (slice(n), slice(n, None))
         ours, theirs = (self.doc[spans(self.starts[part], self.lengths[part])] for part in some)
         held = np.zeros(int(self.doc.max(initial=0)) + 1, bool)
@@ -43,9 +46,12 @@ class RankedDocuments:
         return bool(len(ours) and len(theirs) and not held[theirs].any())
 
     def _rows(self, rankings: Array) -> tuple[Array, Array]:
-        """Return of each document of some rankings the ranking, the place, and the ends of its tie; and a key of both.
+        """Describe each document of some rankings.
 
-        Shape (4, documents), and (documents,): ranking and document together.
+        Returns
+        -------
+        Its ranking (as a position in ``rankings``), its rank, and the first and last rank of its tie, shape
+        (4, documents); and a number that identifies ranking and document together, shape (documents,).
         """
         lengths = self.lengths[rankings]
         query, at = np.repeat(np.arange(len(rankings)), lengths), spans(self.starts[rankings], lengths)
@@ -59,9 +65,9 @@ class RankedDocuments:
 
 
 def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> RankedDocuments:
-    """Return the rankings of a log, and behind them those of others; equal scores stand as their rule says.
+    """Return the rankings of some logs, log after log; equal scores are ordered by the tie rule of each log.
 
-    ``docs``: the documents of their rows, in one type.
+    ``docs``: the document ids of the rows of each log, all of one type.
     """
     ends = np.cumsum([0, *map(len, docs)])
     doc, listed = numbers(pl.concat(docs)).to_numpy(), np.zeros((2, ends[-1]), np.int64)
@@ -75,7 +81,10 @@ def lists_of(logs: Sequence[Log], docs: Sequence[pl.Series]) -> RankedDocuments:
 
 
 def _fill(listed: Array, n_ret: Array, log: Log, doc: Array) -> bool:
-    """Fill in documents and first places of ties, and how many each ranking has; return True where scores are equal."""
+    """Fill ``listed`` (documents, and first ranks of their ties) and ``n_ret`` (documents of each ranking).
+
+    Returns True if some retrieved documents are tied; only ``ties="expected"`` asks.
+    """
     rankings, expected = log.grid.rankings, log.conventions.ties == "expected"
     laid = doc if rankings.row is None else doc[rankings.row]
     tied: list[bool] = []

@@ -1,4 +1,4 @@
-"""A log that is ready: its rankings, block by block, what is said of their queries, and the way back to its rows."""
+"""The log, checked and ready: its rankings block by block, values of their queries, and rows of the caller's frame."""
 
 from __future__ import annotations
 
@@ -28,28 +28,32 @@ from frame_metrics.roles.series import largest_grade
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log read and checked, its rankings found, its judgments joined."""
+    """A log, checked, with its rankings found and its judgments joined."""
 
-    table: pl.DataFrame  # the checked columns by role
+    table: pl.DataFrame  # the checked columns; each has the name of its role
     columns: Columns
     conventions: Conventions
-    judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
+    judgment_name: str  # the caller's name of the column of grades, or of labels if there are no grades
     grid: Grid  # the rankings to measure
-    judged: Judged | None = None  # the judgments, where they are kept beside
-    origin: Origin | None = None  # the rows of the caller's frame; None where they are the same
-    repeated: str | None = None  # the query of the first repeated document that was left out
-    # Past the rows of the table, one for each query without results, with what is said of it.
+    judged: Judged | None = None  # the judgments that are kept beside the rows, each shared by all systems
+    origin: Origin | None = None  # maps rows of ``table`` to rows of the caller's frame; None where they are the same
+    repeated: str | None = None  # the query of the first repeated document that was left out (duplicates="first")
+    # A row for each query without results: its keys and its values of other roles. Its row number is counted on from
+    # the end of ``table``.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
-    # True for rankings of whose query the caller says what is relevant, which may be nothing, as an empty list does;
-    # None where only judgments say it.
+    # True for rankings whose query is judged even without a judged document, such as one whose list of relevant
+    # documents is empty, shape (rankings,). None: a query is judged if one of its documents is.
     relevance_known: Array | None = None
-    # The key columns that the judgments had, where those stood beside the pieces of which this log was put together.
+    # Of a log that was put together from pieces: the key columns of the separate judgments, which were joined there.
     judged_keys: Sequence[str] = ()
-    held: pl.DataFrame | None = None  # the table whose rows key rows are; None for the caller's frame
+    held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
-        """The table that grades and labels come from; where each system is a column, all have those of the first."""
+        """The table with grades and labels: the separate judgments, else the rows of the log.
+
+        Where each system is a column, every system has the same judgments, and the table has them once.
+        """
         if self.judged is not None:
             return self.judged.pairs
         systems = len(self.columns.per_system)
@@ -57,13 +61,13 @@ class Log:
 
     @property
     def systems(self) -> pl.Series:
-        """The systems by their numbers; those that a piece does not have are not among them."""
+        """The systems, in the order of their numbers, without those that have no row in this piece."""
         rows = self.grid.system_row
         return self.keys_at(["system"], rows[rows != NONE])["system"] if self.columns.system else pl.Series([])
 
     @property
     def n_rows(self) -> int:
-        """Rows of the log, with those that stand for queries without results."""
+        """Number of rows, with those of queries without results."""
         return len(self.table) + len(self.bare)
 
     @property
@@ -78,24 +82,32 @@ class Log:
 
     @cached_property
     def graded(self) -> bool:
-        """True where some grade is positive and is not 1."""
+        """True if a positive grade other than 1 exists, so that grades are more than relevant or not."""
         grade = self.judgments.get_column("grade", default=pl.Series([0]))
         return bool(((grade > 0) & (grade != 1)).any())
 
     @cached_property
     def known_relevant(self) -> Array | None:
-        """Relevant documents of each ranking's query, where a column counts them."""
+        """Number of relevant documents of each ranking's query, by ``n_relevant=``; None where it is not named."""
         values = self.grid.rankings.values
         return self.grid.amounts("n_relevant", str(self.columns.n_relevant)) if "n_relevant" in values else None
 
     def of_queries(self, role: str) -> Array | None:
-        """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
+        """Return the value of a role (weight, cluster ...) for each ranking's query; None if the role is not named.
+
+        The value is the log's, or else that of the separate judgments.
+
+        Raises
+        ------
+        BadValueError
+            A query has no value, or log and judgments differ in it.
+        """
         column = getattr(self.columns, role)
         if column is None or (values := self.said_of_queries(role)) is None:
             return None
         left_out = column in self.columns.from_judgments and self.conventions.unjudged_queries is None
         if left_out and self.grid.pool is not None:
-            values = np.where(self.grid.pool.lengths > 0, values, 0)  # a query without judgments is in no mean
+            values = np.where(self.grid.pool.lengths > 0, values, 0)  # any value: a query without judgments is not used
         if (lacking := np.isnan(values)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
@@ -104,7 +116,7 @@ class Log:
         return values
 
     def said_of_queries(self, role: str) -> Array | None:
-        """The same, NaN where neither log nor judgments say it."""
+        """Return the same, NaN where neither the log nor the judgments have a value."""
         column, grid = getattr(self.columns, role), self.grid
         if column is None:
             return None
@@ -120,11 +132,14 @@ class Log:
 
     @property
     def sampling(self) -> Array | None:
-        """The chance with which each ranking's query was drawn for people, NaN where none is said; None without."""
+        """The chance with which each ranking's query was drawn for judging by people (``sampling=``).
+
+        NaN for a query without one; None if the role is not named.
+        """
         return self.grid.rankings.said.get("sampling") if self.judged is None else self._said_by_judgments("sampling")
 
     def _said_by_judgments(self, role: str) -> Array | None:
-        """The value for each ranking's query, NaN where judgments have none; None where they have no such column."""
+        """Return the judgments' value for each ranking's query, NaN for none; None if they have no such column."""
         if self.judged is None or role not in self.judged.names.columns:
             return None
         keys = self.judged.keys
@@ -132,11 +147,11 @@ class Log:
         return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
+        """Join a table to the rankings by some keys of segment and query, nulls for a ranking without a row there."""
         return self.keys_of(keys).join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def keys_of(self, names: Sequence[str], at: Array | slice = slice(None)) -> pl.DataFrame:
-        """Return the key values of some rankings, by the inside names of the columns."""
+        """Return key values of some rankings; ``names``: inside names of key columns."""
         grid, held = self.grid, dict[str, pl.Series]()
         numbers = (grid.system, grid.system_row), (grid.segment, grid.segment_row), (grid.query, grid.query_row)
         for own, (code, row) in zip(self.columns.key_names, numbers, strict=True):
@@ -145,14 +160,17 @@ class Log:
         return frame_of({name: held[name] for name in names})
 
     def sizes(self, block: slice | Array) -> Array | None:
-        """Documents in the collection, for the rankings of a block; NaN where neither log nor judgments say it."""
+        """Return the collection size for each ranking of a block, NaN for an unknown one; None if none is given."""
         if self.conventions.documents is not None:
             return np.full(len(self.grid.pair[block]), self.conventions.documents)
         return None if self._sizes is None else self._sizes[block]
 
     @cached_property
     def _sizes(self) -> Array | None:
-        """Documents in the collection of each ranking's query: as a column says, or the most that a system lists."""
+        """The collection size of each ranking's query, by a column, or the number of rows if the frame lists all.
+
+        In the second case (``collection_size=True``): of the system that lists most.
+        """
         grid = self.grid
         if self.conventions.collection_size is not True:
             return self.said_of_queries("collection_size")
@@ -162,7 +180,7 @@ class Log:
 
     @cached_property
     def cells(self) -> Cells:
-        """Every segment of every system, whether it has rankings or not."""
+        """Every segment of every system, also those without rankings."""
         grid, columns = self.grid, self.columns
         if not columns.groups:
             return Cells(columns, NOTHING, {}, np.array([len(grid.pair)]), held=self.held)
@@ -173,18 +191,18 @@ class Log:
 
     @cached_property
     def placed(self) -> Array | None:
-        """True for segments whose values are all known, shape (segments,); None where those of all are."""
+        """True for segments whose values are all known, shape (segments,); None if this holds for all segments."""
         grid = self.grid
         if not set(self.columns.by) & set(self.columns.from_judgments) or self.judged is None:
             return grid.placed
-        # What the judgments say of a query nobody knows of one without judgments.
+        # Only the judgments have some columns of segments: these are unknown for a query without judgments.
         known = 0 if grid.pool is None else grid.pool.lengths > 0
         mine = np.bincount(grid.segment, known, minlength=len(grid.segment_row)) > 0
         return mine if grid.placed is None else grid.placed & mine
 
     @property
     def unknown(self) -> list[str]:
-        """The columns of segments whose value is known of some only: those that the log or the judgments have alone."""
+        """The ``by`` columns whose value is unknown for some queries: those that only log or only judgments have."""
         by = self.columns.key_names[1]
         theirs = self.judged_keys if self.judged is None else self.judged.keys
         return [
@@ -194,7 +212,13 @@ class Log:
         ]
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
-        """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
+        """Return cells; each argument has a value for each cell.
+
+        Parameters
+        ----------
+        system, segment, query : its numbers; ``query=None`` for cells that are segments.
+        n : its number of rows or rankings.
+        """
         grid, columns, (system_key, by, _) = self.grid, self.columns, self.columns.key_names
         parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
@@ -202,11 +226,13 @@ class Log:
         return Cells(columns, frame_of(dict(zip(columns.groups, values, strict=True))), rows, n, held=self.held)
 
     def drawing_order(self, some: Array) -> Array:
-        """Return the order in which some rankings are drawn: by query, then segment, whatever the order of the rows.
+        """Return the order in which random draws go to some rankings: by query, then segment.
+
+        It depends on the values of the keys alone, not on the order of the rows, and so do p-values and intervals.
 
         Parameters
         ----------
-        some : whether each ranking is one of them, shape (rankings,).
+        some : marks of these rankings, shape (rankings,).
         """
         grid, (_, by, query) = self.grid, self.columns.key_names
         places = [place[grid.query[some]] for place in drawing_places(self.keys_at(query, grid.query_row))]
@@ -216,7 +242,7 @@ class Log:
 
     @cached_property
     def sorter(self) -> Sorter:
-        """Puts the rows of rankings in order."""
+        """The sorter of the log's rows."""
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool | None = False) -> None:
@@ -230,8 +256,8 @@ class Log:
         Raises
         ------
         BadRowsError
-            Values are bad that show in rank order only; with such rows of every block, by their rows of the caller's
-            frame. Other errors come after it, that of the first ranking before others.
+            Some rows are bad, which shows in rank order only (a repeated rank, an infinite score). The error is about
+            the bad rows of all blocks. It goes before any other error; of the others the first ranking's is raised.
         """
         broken: list[BadRowsError] = []
         other: dict[int, FrameMetricsError] = {}
@@ -255,14 +281,17 @@ class Log:
             raise other[min(other)]
 
     def _load(self) -> Array:
-        """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+        """Estimate the work for each ranking, in rows: relevant ones count twice, if at least a quarter is relevant.
+
+        The share of relevant rows is that of the first ones of the log.
+        """
         values = self.grid.rankings.values
         sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
         share = np.count_nonzero(sample > 0) / max(len(sample), 1)
         return (self.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
-        """Return key values at rows of the log, or of the judgments past its end."""
+        """Return key values at some rows: of the log, or, past its end, of the judgments."""
         n, own = self.n_rows, self.table[keys]
         if len(self.bare):
             own = pl.concat([own, self.bare.select(keys)])
@@ -275,7 +304,7 @@ class Log:
         return both[np.where(rows < n, rows, place)]
 
     def rows(self, at: Array) -> Array:
-        """Return rows of the caller's frame, or of the judgments past its end."""
+        """Map rows of the log to rows of the caller's frame; rows past the end are rows of the judgments in both."""
         return at if self.origin is None else self.origin.rows(at)
 
     def rows_of_the_frame(self) -> AbstractContextManager[None]:
@@ -285,7 +314,12 @@ class Log:
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
     ) -> dict[str, Array]:
-        """Return the key rows of an answer, by the caller's names, from the numbers of each row's keys, where given."""
+        """Return the key rows of an answer: for each key column, a row that holds the value of each result row.
+
+        Parameters
+        ----------
+        system, segment, query : the numbers of each result row; None leaves out the columns of that part.
+        """
         columns, grid = self.columns, self.grid
         held: dict[str, Array] = {}
         for names, code, rows in (
@@ -299,7 +333,10 @@ class Log:
         return held
 
     def _beside(self, name: str) -> Array:
-        """Row of the judgments, past the log's end, that holds each segment's value of a column that only they have."""
+        """Return, for each segment, a row of the judgments with its value of a column that only judgments have.
+
+        The row is counted on from the end of the log.
+        """
         inside = self.columns.key_names[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], self.grid.segment_row)
         if self.judged is None or not len(mine):
@@ -311,15 +348,15 @@ class Log:
 
 @dataclass(frozen=True)
 class Piece:
-    """Facts of a whole log where some of its queries, with all of their rows, are worked on."""
+    """Facts about the whole log, where a piece of it is worked on: some queries with all their rows."""
 
-    systems: int | None  # how many there are; None where each has a column, none is named, or it is not known
-    more: bool = False  # whether there may be others than those here, for which one stands that has no rows
+    systems: int | None  # number of all systems; None if unknown, if none is named, or if each system is a column
+    more: bool = False  # whether other pieces may have other systems; one system without rows stands for them here
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rankings of a log, which are worked on together."""
+    """Some rankings of a log, which are processed together."""
 
     log: Log
     at: slice | Array  # which of its rankings
@@ -331,11 +368,11 @@ class Block:
         return self.log.sorter.sort(self.at, alike=self.alike)
 
     def ranking(self, *, scored: bool = False) -> Ranking:
-        """Return the rankings as kernels read them, with scores if ``scored``, at the log's level of relevance."""
+        """Return the input of ranking metrics; ``scored``: whether scores are needed."""
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
         score = rows.column("score") if scored or threshold is not None else None
-        decision = rows.column("predicted")  # where each row has a threshold, they have been compared
+        decision = rows.column("predicted")  # also the result of a column of thresholds, compared when it was read
         if isinstance(threshold, int | float) and score is not None:
             decision = score >= threshold
         known = log.known_relevant
@@ -361,9 +398,10 @@ class Block:
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
-        """The judged documents; where all that is relevant is listed, the other results are judged too.
+        """Return the judged documents of each ranking.
 
-        Where systems have rows of their own, the results of all are among the judgments already.
+        With ``relevant=`` a result that is not in the list is judged not relevant, and is added here. Where systems
+        have their own rows, ``data/unfolding.py`` has already added the results of all systems.
         """
         log = self.log
         pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
@@ -374,7 +412,7 @@ class Block:
 
 
 def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
-    """Return the error that blocks have in common, with the rows of all."""
+    """Merge the errors of blocks: one that is about the bad rows of all blocks; ``total``: the rows of the log."""
     first = min(broken, key=lambda error: error.what)
     odd = np.zeros(total, bool)
     for error in broken:

@@ -1,4 +1,4 @@
-"""The judgments of each row of a log, found by query and document."""
+"""Match the rows of a log with the separate judgments, by query and document."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from frame_metrics.roles.columns import Columns, judging
 
 
 def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
-    """Return the log with its ids in the types of the judgments, and keys of its queries that only these have.
+    """Return the log with its ids cast to the types of the judgments, and with segment columns that only these have.
 
-    Such a key is null for a query without judgments.
+    Such a column is null for a query without judgments.
     """
     kinds = {name: judged.pairs.get_column(name).dtype for name in (*judged.keys, "doc")}
     others: Any = {name: kinds[name] for name, kind in log.schema.items() if kinds.get(name, kind) != kind}
@@ -34,16 +34,22 @@ def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
 def match(
     log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool, few: bool
 ) -> pl.DataFrame:
-    """Return the log with the judgments' grade and label of each row, NaN where it has none.
+    """Return the log with the grade and label of each row from the judgments, NaN for an unjudged row.
 
-    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error; ``few``:
-    see ``are_few``.
+    With subtopics it also gets the column "document", the number of the row's judgment.
+
+    Parameters
+    ----------
+    query : inside names of the query columns.
+    columns : the caller's names, for errors.
+    whole : whether this is the whole log, not a piece of it. Then it is an error if no id matches.
+    few : whether ids are compared without hashes, see ``are_few``.
     """
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
     at, judgment = _of_few(log, judged, keys) if few else _of_many(log, judged, keys)
-    if whole and not len(at) and not columns.relevant:  # which a log may not have found
+    if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
         refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
@@ -56,7 +62,7 @@ def match(
 
 
 def _of_few(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, Array]:
-    """Rows of the log that are judged, and their judgments."""
+    """Return the judged rows of the log, and the row of the judgment of each."""
     ours, theirs = (zip(*(table[key].to_list() for key in keys), strict=True) for table in (log, judged.pairs))
     place = {ids: at for at, ids in enumerate(theirs)}
     found = np.array([place.get(ids, NONE) for ids in ours], np.int64)
@@ -65,7 +71,7 @@ def _of_few(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, 
 
 
 def _of_many(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array, Array]:
-    """The same: rows and judgments with equal hashes are held side by side, and match if the ids are equal."""
+    """Return the same by hashes; candidates with equal hashes are kept if their ids are equal."""
     at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
     rows, theirs = places(at), places(judgment)
     odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
@@ -73,7 +79,7 @@ def _of_many(log: pl.DataFrame, judged: Judged, keys: list[str]) -> tuple[Array,
 
 
 def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
-    """Rows of the log, and the judgments of equal hashes."""
+    """Return pairs of a row of the log and a judgment with equal hashes of query and document."""
     ours, theirs = (_pair_hash(table, judged.keys) for table in (log, judged.pairs))
     row = _likely(ours, theirs)
     at, judgment = _joined(ours[row], theirs)
@@ -81,11 +87,11 @@ def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
 
 
 def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
-    """The same where the rows of a query stand together; None where they do not, or where two judgments have one hash.
+    """Return the same as ``_by_hash``, in half the time for a million rows, if the rows of a query stand together.
 
-    A table has four slots for each judgment, those of a query side by side, and the bits of a document's hash choose
-    one of them. What is looked up is then near what was looked up before, and in the cache, as it is not where one
-    table has the hashes of all: finding the judgments of a million rows takes a half of the time.
+    There is one hash table with four slots for each judgment. Those of a query are side by side, and the hash of the
+    document chooses one of them. So the lookups for one query stay in a small part of the table, in the cache. None if
+    the rows of a query do not stand together, or if two judgments in one slot have the same hash.
     """
     starts, pool = run_starts(log, judged.keys), judged.pool
     if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
@@ -103,8 +109,9 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     table, held = np.full(4 * len(of), -1), np.zeros(4 * len(of), np.uint64)
     table[slot] = each
     held[slot] = theirs
-    lost = np.flatnonzero(table[slot] != each)  # of several in one slot only the last is found there
-    if (held[slot[lost]] == theirs[lost]).any() or not theirs.all():  # a slot of 0 is taken for free
+    # Of several judgments in one slot the last is kept. The others are ``lost``, and looked up by hash in the end.
+    lost = np.flatnonzero(table[slot] != each)
+    if (held[slot[lost]] == theirs[lost]).any() or not theirs.all():  # a hash of 0 would look like a free slot
         return None
     found, unsure = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
 
@@ -136,7 +143,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
 
 
 def _slots(hashes: Array, begin: Array, many: Array) -> Array:
-    """The slot of each hash, among ``many`` from ``begin`` on."""
+    """Return a slot for each hash, from ``begin`` to ``begin + many`` - 1."""
     slot = hashes & np.uint64(0xFFFFFFFF)
     slot *= many.view(np.uint64)
     slot >>= np.uint64(32)
@@ -144,12 +151,12 @@ def _slots(hashes: Array, begin: Array, many: Array) -> Array:
 
 
 def _mixed(number: Array) -> Array:
-    """Numbers as bits that are far apart."""
+    """Spread the bits of numbers, so that they can be combined with hashes by xor."""
     return number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
-    """A hash of the keys and the document of each row."""
+    """Return a hash of the keys and the document of each row."""
     mixed = frame["hash"]
     for seed, key in enumerate(keys, start=1):
         mixed = mixed ^ id_hash(frame[key], seed)
@@ -157,7 +164,10 @@ def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
 
 
 def _likely(ours: Array, theirs: Array) -> Array:
-    """Rows whose hash may be among the others': its low bits are marked in a table."""
+    """Return the positions in ``ours`` whose hash may be in ``theirs``, by the lowest bits of the hashes.
+
+    This fast filter leaves few rows for the join.
+    """
     low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
     marked = np.zeros(int(low) + 1, bool)
     marked[theirs & low] = True
@@ -172,7 +182,7 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
 
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
-    """Places of equal hashes in two arrays, where several may be equal in each."""
+    """Return all pairs of positions in two arrays that have equal hashes."""
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
     pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()

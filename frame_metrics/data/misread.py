@@ -1,4 +1,4 @@
-"""Columns that are something else than they are given as: positions that are called scores, shares that are grades."""
+"""Detect columns that were given for something else: ranks given as scores, shares given as grades."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
-# Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
-# the lowest grades; the groups of documents.
+# Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
+# not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents.
 FACTS = POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
 
-SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # ways to count places that are equal
+SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 
 
 def _called_positions(columns: Columns) -> list[str]:
-    """The columns of scores that are called as positions are, where no ranks are named."""
+    """Return the score columns with a name of ranks, such as "position"; none if ``rank=`` is named."""
     if columns.rank or not columns.score or not columns.query:
         return []
     names = columns.per_system if columns.score == columns.together else (columns.score,)
@@ -28,9 +28,10 @@ def _called_positions(columns: Columns) -> list[str]:
 
 
 def _by_values(log: Log) -> tuple[set[str], set[str]]:
-    """The columns called as positions whose values in each ranking are those of positions; the others.
+    """Split the columns of ``_called_positions`` by their values: those that look like ranks, and the others.
 
-    Those are whole, from 1 or 0, and different; or equal places share the least, the greatest or the next place.
+    Values look like ranks if, in every ranking, they are different whole numbers from 1 or 0 on, or ranks with ties,
+    where tied results share the lowest or highest of their ranks, or are numbered densely.
     """
     found: tuple[set[str], set[str]] = set(), set()
     grid, rankings = log.grid, log.grid.rankings
@@ -57,19 +58,19 @@ def _by_values(log: Log) -> tuple[set[str], set[str]]:
         is_place = pl.when("once").then("alone").otherwise("shared")
         if not each.select(is_place.all()).item():
             found[1].add(name)
-        elif each.select((pl.col("once") | pl.col("several")).any()).item():  # rows of one place alone say nothing
+        elif each.select((pl.col("once") | pl.col("several")).any()).item():  # if all are equal, they tell nothing
             found[0].add(name)
     return found
 
 
 def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
-    """Return the columns that are positions, and given as scores, by the facts of all pieces."""
+    """Return the score columns that are ranks, by the facts of all pieces."""
     positions, scores = ({*table[name].drop_nulls().explode().drop_nulls()} for name in (POSITIONS, SCORES))
     return [name for name in _called_positions(columns) if name in positions - scores]
 
 
 def positions(log: Log) -> list[str]:
-    """Return the columns that are positions, and given as scores."""
+    """Return the score columns that are ranks."""
     named = _called_positions(log.columns)
     if named and POSITIONS in log.table.columns:
         return positions_in(log.table, log.columns)
@@ -78,7 +79,7 @@ def positions(log: Log) -> list[str]:
 
 
 def check_positions(named: list[str]) -> None:
-    """Raise for positions that are given as scores: the last would count as the first."""
+    """Raise for ranks that were given as scores: the worst result would be first."""
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
@@ -97,8 +98,8 @@ def n_shares(log: Log) -> int:
 
 
 def undecided_shares(log: Log) -> int:
-    """Return how many such grades there are of which nothing says whether they are relevant, where others reach 1."""
-    if log.conventions.rel_given or "label" in log.judgments.columns:  # then no grade is looked at
+    """Return the number of such grades, if it is unclear whether they are relevant, see ``undecided``; else 0."""
+    if log.conventions.rel_given or "label" in log.judgments.columns:  # then it is clear what is relevant
         return 0
     return undecided(n_shares(log), log.top_grade, log.conventions)
 
@@ -110,7 +111,7 @@ def check_relevant(log: Log) -> None:
 
 
 def _lowest(log: Log) -> pl.Series:
-    """The lowest grades of a log, as many as are a scale."""
+    """Return the lowest distinct grades of a log, up to ``SCALE`` of them."""
     if LOWEST in log.table.columns:
         return log.table[LOWEST].drop_nulls().explode().unique()
     grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
@@ -126,12 +127,12 @@ def groups(log: Log) -> set[float]:
 
 
 def all_relevant(log: Log) -> bool:
-    """Return True where no grade is below ``rel``, and there are three or more."""
+    """Return True if there are three distinct grades or more and none is below ``rel``."""
     return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
 
 
 def facts_of(log: Log) -> dict[str, pl.Series]:
-    """Return what a piece says of both, one value each."""
+    """Return the facts about a piece, one value for each of ``FACTS``."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _by_values(log)]
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
     known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}

@@ -1,4 +1,4 @@
-"""The way back from rows that were made here to those that they were made of, of answers and of errors."""
+"""Map rows of a table that was made here back to the rows that they were made of, in answers and in errors."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ from frame_metrics.inputs.rows import NONE
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The rows that those of a table were made of: by leaving some out, unfolding lists, cutting pieces or counting."""
+    """The source row of each row of a table, which was made by dropping, unfolding, cutting or counting rows."""
 
-    row: Array | None  # the row that each was made of, shape (rows,); None where these have no numbers
-    n: int | None  # how many there were; None where that is not known
-    times: Array | None = None  # how many rows each stands for, shape (rows,); None for one each
-    # Called as a column that was made of several, the one that each row has its value of; None where there is none.
+    row: Array | None  # the source row of each row, shape (rows,); None if source rows have no numbers
+    n: int | None  # number of source rows; None if unknown
+    times: Array | None = None  # number of source rows that each row stands for, shape (rows,); None: one each
+    # If several columns were stacked into one: the column that each row's value came from. The series has the name of
+    # the stacked column.
     parts: pl.Series | None = None
 
     def rows(self, at: Array) -> Array:
-        """Return the rows that some were made of: one past the end is of the judgments and stays so, -1 is none."""
+        """Map rows to source rows: past the end they are rows of the judgments in both; -1 stays -1, no row."""
         if self.row is None or self.n is None:
             return at
         here = len(self.row)
-        every = np.append(self.row, [0, NONE])  # the last is that of -1; past the end stands anything
+        every = np.append(self.row, [0, NONE])  # index -1 finds NONE; the 0, for rows past the end, is not used
         return np.where(at < here, every[np.minimum(at, here)], at - here + self.n)
 
     def answer(self, answer: Answer) -> Answer:
-        """Return an answer whose keys are rows of the table with the rows that these were made of."""
+        """Return an answer with key rows mapped to source rows."""
         keys = {name: at if isinstance(at, pl.Series) else self.rows(at) for name, at in answer.keys.items()}
         return replace(answer, keys=keys)
 
     def error(self, error: BadRowsError, at: Array) -> BadRowsError:
-        """Return the error about some rows of the table as one about those that they were made of.
+        """Return an error about rows of the table as an error about their source rows.
 
-        Of several columns that were made one it is about the first that is bad.
+        If several columns were stacked, it is about the first of them that has bad rows. ``at``: the bad rows.
         """
         column = error.column
         if self.parts is not None and column == self.parts.name:
@@ -55,7 +56,7 @@ class Origin:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Let errors be about the rows that those of the table were made of."""
+        """Turn errors about rows of the table into errors about their source rows."""
         try:
             yield
         except BadRowsError as error:

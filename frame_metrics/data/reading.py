@@ -1,4 +1,4 @@
-"""A log made ready: columns checked, judgments joined, rankings found."""
+"""Read a log: check the columns, join the judgments, find the rankings."""
 
 from __future__ import annotations
 
@@ -39,17 +39,19 @@ def read_log(
 
     Parameters
     ----------
-    single : whether single rows will be asked for, as where an error names some.
-    totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
-    arms : whether each system is measured on its own queries only, as a segment of its own.
-    piece : what is known of the whole log, where this is a piece of it; None where it is whole.
+    frame, columns, conventions : the rows, the roles of their columns, and the conventions.
+    judgments : the separate judgments, and the roles of their columns; None if there are none.
+    single : whether rows will be looked up one by one, so that their row numbers are kept.
+    totals : whether to measure judged queries of an unknown segment too, which count in totals only.
+    arms : whether each system is measured on its own queries only, as if it were a segment.
+    piece : facts about the whole log, if this is a piece of it; None if it is whole.
     """
     alone = columns.system is None
     if arms:
         columns = columns.as_arms()
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
-    later = conventions.duplicates != "first"  # which moves rows, and errors name rows
+    later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
     results, bare = _results(frame, columns)
     log = checked(
         results,
@@ -61,7 +63,7 @@ def read_log(
     )
     log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
     systems = None
-    if columns.per_system and not columns.threshold and later and not arms:  # then rows of systems differ in one column
+    if columns.per_system and not columns.threshold and later and not arms:  # then systems differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = _first_places(log, columns, conventions)
@@ -89,7 +91,7 @@ def read_log(
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that are results, and behind them, checked, those that stand for queries without any."""
+    """Split the rows into results and the rows that stand for queries without results, the latter checked."""
     if BARE not in frame.columns:
         return frame, NOTHING
     without = frame[BARE].fill_null(False)
@@ -104,7 +106,10 @@ def _with_bare(
     row: Array | None,
     columns: Columns,
 ) -> tuple[pl.DataFrame, blocks.RankingRows]:
-    """The keys of all rows and the rankings, with those of queries without results in their place."""
+    """Add the queries without results, each where its row stood in the frame.
+
+    Returns the keys of all rows, and the rankings.
+    """
     if not len(bare):
         return log, rankings
     place = frame[ORIGIN].to_numpy()
@@ -122,7 +127,10 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
 
 
 def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array | None:
-    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it."""
+    """Mark the rankings whose query is judged even without a judged document, see ``Log.relevance_known``.
+
+    It is enough that the rows of one system say so.
+    """
     if RELEVANCE_KNOWN not in frame.columns:
         return None
     first = grid.rankings.first_row
@@ -143,10 +151,19 @@ def _judged(
     apart: bool,
     whole: bool,
 ) -> tuple[pl.DataFrame, pl.DataFrame, Judged | None]:
-    """The log with the judgments of its rows, ``bare`` with keys that only judgments have, and all judgments.
+    """Join the judgments.
 
-    None for the last where no others than those of the rows are known. ``row``: the row of the caller's frame of each
-    row, None where they are the same; ``apart``: whether systems have rows of their own, and share their judgments.
+    Parameters
+    ----------
+    log, bare : the results, and the rows of queries without results.
+    row : the row of the caller's frame of each row of the log; None if they are the same.
+    apart : whether systems have their own rows, and share their judgments by document id.
+    whole : whether this is the whole log, not a piece of it.
+
+    Returns
+    -------
+    The log with grades and labels; ``bare`` with the segment columns that only judgments have; and the judgments.
+    None for these if each row has its own judgment, and nothing else is judged.
     """
     _, by, query = columns.key_names
     judged = None
@@ -159,19 +176,22 @@ def _judged(
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns, row, few=few)
     log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
-    if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
+    if "hash" in log.columns:  # from here on it only finds repeated documents of a query: half of its bits are enough
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])
     return log, bare, judged
 
 
 def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
-    """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
+    """Set the label 0 for results that are not in their query's list of relevant documents.
+
+    ``listed``: marks the rows whose query has such a list.
+    """
     return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> blocks.RankingRows:
-    """The rankings of the log, with the columns that are looked at row by row."""
+    """Find the rankings of the log, and lay out the columns that kernels, sorting and checks read."""
     named_rows = ("rank", *OF_QUERIES)  # errors name their rows
     names = ("score", "grade", "label", "document", "predicted", "ratio", *named_rows, "hash")
     there = log.columns
@@ -181,7 +201,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, single: bool) -> blocks.Ra
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | None, *, few: bool) -> Judged:
-    """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
+    """Collect the judgments in the rows of all systems; each system gets all of them for its (segment, query)."""
     values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
@@ -191,11 +211,11 @@ def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, row: Array | N
 def _first_places(
     log: pl.DataFrame, columns: Columns, conventions: Conventions
 ) -> tuple[pl.DataFrame, Array | None, str | None]:
-    """Keep the best place of each document of a ranking, where ``duplicates="first"`` says so.
+    """With ``duplicates="first"``, keep the row with the best rank or score of each document of a ranking.
 
     Returns
     -------
-    What is left, its rows of the log, None for all, and the query of the first document that was left out.
+    The rows that are left; their row numbers, None if none was dropped; and the query of the first dropped row.
     """
     if not columns.doc or conventions.duplicates != "first":
         return log, None, None

@@ -1,4 +1,4 @@
-"""Rows without queries, pooled within a segment: their tables and levels of scores."""
+"""Count and sort rows without queries, segment by segment: tables of classes, and counts at each score."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from frame_metrics.inputs.scores import levels
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:
-    """Count true and predicted classes within segments."""
+    """Count true and predicted classes in each segment; found clusters are matched to classes."""
     (counts, rows), conventions = crossed(cases, segments), cases.conventions
     there = rows.sum(axis=2) > 0
     if cases.clusters is not None:
@@ -31,14 +31,14 @@ def tables(cases: Cases, segments: Segments) -> Classes:
 
 
 def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
-    """Count rows by true class and what was predicted, last those without a prediction.
+    """Cross-tabulate true classes and predictions in each segment; the last column is for rows without a prediction.
 
     Returns
     -------
-    Their weight, shape (segments, K, predicted + 1), and how many there are, of the same shape.
+    The summed weights of the rows, and their numbers, each of shape (segments, K, predicted values + 1).
     """
     rows, width = cases.rows, cases.found + 1
-    if segments.cells.placed is not None:  # rows of an unknown segment are in totals only
+    if segments.cells.placed is not None:  # rows of an unknown segment count in totals only
         rows = rows.filter(segments.of(rows) >= 0)
     shape = len(segments), cases.k, width
     cell = (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
@@ -54,7 +54,10 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
-    """Call ``work`` with some segments and the levels of their scores, until all segments with rows are done."""
+    """Call ``work`` with the numbers of some segments and the input of score metrics for them, block by block.
+
+    All segments with rows of positive weight are covered. Blocks run in threads.
+    """
     columns = ["score", "actual", *(["weight"] if cases.summed else [])]
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     place = segments.of(rows)
@@ -74,7 +77,14 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], Non
 
 
 def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:
-    """The levels of some segments' rows."""
+    """Return the counts at each distinct score, of the rows of some segments, which are laid end to end.
+
+    Parameters
+    ----------
+    good : 1 for relevant rows, 0 for others.
+    weight : of each row; None: 1.
+    length : number of rows of each segment.
+    """
     if len(length) == 1 and weight is None:
         falling, tp, fp = (values[1:] for values in reached(score, good))
         return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
@@ -88,40 +98,47 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
 
 
 def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
-    """Count the rows that reach each distinct score.
+    """Count the rows with at least each distinct score.
 
     Parameters
     ----------
-    score : of each row, NaN for those without one, shape (rows,).
-    good : 1 for relevant rows, shape (rows,).
+    score : of each row, NaN for a row without one, shape (rows,).
+    good : 1 for relevant rows, 0 for others, shape (rows,).
 
     Returns
     -------
-    The distinct scores, after infinity, and how many relevant and other rows reach each.
+    Infinity, then the distinct scores, falling (minus infinity for rows without one); and for each the number of
+    relevant rows, and of other rows, with at least this score.
     """
     there = ~np.isnan(score)
     known, label = (score, good) if there.all() else (score[there], good[there])
     bits = falling_bits(known)
     low, high = (int(bits.min()), int(bits.max())) if len(bits) else (0, 0)
-    if high - low < 1 << 63:  # then there is room for a bit beside each, as of scores from -1.9 to 1.9
+    if high - low < 1 << 63:  # then each key has a bit to spare, as with scores from -1.9 to 1.9
         bits -= low
         falling, tp, rows = _reached_packed(bits.view(np.uint64), label == 1, low)
     else:
         falling, tp, rows = _reached_apart(known, label == 1)
-    if len(known) < len(score):  # documents without a score stand below all others
+    if len(known) < len(score):  # rows without a score come last
         falling = np.append(falling, -np.inf)
         tp, rows = np.append(tp, np.count_nonzero(good == 1)), np.append(rows, len(good))
     return falling, tp, np.subtract(rows, tp, out=rows)
 
 
 def _reached_packed(bits: Array, good: Array, low: int) -> tuple[Array, Array, Array]:
-    """The distinct scores, after infinity, and how many relevant rows and rows in all reach each.
+    """Count as ``reached`` does, by sorting integers: the bits of each score with the label appended as the last bit.
 
-    Numbers are sorted alone, which is twice as fast as with their places: the label is made their last bit.
+    Sorting values is twice as fast as sorting row numbers by them.
 
     Parameters
     ----------
-    bits : those of the scores, as ``falling_bits`` gives them, less ``low``; they are overwritten.
+    bits : the ``falling_bits`` of the scores, less ``low``; overwritten.
+    good : True for relevant rows.
+    low : the least of the bits.
+
+    Returns
+    -------
+    The scores, and for each the number of relevant rows, and of all rows, with at least this score.
     """
     bits <<= np.uint64(1)
     bits |= good
@@ -140,7 +157,7 @@ def _reached_packed(bits: Array, good: Array, low: int) -> tuple[Array, Array, A
 
 
 def _reached_apart(score: Array, good: Array) -> tuple[Array, Array, Array]:
-    """The same by sorting the scores, and then those of relevant rows again."""
+    """Return the same by sorting all scores, and separately the scores of relevant rows."""
     falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
     end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
     tp = np.searchsorted(-mine, -falling[end], side="right")
@@ -148,7 +165,7 @@ def _reached_apart(score: Array, good: Array) -> tuple[Array, Array, Array]:
 
 
 def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:
-    """Return the scores of several classes, rows sorted by segment."""
+    """Return the input of metrics that read scores of several classes; ``seen``: the classes of each segment."""
     place = segments.of(cases.rows)
     order = np.argsort(place, kind="stable")
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]

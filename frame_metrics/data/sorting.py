@@ -1,4 +1,4 @@
-"""A block of rankings in rank order: an exact sort of packed scores, and the rule for equal scores."""
+"""Put a block of rankings in rank order: sort by score, exactly, then settle ties by the tie rule."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import ABSENT, refuse_infinite
 
-WIDE = 1 << 16  # from here on, one sort of indices beats sorting packed values
-STRIP = 1 << 16  # rows that are sorted at a time: less is done in the caches of a core, in which a block has no room
-SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
+WIDE = 1 << 16  # length of a ranking from which argsort beats sorting packed values
+STRIP = 1 << 16  # rows that are sorted at a time: they fit into the caches of a core, which a block does not
+SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign
 
 
 @dataclass(frozen=True, eq=False)
 class Sorter:
-    """Puts the rows of a block of rankings in rank order, those of equal score by the tie rule."""
+    """Sorts blocks of rankings by rank or score, and tied rows by the tie rule (``ties=``)."""
 
     rankings: RankingRows
-    table: pl.DataFrame  # the checked columns by role
+    table: pl.DataFrame  # the checked columns; each has the name of its role
     columns: Columns
     conventions: Conventions
 
@@ -59,13 +59,14 @@ class Sorter:
         every = order is not None or alike is None or len(score) <= threads.SMALL
         stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
-        if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):  # else looked at before
+        # With nulls, and with ranks, they were checked when the columns were read.
+        if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
         return self._settled(sheet, bool(alike) and self.conventions.ties == "doc") if equal else sheet
 
     def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
-        """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""
+        """Order tied rows by the tie rule; ties of rows that metrics cannot tell apart only if ``alike``."""
         tied = sheet.equal_to_next()
         if not tied.any():
             return sheet
@@ -97,7 +98,7 @@ class Sorter:
         return replace(sheet, order=settled)
 
     def _apart(self, sheet: Sorted) -> Array:
-        """True for each row but the last that differs from the next in a column that only some metrics read."""
+        """Mark each row that differs from the next one in a column that only some metrics read, shape (rows - 1,)."""
         out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
         for name in (*self.columns.extra_names, *(one for one in ("ratio", "document") if one in sheet.cells)):
             value = sheet.ordered(sheet.cells[name])
@@ -105,7 +106,7 @@ class Sorter:
         return out
 
     def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
-        """Facts that tell rows of equal score apart: no judgment, relevance, grade; shape (rows,) each."""
+        """Return what the tie rules compare: whether a row is unjudged, whether relevant, its grade; (rows,) each."""
         grade, label = sheet.judgments()
         unknown = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
@@ -121,7 +122,7 @@ class Sorter:
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")
 
     def _by_document(self, rows: Array) -> Array:
-        """Keys that order tied rows of the frame: their own order, or their documents from the last to the first."""
+        """Return sort keys of tied rows: the row number, or with ``ties="doc"`` the document id, descending."""
         if self.conventions.ties != "doc":
             return rows
         doc = self.table["doc"].gather(rows)
@@ -136,17 +137,17 @@ class Sorter:
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """The rows of a block and the order that puts each ranking in rank order."""
+    """The rows of a block, and the order that puts each ranking in rank order."""
 
-    cells: dict[str, Array]  # columns of the rows by name, shape (rows,) each
-    lengths: Array  # rows of each ranking, shape (rankings,)
-    n_ret: Array  # those of them that were retrieved, shape (rankings,)
-    order: Array | None  # the rows in rank order; None where they stand in it
-    at: slice | Array  # places of the rows among those of all rankings
-    score: Array | None  # what the rows are ordered by; None where nothing orders them
-    tied: bool = False  # whether rows of equal score have different judgments
-    apart: bool = False  # whether they have different values of columns that only users' metrics read
-    tie: Array | None = None  # in either case, where they are to stand in every order, the number of each row's tie
+    cells: dict[str, Array]  # columns of the rows by name, not yet ordered, shape (rows,) each
+    lengths: Array  # number of rows of each ranking, shape (rankings,)
+    n_ret: Array  # number of retrieved rows of each ranking, shape (rankings,)
+    order: Array | None  # positions of the rows in rank order; None if they already are in rank order
+    at: slice | Array  # places of the rows among those of all rankings, see ``RankingRows``
+    score: Array | None  # the sort key: the score, or minus the rank; None if there is neither
+    tied: bool = False  # whether tied rows have different judgments
+    apart: bool = False  # whether tied rows differ in a column that only some metrics read (extra columns, ratio ...)
+    tie: Array | None = None  # with ties="expected" and such tied rows: the number of each row's tie, in rank order
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""
@@ -157,7 +158,7 @@ class Sorted:
         return self.ordered(self.cells[name]) if name in self.cells else None
 
     def equal_to_next(self) -> Array:
-        """Return True for each row but the last that was retrieved with the score of the next one of its ranking."""
+        """Mark each retrieved row that has the score of the next row of its ranking, shape (rows - 1,)."""
         score = self.ordered(np.zeros(0) if self.score is None else self.score)
         equal = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
         ends = self.lengths.cumsum()[:-1] - 1
@@ -165,7 +166,7 @@ class Sorted:
         return equal
 
     def judgments(self) -> tuple[Array, Array | None]:
-        """Return grades and labels in rank order; a label is a grade where there is none."""
+        """Return grades and labels in rank order; without grades the labels stand for them."""
         grade, label = self.column("grade"), self.column("label")
         if grade is not None:
             return grade, label
@@ -177,7 +178,7 @@ class Sorted:
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 
     def shown(self) -> Array | None:
-        """Return the ranks as they were shown, if any position is missing among them."""
+        """Return the shown ranks, in rank order; None if there are none, or if they have no gaps."""
         rank = self.column("rank")
         if rank is None:
             return None
@@ -188,9 +189,12 @@ class Sorted:
 
 
 def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
-    """Return the places of a block's rows in rank order, equal scores in any order, and whether some may be equal.
+    """Sort the rows of each ranking of a block by falling score.
 
-    None for places where no ranking's score rises from one row to the next.
+    Returns
+    -------
+    The positions of the rows in rank order, None if they already are in it; tied rows are in any order. And whether
+    some scores of a ranking may be equal.
     """
     starts = lengths.cumsum() - lengths
     falls, inner = score[1:] < score[:-1], starts[(starts > 0) & (starts < len(score))]
@@ -211,11 +215,11 @@ def rank_order(score: Array, lengths: Array) -> tuple[Array | None, bool]:
 
 
 def _descending(score: Array) -> tuple[Array, bool]:
-    """Return for each row of a grid the order of its columns by falling score, and whether some may be equal.
+    """Return the order of the columns of each row of a grid by falling score, and whether some may be equal.
 
-    The score's bits, made to order as integers, give their lowest places to the column, so that sorting values sorts
-    columns with them. Where neighbours agree in all that is left of their scores and the scores differ, the row is
-    sorted again by comparing.
+    Each score becomes an integer that sorts like it, and its lowest bits are replaced by the column number. So one fast
+    sort of values also gives the columns. If two neighbours agree in the remaining bits and their scores differ, the
+    replaced bits mattered, and their row of the grid is sorted again by the scores themselves.
     """
     n = score.shape[1]
     if n >= WIDE:
@@ -228,7 +232,7 @@ def _descending(score: Array) -> tuple[Array, bool]:
     order = key & low
     key ^= order
     near = np.flatnonzero(key.ravel()[1:] == key.ravel()[:-1])
-    near = near[near % n < n - 1] if len(near) else near  # the last of a row is no neighbour of the first of the next
+    near = near[near % n < n - 1] if len(near) else near  # not the last of a row with the first of the next row
     if not len(near):
         return order, False
     row, column = np.divmod(near, n)
@@ -240,13 +244,13 @@ def _descending(score: Array) -> tuple[Array, bool]:
 
 
 def falling_bits(score: Array) -> Array:
-    """Return the bits of scores as integers, which rise as the scores fall; those of -0.0 are those of 0.0."""
+    """Return integers that sort in the reverse order of the scores, from their bits; -0.0 and 0.0 give the same."""
     key = (0.0 - score).view(np.int64)
     key ^= (key >> 63) & SIGN
     return key
 
 
 def scores_of(key: Array) -> Array:
-    """Return the scores whose falling bits these are; the bits are overwritten."""
+    """Return the scores from their ``falling_bits``, which are overwritten."""
     key ^= (key >> 63) & SIGN
     return 0.0 - key.view(np.float64)

@@ -1,4 +1,4 @@
-"""Rankings of systems that have each a column of one frame: the same rows for each, which are not repeated."""
+"""Rankings of several systems, each a column of one frame: all have the same rows, which are not copied."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from frame_metrics.roles.columns import PER_SYSTEM, Columns
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """Arrays of equal length, one behind the other: that of each system, or the same for all; nothing is copied."""
+    """A view of arrays of equal length as one long array, an array for each system, without a copy.
+
+    With ``step``, i * step is added to the values of array i, as to row numbers.
+    """
 
     parts: Sequence[Array]
-    step: int = 0  # what is added to the values of a part, over the part before it
+    step: int = 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -53,19 +56,19 @@ class Stacked:
         return values + i * self.step if self.step else values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return all values, copied: for what is asked seldom."""
+        """Return a copy of all values; only rare operations need it."""
         return np.concatenate([self._part(i) for i in range(len(self.parts))]).astype(dtype or self.dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Systems:
-    """The checked rows of systems that have each a column, of which one system's are worked on for all."""
+    """The checked rows of systems that are columns; the rows of the first are processed for all."""
 
     first: pl.DataFrame  # the rows of the first system
-    own: list[pl.DataFrame]  # the columns that differ: "system", and what each system has a column of, if that is read
+    own: list[pl.DataFrame]  # the columns that differ, of each system: "system", and its scores, ranks or predictions
 
     def table(self, ready: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of all systems, from those of the first once they are ready; columns are shared."""
+        """Return the rows of all systems; ``ready``: those of the first, with everything joined."""
         return pl.concat([ready.with_columns(own) for own in self.own], rechunk=False)
 
     def rankings(self, one: RankingRows) -> RankingRows:
@@ -87,7 +90,7 @@ class Systems:
 
 
 def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
-    """Take the checked rows of systems apart, that stand one system behind the other."""
+    """Split the checked rows, which are one system after the other, into those of each system."""
     count = len(columns.per_system)
     n = len(log) // count
     own = ["system", *(role for role in PER_SYSTEM if getattr(columns, role) == columns.together)]

@@ -1,4 +1,4 @@
-"""Rows that are no single result become such rows: lists are unfolded, and each of several systems gets its own."""
+"""Make a row for each result of each system: unfold lists, and stack the columns of several systems."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 from frame_metrics.roles.series import TEXTS, number_column, refuse
 
-BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
-ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
-RELEVANCE_KNOWN = "\0known"  # marks rows of a query of which it is known what is relevant, though it may be nothing
-NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # how far lists of relevant ids are flags
-LABEL = "\0label"  # of the documents that are listed as relevant
+BARE = "\0bare"  # marks a row that stands for a query without results; these rows come last
+ORIGIN = "\0origin"  # a sort key, the position of each row's source row, if some rows are bare
+RELEVANCE_KNOWN = "\0known"  # marks rows of a query that is judged even if it has no judged document
+NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # whether ``relevant=`` holds 0/1 flags by mistake, see ``_flags``
+LABEL = "\0label"  # the column of labels that is made of ``relevant=``: 1 for a listed document
 
 
 @dataclass(frozen=True, eq=False)
 class Unfolded:
-    """A table with a row for each result of each system, and the way back to the rows of the frame it was made of."""
+    """A table with a row for each result of each system, and the source row of each."""
 
     table: pl.DataFrame
-    frame: pl.DataFrame  # what it was made of
+    frame: pl.DataFrame  # the caller's frame, of which the table was made
     columns: Columns
-    origin: Origin  # the rows of the frame, and past the end of the table, those of the frame of judgments
-    beside: Beside  # the judgments, a row each
-    judged: Columns | None  # which of their columns is which
-    to_read: list[str]  # those that are there
-    nested: bool  # whether a row of the frame of judgments has several
-    flags: int | None = None  # how far lists of relevant ids are flags, as ``_flags`` says
+    origin: Origin  # maps rows to rows of the frame; past the end of the table, to rows of the judgments' frame
+    beside: Beside  # the judgments, a row for each
+    judged: Columns | None  # the roles of their columns
+    to_read: list[str]  # the columns of the judgments that are there
+    nested: bool  # whether the judgments were made of lists too
+    flags: int | None = None  # whether ``relevant=`` holds flags by mistake, see ``_flags``
 
     def check_flags(self) -> None:
-        """Raise for lists that say of each result whether it is relevant, and are no ids."""
+        """Raise if the lists of ``relevant=`` hold a flag for each result, not ids."""
         if are_flags([self.flags]):
             raise flags_for_ids(str(self.columns.relevant))
 
     def folded(self, answer: Answer) -> Answer:
-        """Return an answer whose key rows are those of the frame, with values for the keys that the frame has not."""
+        """Return an answer with key rows of the caller's frame; keys that the frame does not have become values."""
         keys = {name: self._key(answer.source(name), at) for name, at in answer.keys.items()}
         return self.origin.answer(replace(answer, keys=keys))
 
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
-        """The values of a key that the frame has not, else its rows as they are."""
+        """Return the values of a key that only the table has (unfolded or made here), else its rows unchanged."""
         columns = self.columns
         judged = (columns.doc, ANNOTATOR) if self.nested else ()
         if name not in (*columns.made, *columns.lists, *judged):
@@ -65,7 +65,10 @@ class Unfolded:
         return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
-        """Mark those of some rows of the table that are marked for every system that is a column, shape (rows,)."""
+        """Keep the marks of rows that are marked for every system, where each system is a column, shape (rows,).
+
+        ``marks`` and ``rows``: some rows of the table, with the same source rows for each system.
+        """
         systems = len(self.columns.per_system)
         if not systems:
             return marks
@@ -79,18 +82,21 @@ class Unfolded:
 def unfold(
     frame: pl.DataFrame, columns: Columns, beside: Beside, judged: Columns | None, to_read: list[str]
 ) -> Unfolded:
-    """Make a row for each result of each system, and one for each judgment.
+    """Make a row for each result of each system, and a row for each judgment.
 
     Parameters
     ----------
     frame : the needed columns of the caller's frame.
-    beside : the judgments beside it, with the columns ``judged``, which may be lists too.
-    to_read : those of these columns that are there.
+    columns : their roles.
+    beside : the separate judgments, whose columns may hold lists too.
+    judged : the roles of their columns.
+    to_read : those of their columns that are there.
 
     Raises
     ------
     BadValueError
-        Lists of one row differ in length, a query has two rows, or two rows tell its relevant documents otherwise.
+        Lists of one row differ in length, a query has two rows of lists, or two rows of a query have different lists
+        of relevant documents.
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
     flags: int | None = None
@@ -118,7 +124,7 @@ def unfold(
         place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(place)
     origin, nested = np.concatenate(rows), beside_origin is not None
-    if beside_origin is not None:  # lists of relevant documents are of the frame itself
+    if beside_origin is not None:  # source rows of judgments: of the frame itself (relevant=), or past its end
         origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
     parts = table[SYSTEM].alias(columns.together) if columns.together else None
     way_back = Origin(origin, len(frame), parts=parts)
@@ -130,11 +136,11 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
 
     Returns
     -------
-    The results, and behind them a row for each query without results, with the rows of the frame that each was made of.
+    One or two tables: the results, and a row for each query without results; and the source rows of each table.
     """
     frame = _as_lists(frame, columns.lists)
     judgments = [name for name in (columns.label, columns.grade) if name in columns.lists]
-    # Of a query without results a list of judgments says that they are known, unless it alone is null.
+    # A query without results is judged if its row has lists of judgments, unless only these are null.
     null = frame.select(pl.col(name).is_null() for name in columns.lists)
     known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
     frame, length = _length(frame, columns.lists, judgments)
@@ -157,21 +163,29 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
 
 
 def _as_lists(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return a frame whose columns of lists of one length are lists like others."""
+    """Turn columns of polars arrays (lists of one fixed length) into columns of lists."""
     return frame.with_columns(pl.col(name).arr.to_list() for name in names if isinstance(frame.schema[name], pl.Array))
 
 
 def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
-    """Raise for lists, of ``n`` rows, that hold a null; ``ids`` has each value, and in BARE the row of its list."""
+    """Raise for lists that hold a null.
+
+    Parameters
+    ----------
+    ids : a row for each id, with its list's row in the column BARE.
+    name : the column of ids.
+    n : number of rows of the frame, for the error.
+    """
     if ids[name].null_count():
         rows = ids.filter(pl.col(name).is_null())[BARE].unique(maintain_order=True).to_numpy()
         raise bad_rows(name, rows, n, "have a missing id in their list", "drop it")
 
 
 def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] = ()) -> tuple[pl.DataFrame, Array]:
-    """Count the results of each row, shape (rows,); raise where its lists differ in length.
+    """Count the results of each row, shape (rows,); raise if the lists of a row differ in length.
 
-    A null list of ``judgments`` says nothing of as many results as there are; in the frame that is returned it is long.
+    A null in a column of ``judgments`` means that all results of the row are unjudged. In the returned frame it is a
+    list with a null for each result.
     """
     lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in lists}
     absent = [name for name in judgments if frame[name].null_count() and set(judgments) < set(lists)]
@@ -196,7 +210,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
-    """Raise for a query that has two rows: its lists would be one ranking, and their places would stand twice."""
+    """Raise for a query with two rows: their lists would become one ranking, in which each rank stands twice."""
     keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     systems = "" if columns.system else "system= if several systems gave them, "
@@ -206,7 +220,7 @@ def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
 
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
-    """The table of each system, whose column of all is called as what is made of them."""
+    """Give the table of each system: its own column gets the common name, and the system's name is a column too."""
     systems, made = pl.Enum(sorted(columns.per_system)), columns.together
     rest = table.drop(columns.per_system, strict=False)
     values_of = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
@@ -216,7 +230,7 @@ def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
 
 
 def type_of_all(kinds: Sequence[Any]) -> Any:
-    """Return the type of the column that several columns make one below the other."""
+    """Return the type of several columns stacked into one."""
     known = [kind for kind in kinds if kind != pl.Null]
     if len(set(known)) < 2:
         return known[0] if known else pl.Null
@@ -224,12 +238,12 @@ def type_of_all(kinds: Sequence[Any]) -> Any:
         return pl.String
     try:
         return pl.concat([pl.DataFrame(schema={"": kind}) for kind in known], how="vertical_relaxed").schema[""]
-    except pl.exceptions.SchemaError:  # of no one kind, which is an error once they are read
+    except pl.exceptions.SchemaError:  # there is none; it will be an error when the columns are read
         return known[0]
 
 
 def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """The column of each system, that all of them may stand in one."""
+    """Return the column of each system, all in one type, so that they can be stacked."""
     values_of = {name: table[name] for name in columns.per_system}
     if columns.predicted not in columns.made:
         role = "rank" if columns.rank in columns.made else "score"
@@ -244,7 +258,12 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
-    """The documents that are listed as relevant, a row each, the row of the frame that tells each, and ``_flags``."""
+    """Turn ``relevant=`` into judgments.
+
+    Returns
+    -------
+    A row with the label 1 for each listed document; the roles of their columns; the source row of each; ``_flags``.
+    """
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
     listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
@@ -269,7 +288,10 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
 def _with_results(
     beside: Beside, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
 ) -> tuple[Beside, Array]:
-    """Add to the documents that are listed as relevant the results of all systems that are not."""
+    """Add, with the label 0, the results of all systems that are not listed as relevant.
+
+    Only results of queries with a list. So what one system retrieved is judged for the others too.
+    """
     listed_ones = beside.read([*beside.columns.values(), LABEL])
     relevant, keys = str(columns.relevant), [name for name in beside.columns if name != columns.doc]
     found = results.with_columns(pl.Series(BARE, rows)).filter(pl.col(RELEVANCE_KNOWN))
@@ -277,10 +299,10 @@ def _with_results(
     found = found.unique([*keys, relevant], maintain_order=True)
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
     if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
-        return beside, origin  # an error, once the ids are compared
+        return beside, origin  # it will be an error when the ids are compared
     held = [held_in(one[relevant], kind) for one in (listed_ones, found)]
     if any(ids is None for ids in held):
-        return beside, origin  # the same
+        return beside, origin  # the same error
     listed_ones, found = (one.with_columns(ids) for one, ids in zip((listed_ones, found), held, strict=True))
     found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
     nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
@@ -289,16 +311,21 @@ def _with_results(
 
 
 def are_flags(flags: Iterable[int | None]) -> bool:
-    """Return True where all pieces of a frame together hold flags, by what ``_flags`` tells of each."""
+    """Return True if ``relevant=`` holds flags; ``flags``: the result of ``_flags`` for each piece of a frame."""
     known = [each for each in flags if each is not None]
     return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == UNKNOWN_IDS)
 
 
 def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | None:
-    """Tell whether lists say of each result whether it is relevant, and are no ids; None where there is no id.
+    """Judge whether lists of relevant ids hold a flag for each result instead, such as [1, 0, 0].
 
-    ``FLAGS``: an id is there twice. ``UNKNOWN_IDS``: the lists are of 0 and 1, as long as those of the documents, none
-    of which is 0 or 1. ``KNOWN_IDS``: the same, and some document is. ``NO_FLAGS``: all else.
+    Lists that may be flags hold only 0 and 1, and are as long as the lists of documents.
+
+    Returns
+    -------
+    ``NO_FLAGS``: they cannot be flags. ``FLAGS``: they are, because a list holds a value twice. ``UNKNOWN_IDS``: they
+    probably are, because no document has the id 0 or 1. ``KNOWN_IDS``: a document has such an id, so they may be ids.
+    None: the lists are empty, and tell nothing.
     """
     name, doc = str(columns.relevant), str(columns.doc)
     values = ids[name]
@@ -317,12 +344,12 @@ def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | No
 
 
 def _0_or_1(numbers: pl.Series) -> pl.Series:
-    """Mark numbers that are 0 or 1; not every version of polars compares those of 128 bits."""
+    """Mark numbers that are 0 or 1, compared as floats: not every version of polars compares integers of 128 bits."""
     return numbers.cast(pl.Float64).is_in([0.0, 1.0])
 
 
 def flags_for_ids(name: str) -> BadValueError:
-    """Return the error for a column of lists that hold flags."""
+    """Return the error for lists of ``relevant=`` that hold flags."""
     return BadValueError(
         f"{name}: its lists hold flags, and relevant= is a list of ids; say relevant=None, label={name!r}, "
         "which has a flag for each result"
@@ -332,7 +359,7 @@ def flags_for_ids(name: str) -> BadValueError:
 def _unfolded_judgments(
     border: Border, columns: dict[str, str], judged: Columns, to_read: list[str]
 ) -> tuple[Beside, Array]:
-    """Judgments of which a row has several, a row each, and the row that each was made of."""
+    """Unfold separate judgments whose columns hold lists; return a row for each judgment, and their source rows."""
     read = border.read(to_read).with_row_index(BARE)
     parts = (judged.doc, judged.grade, judged.label, judged.annotator, judged.subtopic)
     doc = str(judged.doc)

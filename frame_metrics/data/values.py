@@ -1,4 +1,4 @@
-"""Numbers that were computed elsewhere, laid out as the values of metrics for every ranking of a log."""
+"""Read numbers that were computed elsewhere (``value=``): a value for each metric and ranking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import value_column
 
-# The ways out: {query} is the list of columns that are the query so far.
+# The remedy in an error; {query} is the list of the query columns.
 APART = (
     "keep one of each, or name the column that tells them apart with system= or by=, or in {query}; "
     "where each row is a query of its own, add a column that numbers the rows, and name it with query="
@@ -26,20 +26,20 @@ APART = (
 def read_values(
     frame: pl.DataFrame, columns: Columns, conventions: Conventions, metric: Array | None, n: int
 ) -> tuple[Log, Array, Array]:
-    """Check the columns and find the number of every ranking and metric.
+    """Check the columns, and find the value of every metric for every ranking.
 
     Parameters
     ----------
     frame : the caller's columns, as polars.
-    columns : which column is which.
-    conventions : for undefined values.
-    metric : the number of each row's metric, shape (rows,); None where each column of values is one, in their order.
+    columns : the roles of the columns.
+    conventions : those of the call, for undefined values.
+    metric : the number of each row's metric, shape (rows,); None if each column of values is a metric.
     n : number of metrics.
 
     Returns
     -------
-    The log, whose rankings are those of (system, segment, query); the values, NaN where there is none; and whether
-    nothing says one, shape (n, rankings) each.
+    A log with a ranking for each (system, segment, query); the values, NaN where null or absent; and True where no row
+    gives a value, shape (n, rankings) each.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def read_values(
 
 
 def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array]:
-    """The values of each metric and ranking, and those that no row has, shape (metrics, rankings) each."""
+    """Return the value of each metric and ranking, and True where no row gives one, shape (metrics, rankings) each."""
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
     metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
