@@ -1,4 +1,4 @@
-"""Annotators two by two: the documents that both judged."""
+"""Pair the judgments of annotators: for each two of them, the documents that both judged."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from frame_metrics.inputs import Array
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """Every document with two judgments, once for each two annotators, those of one pair side by side."""
+    """The documents that each pair of annotators judged in common, pair after pair.
 
-    names: list[str]  # of the annotators, in their order
-    rows: Array  # a judgment by each of them, shape (annotators,)
-    first: Array  # the number of the first of each two, shape (pairs,)
-    second: Array  # that of the second
-    pair: Array  # the pair that each document was judged by, shape (documents,)
-    document: Array  # its number
-    one: Array  # the judgment of the first
-    other: Array  # that of the second
+    A document that three annotators judged is here three times, once for each pair of them.
+    """
+
+    names: list[str]  # names of the annotators, sorted
+    rows: Array  # a row of the judgments by each annotator, shape (annotators,)
+    first: Array  # number of the first annotator of each pair, shape (pairs,)
+    second: Array  # number of the second annotator, shape (pairs,)
+    pair: Array  # number of the pair that a document stands here for, shape (documents,)
+    document: Array  # number of the document, shape (documents,)
+    one: Array  # its judgment by the first annotator of the pair, shape (documents,)
+    other: Array  # its judgment by the second annotator, shape (documents,)
 
     @property
     def n(self) -> int:
@@ -33,14 +36,17 @@ class Annotated:
 
     @cached_property
     def codes(self) -> tuple[Array, Array]:
-        """The judgments of the first, and of the second, as whole numbers from 0."""
+        """The judgments by the first annotator and by the second, numbered from 0 in the order of their values."""
         one, other = np.split(np.unique(np.concatenate([self.one, self.other]), return_inverse=True)[1], 2)
         return one, other
 
     def beside(self, whose: Sequence[int]) -> Annotated:
-        """Return the pairs that one of some annotators is of, the second of each: each annotator with all of these."""
+        """Return the pairs of one reference annotator and one other; the reference becomes the second of each pair.
+
+        ``whose``: the numbers of the references.
+        """
         place = np.array([whose.index(who) if who in whose else -1 for who in range(len(self.names))], np.int64)
-        theirs = place[np.stack([self.first, self.second])]  # -1 of who is none of them, shape (2, pairs)
+        theirs = place[np.stack([self.first, self.second])]  # -1 for those that are no reference, shape (2, pairs)
         mine = np.flatnonzero((theirs >= 0).sum(axis=0) == 1)
         turned = theirs[0, mine] >= 0
         second, first = np.where(turned, (self.first[mine], self.second[mine]), (self.second[mine], self.first[mine]))
@@ -56,13 +62,13 @@ class Annotated:
 
 
 def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
-    """Compare the judgments of each two annotators.
+    """Pair the judgments of each two annotators by document.
 
     Parameters
     ----------
-    each : judgments, one of each document by each annotator.
-    document : the number of the document of each, shape (judgments,).
-    value : the name of the column with what was judged.
+    each : judgments, at most one of a document by an annotator.
+    document : the number of the document of each judgment, shape (judgments,).
+    value : the column of the judgments to compare, "grade" or "label".
     """
     who = drawing_places(each.select("annotator"))[0].astype(np.int64) - 1
     first = np.unique(who, return_index=True)[1]

@@ -1,4 +1,4 @@
-"""Saved numbers as the baseline of a comparison: those of another frame, matched to this one's by segment and query."""
+"""Saved numbers in another frame, as the baseline of a comparison: matched by segment and query."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.roles.roles import RESOURCES, Roles
 
-LAMBDA = "<lambda>"  # the name of every function without one
-NAME = "saved"  # the baseline's, where no column says its system
-# Roles beside value= that a baseline does not take, and why.
+LAMBDA = "<lambda>"  # Python's name of a function without a name
+NAME = "saved"  # the name of the baseline in results, if no column names its system
+# Roles that a baseline cannot have, and why.
 NOT_THEIRS = {
     "weight": "the weights of queries are those of the frame",
     "cluster": "the clusters of queries are those of the frame",
@@ -49,7 +49,7 @@ NOT_THEIRS = {
 
 
 def is_frame(baseline: Any) -> bool:
-    """Return True for a baseline that is a frame of saved numbers, or one with its roles, and no system."""
+    """Return True if ``baseline=`` is a frame (or a frame with roles), False if it names a system."""
     if isinstance(baseline, list | tuple) and any(map(is_frame, baseline)):
         raise BadValueError("baseline= is a system, a list of systems, or one frame of saved numbers; give one frame")
     try:
@@ -59,14 +59,16 @@ def is_frame(baseline: Any) -> bool:
 
 
 def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = False) -> Plan:
-    """Find the columns of saved numbers: called as those of the frame, or else as the roles, or as their roles say.
+    """Return the plan of a frame of saved numbers.
+
+    Its columns have the names of the caller's columns, or the names of roles, unless the baseline has roles itself.
 
     Parameters
     ----------
-    baseline : the frame, or a plan that has its roles too.
-    plan : that of the frame that is compared.
-    asked : the metrics that are compared; None for all.
-    audited : whether the queries are looked at, and not every metric has to be there.
+    baseline : the frame, or a plan: a frame with roles.
+    plan : the plan of the frame that is compared with it.
+    asked : the metrics to compare; None for all.
+    audited : whether only queries are matched, so that a metric may be missing.
     """
     for name, metric in asked or ():
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
@@ -87,7 +89,7 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = F
 
 
 def _check_asked(asked: Asked, columns: Columns) -> None:
-    """Raise for a metric that no column of a baseline is called by."""
+    """Raise for a metric of which the baseline has no column."""
     try:
         values.asked_of([name for name, _ in asked], columns)
     except UnknownNameError as error:
@@ -97,7 +99,7 @@ def _check_asked(asked: Asked, columns: Columns) -> None:
 
 
 def _checked(irm: Plan, own: Columns) -> Plan:
-    """The plan of a baseline, if it has numbers, and as many columns of a query as the frame."""
+    """Return the plan of a baseline with roles; raise if it has no ``value=``, or other keys than the frame."""
     if not irm.of_values:
         raise ColumnError(
             "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
@@ -107,7 +109,13 @@ def _checked(irm: Plan, own: Columns) -> Plan:
 
 
 def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
-    """Raise for what a baseline does not say, and for other keys than those of the frame."""
+    """Raise if a baseline has a role that it cannot have, or other keys than the frame.
+
+    Parameters
+    ----------
+    irm : the plan of the baseline.
+    theirs, own : the roles of the columns of the baseline, and of the frame.
+    """
     for role, why in NOT_THEIRS.items():
         if (said := irm.roles.get(role)) is not None:
             raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
@@ -121,7 +129,7 @@ def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
 
 
 def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
-    """The roles of the columns of a frame of saved numbers."""
+    """Return the roles of the columns of a frame of saved numbers that was given without roles."""
     available = border.names()
     own, alone = plan.columns, "query" in available and len(plan.columns.query) == 1
     query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
@@ -144,7 +152,10 @@ def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
 
 
 def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[str]:
-    """The columns of numbers: that of a long frame, or those that are called as the metrics."""
+    """Return the columns of numbers: "value" of a long frame, or the columns that have the names of metrics.
+
+    ``keys``: the key columns, which hold no numbers of metrics.
+    """
     if {"metric", "value"} <= set(available):
         return ["value"]
     wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
@@ -160,9 +171,10 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
 
 
 def paired_with(here: Measured, plan: Plan) -> Pairing:
-    """Pair each system with saved numbers, query by query.
+    """Pair each system with the saved numbers, query by query.
 
-    Queries that only one side has are not compared, and counted.
+    The saved numbers become one more system of ``here``, the last. Queries that only one side has are not compared, but
+    counted. ``plan``: the plan of the saved numbers.
     """
     there = read_saved(plan, values.unfilled(here.asked))
     if here.log.columns.system and not len(here.log.grid.system_row):
@@ -201,7 +213,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
 
 
 def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
-    """Read saved numbers of one system; of all metrics that there are where none is asked for."""
+    """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
     with told_of("baseline"):
         there: Measured = values.measured(read_whole(plan), asked)
         check_one_system(there.log, plan)
@@ -218,7 +230,7 @@ def check_one_system(there: Log, plan: Plan) -> None:
 
 
 def name_of_saved(log: Log) -> str:
-    """The name of a saved baseline: that of its system, where a column says it."""
+    """Return the name of a saved baseline: the value of its system column, else "saved"."""
     rows = log.grid.system_row
     if log.columns.system is None or not len(log.table):
         return NAME
@@ -230,18 +242,24 @@ class Match:
     """Saved numbers matched to the queries of a frame."""
 
     here: Log
-    ours: pl.DataFrame  # segment and query of each pair of the frame
-    theirs: pl.DataFrame  # the same of each saved number
-    at: Array  # the number of the saved ranking of each pair of the frame, -1 for none, shape (pairs,)
+    ours: pl.DataFrame  # segment and query of each (segment, query) pair of the frame
+    theirs: pl.DataFrame  # segment and query of each ranking with saved numbers
+    at: Array  # the saved ranking that matches each pair of the frame, -1 for none, shape (pairs,)
 
     @cached_property
     def rest(self) -> pl.DataFrame:
-        """The segment and query of the saved numbers that the frame has no ranking of."""
+        """The saved rankings without a match in the frame, as segment and query."""
         keys = self.ours.columns
         return self.theirs.join(self.ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
 
     def by_segment(self) -> Array:
-        """Count the rest in each segment; raise for a segment that the frame does not have, or if nothing matches."""
+        """Count the unmatched saved rankings in each segment.
+
+        Raises
+        ------
+        BadValueError
+            Nothing matches, or a saved segment is not in the frame.
+        """
         columns, grid = self.here.columns, self.here.grid
         if len(self.ours) and len(self.theirs) and (self.at < 0).all():
             raise strangers(self.ours, self.theirs, "segment and query" if columns.by else "query")
@@ -259,12 +277,12 @@ class Match:
         return np.bincount(at.to_numpy(), minlength=n)
 
     def unpaired(self) -> Array:
-        """Count the queries of each segment that one side has alone; raise as ``by_segment`` does."""
+        """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""
         rest, grid = self.by_segment(), self.here.grid
         return rest + np.bincount(grid.segment[grid.first_of_pairs][self.at < 0], minlength=len(rest))
 
     def turnover(self) -> Turnover:
-        """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
+        """Count the distinct queries that match in some segment, and those of each side that do not in some segment."""
         alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
@@ -272,7 +290,7 @@ class Match:
 
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
-    """Return the error for a frame and a baseline that have no id in common, as if they were written in two ways."""
+    """Return the error for a frame and a baseline without a common id; ``what``: the kind of ids."""
     return BadValueError(
         f"baseline: it shares no {what} with the frame (the frame has ({as_text(ours)}), the baseline "
         f"({as_text(theirs)})); do both write ids the same way?"
@@ -280,7 +298,7 @@ def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueEr
 
 
 def matched(here: Log, there: Log) -> Match:
-    """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
+    """Match saved numbers to the (segment, query) pairs of a frame; raise if the types of their ids cannot match."""
     _, by, query = here.columns.key_names
     ours, theirs = here.keys_of([*query, *by], here.grid.first_of_pairs), there.keys_of([*query, *by])
     own, saved_as = here.columns, there.columns
@@ -294,9 +312,9 @@ def matched(here: Log, there: Log) -> Match:
 def alike(
     ours: pl.DataFrame, theirs: pl.DataFrame, names: Mapping[str, tuple[str | None, str | None]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return ids of both in types that are compared; raise for types that are never equal.
+    """Return the key columns of both, each cast to a common type; raise if there is none.
 
-    ``names``: what the columns are called in the frame and in the baseline.
+    ``names``: for each column its name in the frame and in the baseline, for errors.
     """
     for key, (name, other) in names.items():
         mine, saved = in_common_type(ours[key], theirs[key], f"{name} of the frame", f"{other} of the baseline")
@@ -305,10 +323,13 @@ def alike(
 
 
 class Turnover(NamedTuple):
-    """The distinct queries of a frame and of a saved baseline; one may be common in one segment, and not in another."""
+    """Numbers of distinct queries in a frame and in its saved baseline.
+
+    A query may match in one segment and not in another; then it counts as common and as unmatched.
+    """
 
     common: int
-    here: int  # of the frame
-    there: int  # of the baseline
-    only_here: tuple[int, str]  # of the frame alone: how many, and the first with its segment
-    only_there: tuple[int, str]  # of the baseline alone
+    here: int  # in the frame
+    there: int  # in the baseline
+    only_here: tuple[int, str]  # only in the frame: their number, and the first with its segment
+    only_there: tuple[int, str]  # only in the baseline: the same

@@ -1,4 +1,4 @@
-"""The rows to decide about of a log that is larger than memory: those that differ, counted."""
+"""Read rows that are decided about (cases): of a frame in memory, or of a log in pieces, with equal ones merged."""
 
 from __future__ import annotations
 
@@ -38,16 +38,20 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
 
 CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that hold classes
-CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
+CASE = ("actual", "predicted", "score")  # columns of a case; cases with equal values are counted together
 
 
 @dataclass(frozen=True, eq=False)
 class Counting(Work):
-    """The rows of a piece that differ, counted; a system, or each segment of one, has one that counts for none."""
+    """The distinct cases of a piece, with their counts.
 
-    queries: bool = False  # whether queries are told apart, and not only segments
-    ranks: bool = False
-    unjudged: bool = False  # whether rows that are not judged stay so
+    There is also a row with the count 0 for each segment of a system (for each system, if queries are kept apart). It
+    keeps systems and segments without cases in the result.
+    """
+
+    queries: bool = False  # whether cases of different queries are counted apart, not only those of segments
+    ranks: bool = False  # whether the score is minus the rank
+    unjudged: bool = False  # whether unjudged rows keep a null as their true class
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
@@ -83,14 +87,15 @@ def cases_read(
     ranks: bool = False,
     unjudged: bool = False,
 ) -> Cases:
-    """Make the rows to decide about ready, those of judged queries.
+    """Read the cases of a source: the rows of a frame without a query, or the documents of judged queries.
 
     Parameters
     ----------
-    named, queries : whether the result names the classes, or queries.
-    totals : whether it has totals, where there are queries; see ``read_log``.
-    ranks : whether the scores are those that the ranks stand for.
-    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
+    named : whether the result shows the values of the classes.
+    queries : whether the result has rows of single queries.
+    totals : whether it has totals, if there are queries; see ``read_log``.
+    ranks : whether the score of a document is minus its rank.
+    unjudged : whether unjudged rows keep a null as their true class, where there are two classes.
     """
     columns, conventions = source.plan.columns, source.plan.conventions
     if not columns.query:
@@ -107,7 +112,7 @@ def cases_read(
 
 
 def binary_read(source: Source, **asked: bool) -> Cases:
-    """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
+    """Read cases of two classes; raise if there are several. The parameters are those of ``cases_read``."""
     cases = cases_read(source, **asked)
     if not cases.binary:
         raise ColumnError(
@@ -117,17 +122,19 @@ def binary_read(source: Source, **asked: bool) -> Cases:
 
 
 def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: bool) -> Cases:
-    """Return the rows to decide about of a log that is worked on in pieces.
+    """Return the cases of a log in pieces: a row for each distinct case, with its count.
 
     Parameters
     ----------
-    asked : those of ``cases_read``, and "arms", as in ``read_log``.
+    source : the log.
+    kind : the work on each piece.
+    asked : parameters of ``cases_read``, and ``arms``, see ``read_log``.
     """
     work = work_of(kind, source, **asked)
     columns = work.columns
     names = [*columns.by, *(columns.query if work.queries else ())]
     table, work = gather(work, source)
-    if kind is Counting:  # and not an audit, which goes on
+    if kind is Counting:  # not for an audit, which reports these faults instead of raising
         check_shared_of_pieces(table, work)
         check_positions(positions_in(table, columns))
         check_relevant_of_pieces(table, work)
@@ -150,7 +157,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:
-    """Return an answer that says whose values its columns of classes have: of labels, or predictions, of their type."""
+    """Return an answer that tells the border which caller's columns its classes come from, to restore their type."""
     columns, types, whose = source.plan.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
         sides = [str(side) for side in (columns.label, columns.predicted) if side in types]
@@ -159,7 +166,7 @@ def in_own_type(answer: Answer, source: Source) -> Answer:
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
-    """Return the type of the classes, known before anything is read."""
+    """Return the type of the classes in a result, before anything is read; ``types``: those of the columns."""
     columns = plan.columns
     if not columns.label or plan.conventions.positive is not None:
         return pl.Boolean

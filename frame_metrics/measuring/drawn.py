@@ -1,4 +1,4 @@
-"""Rows without a query that are drawn again, and the values of metrics in each resample of them."""
+"""Resamples of rows without a query, and the value of metrics in each resample."""
 
 from __future__ import annotations
 
@@ -20,34 +20,46 @@ from frame_metrics.measuring.rows import Inputs, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.resampling import Units, draws, units_of
 
-HARDER = 20  # times the work of a flip of a query is that of a row that is drawn, and put in order
-Drawn = Classes | Scores | ClassScores  # what metrics are computed from, with a table or a query for each resample
+HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
+Drawn = Classes | Scores | ClassScores  # the input of metrics, in which each resample is one group
 Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
-Made = Callable[[Array], Drawn]  # of how often each unit is in each resample, shape (resamples, units)
+# From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
+Made = Callable[[Array], Drawn]
 
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Rows that are drawn together, of one segment or of several."""
+    """Rows that are resampled together, of one segment or of several."""
 
     units: Units
-    of: dict[int, tuple[slice, list[Array]]]  # of each segment its units, and what is read of them, last their weight
+    of: dict[int, tuple[slice, list[Array]]]  # for each segment its units, and their columns, the weight last
 
 
 @dataclass(frozen=True, eq=False)
 class RowDraws:
-    """Rows of some segments that are drawn again; a segment of fewer than two rows, or clusters, has no draws."""
+    """The resampling of rows in segments; a segment of fewer than two rows, or clusters, is not resampled.
+
+    By default each segment is resampled by itself.
+    """
 
     inputs: Inputs
     resamples: int
     seed: int
-    group: Array | None = None  # the number of each segment's group, whose rows are drawn together, shape (segments,)
-    paired: bool = False  # whether segments have the same rows, one after another, each drawn for all of them
+    group: Array | None = None  # number of each segment's group; a group is resampled together, shape (segments,)
+    paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
     def values(self, wanted: Mapping[int, Averaged]) -> dict[tuple[int, int], Array]:
-        """Return the values of metrics in the resamples, NaN where undefined, by the metric's number and the segment.
+        """Compute metrics in all resamples.
 
-        Those of segments that are drawn together have the same order; resamples that lack one of them are left out.
+        Parameters
+        ----------
+        wanted : metrics, by any number.
+
+        Returns
+        -------
+        The values in the resamples, NaN where undefined, by the metric's number and the segment. For segments that are
+        resampled together, values at one position are of one resample. Resamples without rows of one of them are left
+        out.
         """
         blocks: dict[tuple[int, int], list[Array]] = {}
         for kind in MADE:
@@ -59,7 +71,7 @@ class RowDraws:
         return {at: np.concatenate(values) for at, values in blocks.items()}
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
-        """Give segments and what metrics are computed from in a block of resamples."""
+        """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
             with progress(self.resamples, "resample", work=HARDER * self.resamples * len(rows.units.times)) as tick:
@@ -71,7 +83,7 @@ class RowDraws:
                         yield segment, made[segment](often[:, own])
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
-        """Inputs of metrics, each resample as a segment."""
+        """Return the inputs of metrics for the resamples of a segment, in which each resample is a segment."""
         segments = self.inputs.segments
         segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
         if isinstance(drawn, Classes):
@@ -82,14 +94,14 @@ class RowDraws:
 
     @cached_property
     def _cases(self) -> Cases:
-        """Cases of which an undefined value is null where it would be an error: a resample may have some."""
+        """The cases, with ``undefined="raise"`` replaced by "null": a resample may be undefined without an error."""
         cases = self.inputs.cases
         if cases.conventions.undefined != "raise":
             return cases
         return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
     def _together(self, kind: type) -> Iterator[Together]:
-        """Give rows that are drawn together, alike ones as one unit."""
+        """Yield rows that are resampled together; equal rows are one unit, with their number."""
         cases, n = self.inputs.cases, len(self.inputs.segments)
         if self.paired:
             return self._same_rows(kind, n)
@@ -98,7 +110,7 @@ class RowDraws:
         return self._rows(kind, n)
 
     def _same_rows(self, kind: type, n: int) -> Iterator[Together]:
-        """Give the rows that segments have in common, with what each of them says of a row."""
+        """Yield the rows that all segments share, each with the columns of every segment."""
         cases = self.inputs.cases
         actual, *columns = columns_read(cases, kind)
         each = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
@@ -110,7 +122,7 @@ class RowDraws:
             yield Together(units, {i: (slice(None), own) for i, own in enumerate(of)})
 
     def _cells(self) -> Iterator[Together]:
-        """Give the cells of each segment's table, whose counts are all there is to know of its rows."""
+        """Yield the cells of each segment's table as units: rows of one cell are equal to the metrics."""
         table, n = self.inputs.tables, self.inputs.segments.n
         for g in np.flatnonzero(n > 1):
             counts = table.found[g]
@@ -118,7 +130,7 @@ class RowDraws:
             yield Together(Units(columns, counts.ravel()), {int(g): (slice(None), columns)})
 
     def _rows(self, kind: type, n: int) -> Iterator[Together]:
-        """Give the rows of each segment, or of each group of them."""
+        """Yield the rows of each segment, or of each group of segments."""
         cases = self.inputs.cases
         place = self.inputs.segments.of(cases.rows)
         group = place if self.group is None else np.append(self.group, -1)[place]
@@ -132,14 +144,14 @@ class RowDraws:
                 yield Together(units, {g: (at, [column[at] for column in held]) for g, at in own.items()})
 
     def _units(self, rows: Array | slice, columns: Sequence[Array]) -> Units | None:
-        """The units of some rows, by what is read of them; None for fewer than two rows, or clusters."""
+        """Return the units of some rows: equal rows together, or clusters; None if there are fewer than two."""
         cases = self.inputs.cases
         cluster = cases.rows["cluster"].to_numpy()[rows] if cases.columns.cluster else None
         return units_of(columns, cases.times[rows], cluster)
 
 
 def columns_read(cases: Cases, kind: type) -> list[Array]:
-    """Return the true class of each row, and what metrics of this kind of input read beside it."""
+    """Return the columns that metrics with this kind of input read: the true class, then predictions or scores."""
     rows = cases.rows
     if kind is Classes:
         read = [rows["predicted"].fill_null(cases.found).cast(pl.Int64)]
@@ -151,7 +163,7 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
 
 
 def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> Made:
-    """Count true and predicted classes of resampled units."""
+    """Return a function from resamples to their tables of true and predicted classes."""
     table = inputs.tables
     shape = table.found.shape[1:]
     cell = actual * shape[1] + predicted
@@ -168,13 +180,13 @@ def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weigh
 
 
 def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> Made:
-    """Put the scores of resampled units in order, of two classes."""
+    """Return a function from resamples to their sorted scores, for two classes."""
     order = np.argsort(-score, kind="stable")
     return lambda often: drawn_levels(score[order], actual[order] == 1, (often * weight)[:, order])
 
 
 def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weight: Array) -> Made:
-    """Put the scores of resampled units in order, of several classes."""
+    """Return a function from resamples to their sorted scores, for several classes."""
     *scores, weight = scores_and_weight
     seen = inputs.class_scores.seen[[segment]]
     units = ClassScores(np.zeros(len(actual), np.int64), actual, np.stack(scores, 1), weight, 1, seen)

@@ -1,4 +1,4 @@
-"""Numbers that were computed elsewhere, one per query and metric, as the values that verbs average and compare."""
+"""Numbers that were computed elsewhere (``value=``), one per query and metric, which verbs average and compare."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ LISTED = 20  # names that an error lists
 
 
 def plan_of(irm: Plan) -> Plan:
-    """Return the columns of numbers that are read, and the conventions."""
-    _ = irm.conventions  # which raise where they do not go together
+    """Return the plan, once its conventions are checked."""
+    _ = irm.conventions  # raises if they contradict each other
     return irm
 
 
 def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
-    """Read the metrics that are asked for; without any all there are, None where a column of the frame says them."""
+    """Return the metrics to compute: those asked for, else all that the columns have.
+
+    None for all if a column "metric" names them, so that they are known only when it is read.
+    """
     asked = unfilled(read_elsewhere(metrics)) if metrics else None
     if columns.metric:
         return asked
@@ -42,12 +45,12 @@ def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
 
 
 def unfilled(asked: Asked) -> Asked:
-    """Return metrics whose undefined values stay so: what they would become was decided where they were computed."""
+    """Return metrics without a substitute for undefined values: it was chosen where the numbers were computed."""
     return [(name, replace(metric, undefined=None)) for name, metric in asked]
 
 
 def _of_columns(names: Sequence[str]) -> Asked:
-    """The metrics that columns are called by."""
+    """Return the metrics that the names of columns stand for; raise if two stand for one metric."""
     held = unfilled([(name, metric_of(name)) for name in names])
     for i, (name, metric) in enumerate(held):
         for other, before in held[:i]:
@@ -57,7 +60,10 @@ def _of_columns(names: Sequence[str]) -> Asked:
 
 
 def places(asked: Asked, held: Asked, where: str) -> list[int]:
-    """Return the place of each metric that is asked for among those held, by what their names mean."""
+    """Return the position in ``held`` of each metric that is asked for; two names of one metric are equal.
+
+    ``where``: the option or column with the numbers, for the error.
+    """
     known = {str(metric): i for i, (_, metric) in enumerate(held)}
     found = []
     for name, metric in asked:
@@ -71,7 +77,7 @@ def places(asked: Asked, held: Asked, where: str) -> list[int]:
 
 
 def check_layout(asked: Asked | None, layout: str) -> None:
-    """Raise for the columns of a plan that has not run, which are not known before."""
+    """Raise for a wide result of a lazy frame, if its columns are not known before it runs."""
     if asked is None and layout == "wide":
         raise NotComputableError(
             "layout='wide' has a column per metric, and which there are is not known before a lazy frame is collected; "
@@ -80,7 +86,7 @@ def check_layout(asked: Asked | None, layout: str) -> None:
 
 
 def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
-    """Raise for averages that numbers do not determine."""
+    """Raise for averages that the numbers of queries do not determine: "micro" (unless of sums) and "rows"."""
     for average in averages:
         check_average(average, f"average={average!r}", columns)
     for name, metric in asked:
@@ -94,10 +100,15 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
 
 
 def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms: bool = False) -> Measured:
-    """Take numbers as the values of metrics; of all that there are where none is asked for.
+    """Read numbers as the values of metrics.
 
-    ``audited``: whether a system that shares no query with another one, and a frame that names no metric, are findings
-    and no errors. ``arms``: whether each system is measured on its own queries only, as a segment of its own.
+    Parameters
+    ----------
+    source : the rows.
+    asked : the metrics; None for all that there are.
+    audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
+        a frame without rows.
+    arms : whether each system is measured on its own queries only, as if it were a segment.
     """
     columns, where = source.plan.columns, "value="
     held, code = _of_columns(columns.value), None
@@ -117,7 +128,7 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
 
 
 def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
-    """The metrics that a column names, in the order of their first appearance, and the number of each row's."""
+    """Return the metrics that the column of metrics names, by first appearance, and the number of each row's metric."""
     column, text = str(columns.metric), table[str(columns.metric)]
     if not isinstance(text.dtype, (*TEXTS, pl.Null)):
         raise BadValueError(f"{column}: a metric is a text, and this column is {text.dtype}; rename it")
@@ -135,13 +146,16 @@ def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
 
 
 def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
-    """Return the metrics that the rows of a frame name, whatever else is bad in them; None where none does."""
+    """Return the metrics that the column of metrics names, without checks of the other columns; None for none."""
     names = rows[str(columns.metric)].drop_nulls().unique(maintain_order=True).cast(pl.String)
     return [(name, metric_of(name)) for name in names] or None
 
 
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
-    """Raise for a cutoff that the name of its metric does not say: two cutoffs would be taken for one metric."""
+    """Raise if the column of cutoffs differs from the cutoff in a metric's name, such as "ndcg" beside 10.
+
+    Otherwise numbers with two cutoffs would count as one metric.
+    """
     if columns.k is None or not (table[columns.k].dtype.is_numeric() or isinstance(table[columns.k].dtype, TEXTS)):
         return
     k = table[columns.k]

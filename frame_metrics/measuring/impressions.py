@@ -1,4 +1,4 @@
-"""Impressions of a click log: what was shown where, and what was clicked, for each row that was shown."""
+"""Read a click log as impressions: for each result that was shown, its rank, its click and facts of its impression."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.roles.series import refuse
 
-# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank,
-# whether it was shown, the click, whether the user looked so far, the lowest click, and the chance of having looked.
+# Columns beside the caller's: the row of the log; the number of the segment; the first row of the impression; the rank;
+# 1 for each shown row; whether it was clicked; whether it was examined (down to the lowest click); whether it is the
+# lowest click; its propensity.
 INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 
 def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: bool = True) -> Plan:
-    """Return the plan that reads what was searched too; raise for a log without clicks and positions of its own.
+    """Return the plan with the columns of ``of=``; raise if the log does not have its own clicks, documents and ranks.
 
     Parameters
     ----------
+    plan : the plan of the log.
     verb : the name of the verb, for errors.
-    of : the columns of what was searched, as the caller gave them.
-    result : the columns of the verb's result; ``doc``: whether the document stands beside them.
+    of : the option of the verb: columns that identify what was searched, the same in all rows of an impression.
+    result : the columns of the verb's result, which no key may have as a name.
+    doc : whether the result has a column of documents too.
     """
     _check_roles(plan, verb)
     named = _named(verb, of)
@@ -44,7 +47,7 @@ def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: boo
 
 
 def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
-    """Return of each row that was shown some columns, and what ``INSIDE`` names."""
+    """Return a row for each shown result, with the columns ``named`` of the caller and those of ``INSIDE``."""
     rows, n, table = _impressions(log), len(log.table), source.table.select(named)
     table = table[log.rows(np.arange(n))] if log.origin else table.head(n)  # without bare queries
     table = table.hstack(rows)
@@ -53,7 +56,7 @@ def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
 
 
 def _named(verb: str, of: Any) -> tuple[str, ...]:
-    """Return the columns of ``of=``; raise for what is no name."""
+    """Return the columns of ``of=``; raise if one is not a name."""
     named = names_as_text(of)
     several = () if named is None else tuple(named) if isinstance(named, list | tuple) else (named,)
     for name in several:
@@ -63,7 +66,7 @@ def _named(verb: str, of: Any) -> tuple[str, ...]:
 
 
 def _check_roles(plan: Plan, verb: str) -> None:
-    """Raise where the log has no clicks, documents or positions of its own."""
+    """Raise if clicks, documents or ranks do not stand in the log, one of each in a row."""
     if plan.has_judgments:
         raise ColumnError(
             f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
@@ -80,9 +83,9 @@ def _check_roles(plan: Plan, verb: str) -> None:
 
 
 def _impressions(log: Log) -> pl.DataFrame:
-    """Return of each row of the log its segment, rank (0: not shown), click, and what is seen of its impression.
+    """Return the columns of ``INSIDE`` for each row of the log; the rank is 0 if it was not shown.
 
-    What is examined are the rows down to the lowest click of their impression, or all where there is none.
+    The user is assumed to have examined the results down to the lowest click of the impression, or all without a click.
     """
     kinds: dict[str, Any] = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
     kinds |= {CHANCE: float} if log.conventions.propensity is not None else {}
@@ -108,7 +111,7 @@ def _impressions(log: Log) -> pl.DataFrame:
 
 
 def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
-    """Raise for clicks that are missing, or of what was not shown, or no clicks at all."""
+    """Raise for shown rows without a label (``unknown``), clicks on rows not shown (``nowhere``), negative grades."""
     name, rank = log.judgment_name, log.columns.rank
     with log.rows_of_the_frame():
         refuse(name, pl.Series(unknown), f"have a {rank} and are null", "say 0 where nobody clicked")
@@ -119,7 +122,7 @@ def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
 
 
 def _check_constant(log: Log, table: pl.DataFrame) -> None:
-    """Raise for a column of ``of=`` that has two values in one impression."""
+    """Raise for a column of ``of=`` with two values in one impression."""
     for name in log.columns.of:
         differs = table[name].ne_missing(table[name].gather(table[FIRST]))
         what = f"have another value than the first row of their {', '.join(log.columns.query)}"

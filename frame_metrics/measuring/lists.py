@@ -1,4 +1,4 @@
-"""The results of all lists, of which some metrics are together, and not list by list."""
+"""The results of all lists together, for metrics of sets of lists, such as coverage and Gini."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from frame_metrics.metrics.names import Asked
 if TYPE_CHECKING:
     from frame_metrics.measuring.queries import Measured
 
-DOCS, RANKS = "\0docs", "\0ranks"  # of each list of a piece
+DOCS, RANKS = "\0docs", "\0ranks"  # columns of a piece: the documents and ranks of each list
 EVERY = 2**62  # a cutoff past all ranks
 
 
@@ -38,13 +38,14 @@ class Results:
     different: int | None = None  # documents, where no more is asked of all results; None where they are numbered
 
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
-        """Return what a metric reads.
+        """Return the input of a metric: the results down to its cutoff, by segment.
 
         Parameters
         ----------
+        metric : the metric.
         segment : the number of each result's segment, -1 for none, shape (results,).
         n : number of segments.
-        weight : of each list's query, shape (rankings,).
+        weight : of each list's query, shape (rankings,); None: all are equal.
         """
         if self.different is not None:
             lists = Lists(segment, self.doc, None, (1, 0), self.catalogue)
@@ -56,15 +57,19 @@ class Results:
         return Lists(segment[some], self.doc[some], each, (n, self.size), self.catalogue)
 
     def within(self, measured: Measured, metrics: Sequence[int], group: Array, n: int) -> list[Array]:
-        """Return values in groups of lists, how many lists they rest on, and which are undefined, as averages have it.
+        """Compute metrics in groups of lists.
 
         Parameters
         ----------
+        measured : the metrics that were asked for, and the weights of queries.
+        metrics : the positions of metrics of sets of lists in ``measured.asked``.
         group : the number of each list's group, -1 for none, shape (rankings,).
+        n : number of groups.
 
         Returns
         -------
-        Shape (metrics, n) each.
+        The value, the number of lists that it rests on, and 1 where it is undefined, shape (metrics, n) each: the
+        columns "value", "n" and "n_undefined" of averages.
         """
         there = np.bincount(self.ranking, minlength=len(group)) > 0
         counted = np.bincount(group[there & (group >= 0)], minlength=n)
@@ -77,7 +82,7 @@ class Results:
         return [value, counted * ~np.isnan(value), lacking]
 
     def in_lists(self, docs: pl.Series, n: int) -> dict[str, pl.Series]:
-        """Return documents and ranks as lists, one for each of ``n`` rankings."""
+        """Return the documents and ranks of each of ``n`` rankings as list columns; ``docs``: ids of the log's rows."""
         rows = pl.DataFrame({"at": self.ranking, DOCS: docs.gather(self.doc), RANKS: self.rank.astype(np.int64)})
         each = rows.group_by("at", maintain_order=True).agg(DOCS, RANKS)
         every = pl.DataFrame({"at": np.arange(n)}).join(each, on="at", how="left", maintain_order="left")
@@ -85,12 +90,12 @@ class Results:
 
 
 def depth_of(asked: Asked) -> int | None:
-    """Return the last rank that metrics of all lists together look at; None where no metric is such."""
+    """Return the largest cutoff of metrics of sets of lists; None if no such metric is asked for."""
     return max((metric.k or EVERY for _, metric in asked if metric.input is Lists), default=None)
 
 
 def results_of(block: Block, run: Ranking, deep: int) -> Results:
-    """Return the results of a block, down to a rank."""
+    """Return the results of the rankings ``run`` of a block, down to the rank ``deep``."""
     many = run.retrieved(deep)
     row = spans(run.starts, many)
     rank = row - np.repeat(run.starts, many) + 1 if run.shown is None else run.shown[row]
@@ -106,7 +111,7 @@ def every(log: Log) -> Results:
 
 
 def together(blocks: Sequence[Results]) -> Results:
-    """Return the results of all blocks."""
+    """Join the results of blocks."""
     none = np.zeros(0, np.int64)
     parts = ([none, *(getattr(one, name) for one in blocks)] for name in ("ranking", "rank", "doc"))
     ranking, rank, doc = map(np.concatenate, parts)
@@ -114,7 +119,7 @@ def together(blocks: Sequence[Results]) -> Results:
 
 
 def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
-    """Return the results of all pieces, from their documents and ranks in lists."""
+    """Return the results of all pieces from their list columns, see ``Results.in_lists``."""
     rows = table.select(DOCS, RANKS).with_row_index("at").explode(DOCS, RANKS).drop_nulls()
     at, rank = (rows[name].to_numpy().astype(np.int64) for name in ("at", RANKS))
     return numbered(Results(at, rank, np.arange(len(at))), rows[DOCS], catalogue)
@@ -134,7 +139,7 @@ def numbered(
     Raises
     ------
     BadValueError
-        The catalogue lacks some of them.
+        A document of the results is not in the catalogue, or there are more than it has.
     """
     shown = docs.gather(results.doc) if apart or isinstance(catalogue, pl.Series) else docs
     if by is not None:

@@ -1,4 +1,4 @@
-"""Metrics of what is read: in memory at once, else in pieces, which send sums where averages need no more."""
+"""Compute metrics for a source: in memory at once, else in pieces, which send only sums if averages need no more."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
 from frame_metrics.stats.quantiles import level_of
 
-SUMS = "\0sums"  # in the row that stands for many: how many are evaluated, and the numbers of their averages
-FEW = 6  # rankings that take as much as their sums
+SUMS = "\0sums"  # in a row that stands for many rankings: how many are evaluated, and the sums for their averages
+FEW = 6  # with fewer rankings than this, their rows take less room than their sums
 
 
 def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, Asked | None]:
-    """Return the columns to read, and the metrics that are asked for; None for all those of numbers from elsewhere."""
+    """Return the plan for some metrics, and the metrics, read from their names.
+
+    None for the metrics: all those of ``value=``, if only the data name them. ``more``: needs beyond those of metrics.
+    """
     if irm.of_values:
         plan = values.plan_of(irm)
         return plan, values.asked_of(metrics, plan.columns)
@@ -47,15 +50,16 @@ def measured_of(
     totals: bool = False,
     arms: bool = False,
 ) -> Measured:
-    """Compute metrics for every ranking of what is read, or where nothing needs single ones, their sums.
+    """Compute metrics for every ranking of a source, or only their sums, if no single ranking is needed.
 
-    Numbers from elsewhere are taken as they are.
+    Numbers of ``value=`` are taken as they are.
 
     Parameters
     ----------
-    asked : None for all those of numbers from elsewhere.
-    averages : those that will be asked for, which need counts of some metrics.
-    queries : whether single queries will be named, or drawn.
+    source : the rows, in memory or in pieces.
+    asked : the metrics; None for all those of ``value=``.
+    averages : the averages that will be needed: "micro" needs the counts of each query, "rows" its number of rows.
+    queries : whether single queries will be shown or resampled.
     totals, arms : see ``read_log``.
     """
     if asked is None or source.plan.of_values:
@@ -67,9 +71,10 @@ def measured_of(
 
 
 def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
-    """Return True where sums are sent: averages, columns and errors need no single rankings.
+    """Return True if each piece can send sums: no average, column or error needs single rankings.
 
-    Those of a file come here one piece after the other, and give the averages of a frame in memory to the last bit.
+    Not for the ordered pieces of a file: their rankings are kept, so that averages equal those of a frame in memory to
+    the last bit.
     """
     conventions = source.plan.conventions
     if source.pieces.ordered or conventions.undefined == "raise" or conventions.propensity is not None:
@@ -80,9 +85,9 @@ def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool
 
 @dataclass(frozen=True, eq=False)
 class Summing(pieces.Measuring):
-    """Sums over the rankings of each system and segment of a piece, of which the first stands for all.
+    """Sums over the rankings of each system and segment of a piece; the row of the first ranking has the sums.
 
-    Few rankings are sent as they are, which is less than their sums.
+    Where a segment has few rankings, they are sent as they are, which is less than their sums.
     """
 
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
@@ -92,7 +97,7 @@ class Summing(pieces.Measuring):
         numbers = numbers_within(tallies(measured, self.averages)[1], group[evaluated], n)
         sums = np.concatenate([within(group, n, [evaluated]), numbers]).T.tolist()
         stays = group < 0
-        stays[np.unique(group, return_index=True)[1]] = True  # the very first too, which has the facts of the piece
+        stays[np.unique(group, return_index=True)[1]] = True  # among them the first row, with the facts of the piece
         each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
         columns = {name: values[at] for name, values in each.columns.items()}
         columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))

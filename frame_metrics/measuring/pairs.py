@@ -1,4 +1,4 @@
-"""Pairs of systems to compare, and the values of each metric by query and system."""
+"""Pairs of systems to compare, and the values of metrics by query and system."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from frame_metrics.stats.averages import numbered
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """The values of metrics on the queries of one segment, in the order in which they are drawn."""
+    """The values of metrics on the queries of one segment, in the order in which random draws go to the queries."""
 
-    pair: Array  # the number of each query's segment and query together, shape (queries,)
+    pair: Array  # the number of each query's (segment, query) pair, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    answered: Array  # whether the system has results, or a number, shape (metrics, queries, systems)
-    cluster: Array | None  # of each query; None where queries are independent
-    weight: Array | None  # of each query; None where all count alike
-    beyond: int  # queries of a saved baseline that are not among them
-    numbers: bool  # whether a system may have no number of a query, which is then left out
+    answered: Array  # whether the system has results for a query, or a saved number, shape (metrics, queries, systems)
+    cluster: Array | None  # of each query; None if queries are independent
+    weight: Array | None  # of each query; None if all are equal
+    beyond: int  # number of queries that only the saved baseline has
+    numbers: bool  # whether a system may lack a saved number for a query, which is then not compared
 
     def alone(self, use: Array) -> bool:
-        """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
+        """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
         use = use if self.weight is None else use & (self.weight > 0)
         return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
 
     def clusters(self, use: Array) -> Array | None:
-        """Number the clusters of some queries; None where each has its own."""
+        """Return the numbers of the clusters of some queries; None if each query is independent."""
         return None if self.cluster is None else numbered(self.cluster[use])
 
     def weights(self, use: Array) -> Array | None:
-        """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
+        """Return the weights of some queries divided by the greatest, which changes no mean; None without weights."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
     def unpaired(self, metric: int, pair: tuple[int, int]) -> Array:
@@ -54,13 +54,24 @@ class QueryValues:
         return self.answered[metric, :, pair[0]] != self.answered[metric, :, pair[1]]
 
     def left_out(self, metric: int, pair: tuple[int, int], unanswered: str) -> Array:
-        """Mark those that are therefore not compared; ``unanswered`` is "drop" where all of them are not."""
+        """Mark the queries that only one system answered and that are not compared: all, if ``unanswered="drop"``.
+
+        Otherwise only those that lack a saved number; without results a metric has its value for an empty ranking.
+        """
         return self.unpaired(metric, pair) & (self.numbers or unanswered == "drop")
 
     def compared(
         self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool = False
     ) -> list[Array]:
-        """Mark the queries on which each pair of systems is compared; ``together``: those that all pairs are."""
+        """Mark the queries on which each pair of systems is compared.
+
+        Parameters
+        ----------
+        metric : the position of the metric.
+        pairs : the pairs of systems.
+        unanswered : the option of ``compare``, see ``left_out``.
+        together : whether all pairs are compared on the same queries, those that every pair can use.
+        """
         values = self.values[metric]
         known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
         known = [some & ~self.left_out(metric, pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
@@ -69,23 +80,23 @@ class QueryValues:
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Systems to compare."""
+    """The pairs of systems to compare, with their values."""
 
     measured: Measured  # the values of metrics for every ranking
-    values: Sequence[Array]  # of each metric, with undefined ones replaced, shape (rankings,) each
-    answered: Array  # rankings that have results, or where the baseline is saved a number, shape (rankings,)
-    segments: Array  # their numbers in the order of the result
-    pairs: list[tuple[int, int]]  # each system and the one that it is compared with, in the order of the result
-    saved: str | None = None  # the name of a baseline of another frame; None where it is a system of this one
-    beyond: Array | None = None  # queries of each segment that only the saved baseline has, shape (segments,)
+    values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
+    answered: Array  # whether a ranking has results, or a saved number, shape (rankings,)
+    segments: Array  # the numbers of the segments, in the order of the result
+    pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
+    saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
+    beyond: Array | None = None  # number of queries of each segment that only the saved baseline has, (segments,)
 
     @property
     def n_queries(self) -> int:
-        """The number of queries, each counted in every segment that it stands in."""
+        """Number of (segment, query) pairs: a query counts in each of its segments."""
         return self.measured.log.grid.n_pairs
 
     def query_of(self, pair: Array) -> Array:
-        """Return the number of the query of each pair of a segment and a query."""
+        """Return the number of the query of each (segment, query) pair."""
         grid = self.measured.log.grid
         query = np.zeros(self.n_queries, np.int64)
         query[grid.pair] = grid.query
@@ -93,7 +104,7 @@ class Pairing:
 
     @cached_property
     def drawn(self) -> Array:
-        """The pairs of a segment and a query in the order in which they are drawn, whatever the order of the rows."""
+        """The (segment, query) pairs in the order of random draws, which does not depend on the order of the rows."""
         grid = self.measured.log.grid
         first = np.zeros(len(grid.pair), bool)
         first[grid.first_of_pairs] = True
@@ -101,13 +112,13 @@ class Pairing:
 
     @cached_property
     def _turn(self) -> Array:
-        """The place of each pair of a segment and a query in that order."""
+        """The position of each (segment, query) pair in that order."""
         turn = np.empty(len(self.drawn), np.int64)
         turn[self.drawn] = np.arange(len(turn))
         return turn
 
     def laid(self, segment: int) -> QueryValues:
-        """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
+        """Lay out the values of a segment by query and system, for the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
         turn, place = np.unique(self._turn[grid.pair[here]], return_inverse=True)
@@ -138,7 +149,12 @@ class Pairing:
         return QueryValues(pair[some], values, undefined, each, cluster, weight, beyond, numbers)
 
     def each(self, unanswered: str) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
-        """Give of each segment, metric and pair the segment's values, their numbers, and the queries compared."""
+        """Yield every comparison.
+
+        Yields
+        ------
+        The values of the segment; the numbers of segment, metric and pair; and the marks of the compared queries.
+        """
         for segment in self.segments:
             here = self.laid(segment)
             for metric in range(len(self.measured.asked)):
@@ -148,7 +164,10 @@ class Pairing:
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
     ) -> Answer:
-        """Return columns with the keys of their rows, by the numbers of each row's segment, metric, pair and query."""
+        """Return an answer: ``columns``, and the keys and labels of each row.
+
+        ``segment``, ``metric``, ``pair`` and ``query`` are numbers, one for each row.
+        """
         log, columns = self.measured.log, labels(self.measured.asked, metric) | columns
         system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         keys, column = log.key_rows(segment=segment, query=query) | system, str(log.columns.system)
@@ -160,7 +179,7 @@ class Pairing:
 
 
 def paired_systems(measured: Measured, baseline: Any) -> Pairing:
-    """Pair each system with the baseline, or without one with every system before it."""
+    """Pair each system with the baselines; without a baseline, with every system before it in the order of names."""
     log = measured.log
     order, segments = in_order(log)
     names = log.systems
@@ -171,14 +190,14 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
 
 
 def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str) -> list[tuple[int, int]]:
-    """Pair each system with the baselines that are named, or without one with every system before it.
+    """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
 
     Parameters
     ----------
-    order : the numbers of the systems, sorted by their names.
-    names : of each system, by its number.
-    baseline : a system, or a list of them, which are not compared with each other.
-    column : what the caller calls the column of systems.
+    order : the numbers of the systems, sorted by name.
+    names : the name of each system, by its number.
+    baseline : a system, or a list of them; baselines are not compared with each other.
+    column : the caller's name of the column of systems, for errors.
     """
     if len(names) < 2:
         there = f"one system, {listed(names)}" if len(names) else "no systems"
@@ -198,7 +217,7 @@ def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, colu
 
 
 def bases_of(baseline: Any, names: pl.Series) -> list[Any]:
-    """Return the systems that are named as baselines: one, which may be called by a list, or each one of a list."""
+    """Return the baselines as a list; ``baseline`` is one system (even if its name is a list), or a list of them."""
     several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
@@ -206,7 +225,10 @@ def bases_of(baseline: Any, names: pl.Series) -> list[Any]:
 
 
 def number_of(called: Any, names: pl.Series, column: str, option: str = "baseline=") -> int:
-    """Return the number of the system that is called so, or raise; ``option`` says where it is called."""
+    """Return the number of the system with a name, or raise.
+
+    ``column``: the column of systems; ``option``: the option that named it, for the error.
+    """
     at = number_if_any(called, names)
     if at is None:
         every = [value_text(name) if isinstance(name, dict) else name for name in names.to_list()]
@@ -216,8 +238,11 @@ def number_of(called: Any, names: pl.Series, column: str, option: str = "baselin
 
 
 def number_if_any(called: Any, names: pl.Series) -> int | None:
-    """Return the number of the system that is called so; a text, or a day, may stand for the time it says."""
-    with suppress(BadValueError):  # of what can be no name
+    """Return the number of the system with a name, None if there is none.
+
+    If systems are times or periods, a text or a day may name one: "2024-05-01" for that day, or for its midnight.
+    """
+    with suppress(BadValueError):  # for a value that cannot be a name by its type
         at = (names.is_null() if called is None else same_as(names, called, "")).arg_true()
         if len(at):
             return int(at[0])
@@ -226,7 +251,7 @@ def number_if_any(called: Any, names: pl.Series) -> int | None:
 
 
 def _written(when: Any) -> tuple[str, ...]:
-    """Return a period, an interval, a date or time as text; midnight is written as its day too."""
+    """Return the texts that name a period, an interval, a date or a time; of midnight also the day alone."""
     if not isinstance(when, date):
         return (value_text(when),) if isinstance(when, dict) else ()
     midnight = isinstance(when, datetime) and when.time() == time()
@@ -240,7 +265,7 @@ def in_order(log: Log) -> tuple[Array, Array]:
 
 
 def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
-    """The numbers of systems, or of segments, sorted by their values, nulls last."""
+    """Return the numbers of systems, or of segments, sorted by their values, nulls last."""
     if not keys:
         return np.zeros(1, np.int64)
     values = log.keys_at(keys, rows).with_row_index("at")

@@ -1,4 +1,4 @@
-"""Metrics of a frame: measured at once where it is in memory, else piece by piece, and put together."""
+"""Measure a frame in pieces: each piece of whole queries becomes a small table, and the tables are combined here."""
 
 from __future__ import annotations
 
@@ -36,20 +36,25 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 
-# Columns of what is gathered, a row for each ranking, beside its keys; those of metrics have their numbers behind.
+# A piece becomes a table with a row for each ranking. Beside the keys it has these columns: whether the ranking is in
+# the log, has results, is evaluated, and has a known segment; and the number of its system.
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
+# Columns of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows,
+# the sums of the weights of its results and of their squares.
 VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
-WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "\0sampling"
-# Facts of the piece, in its first row.
+WEIGHT, CLUSTER, COVARIATE, SAMPLING = "\0weight", "\0cluster", "\0covariate", "\0sampling"  # roles of queries
+# Facts about the piece, in its first row: the largest grade, whether there are labels, whether some judgment matched a
+# row, whether ``relevant=`` holds flags (see ``_flags`` in data/unfolding.py).
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
-NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
-PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
-# In the first row of each system of a piece: how many rankings it has, and how many of queries that another has too.
+# Facts too: the systems of the piece, if those of other pieces are unknown; the rows of the judgments that it used.
+NAMES, USED = "\0names", "\0used"
+PIECE_OF, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"  # columns inside ``with_systems_numbered``
+# In the first row of each system of a piece: its number of rankings, and of those whose query another system has too.
 OF_SYSTEMS = ("\0rankings", "\0shared")
 
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
-    """Measure every ranking of all pieces."""
+    """Measure every ranking of all pieces, as if they had been one frame in memory."""
     check_scale(work, source)
     table, work = gather(work, source)
     measured = work.together(*restored(table, work))
@@ -58,45 +63,52 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
 
 
 def check_scale(work: Measuring, source: InPieces) -> None:
-    """Raise for a metric that is not told the highest grade; the error names the largest of all pieces."""
+    """Raise for a metric that needs ``max_grade=`` and does not have it; the error names the largest grade of all."""
     if any(lacks_scale(metric) for _, metric in work.asked):
         check_grades(work.asked, restored(*gather(replace(work, asked=[]), source))[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Work(ABC):
-    """Something that is computed from each piece of a frame; it can be sent to another process."""
+    """The computation for each piece of a frame; it can be sent to other processes."""
 
-    plan: Plan  # whose frame is put in its place piece by piece
+    plan: Plan  # the plan of the call, without its frames: pieces take their place
     empty: pl.DataFrame  # the columns of a piece, without rows
-    judgments: pl.DataFrame | None  # beside the frame
-    systems: pl.Series | None  # all that there are, where each has rows of its own and they are known before
-    totals: bool
-    arms: bool
+    judgments: pl.DataFrame | None  # the separate judgments
+    systems: pl.Series | None  # all systems, if they have their own rows and are known beforehand; else None
+    totals: bool  # see ``read_log``
+    arms: bool  # see ``read_log``
 
     @abstractmethod
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        """Return the columns that a piece is reduced to; ``ordered``: whether the numbers of its rows are known."""
+        """Reduce a piece to a small table.
+
+        Parameters
+        ----------
+        source : the piece.
+        piece : facts about the whole log.
+        ordered : whether the row numbers of the whole frame are known, so that the answer has them as ``ORDER``.
+        """
 
     @property
     def unnumbered(self) -> bool:
-        """True where a piece has systems, and it is not known whether there are others."""
+        """True if pieces have their own systems, and those of other pieces are unknown."""
         return self.systems is None and self.plan.columns.own_rows and not self.arms
 
     @property
     def shared(self) -> list[str]:
-        """The columns of segments that log and judgments both have."""
+        """The ``by`` columns that log and judgments both have."""
         columns, judged = self.plan.columns, self.plan.judged
         ours = set(columns.by) - set(columns.from_judgments)
         return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
     @property
     def keys(self) -> list[str]:
-        """The columns that rows of one query agree in; none where each row is a query."""
+        """The query columns, by which rows are brought into pieces; none if each row is a query."""
         return [name for name in self.plan.columns.query if name not in self.plan.columns.made]
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return what a piece, which holds whole queries, is reduced to."""
+        """Reduce a piece, which holds whole queries, with the judgments of these queries."""
         if self.judgments is None:
             return self.run(piece, None)
         used = self.judged_rows(piece)
@@ -104,13 +116,13 @@ class Work(ABC):
         return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
-        """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
+        """Reduce a piece and some judgments, which must be all judgments of their queries."""
         with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
             answer = at_once(self.plan, piece, self.beside(judgments), self._answer, piece=True)
         return PolarsFrame(piece).given_back(answer)
 
     def beside(self, judgments: pl.DataFrame | None) -> Beside:
-        """Return some of the judgments, as a source has them."""
+        """Return some of the judgments in the form that a source has."""
         return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.plan.keys_beside)
 
     def _answer(self, source: Source) -> Answer:
@@ -124,16 +136,16 @@ class Work(ABC):
 
     @property
     def columns(self) -> Columns:
-        """The column of each part; arms are segments."""
+        """The roles of the columns; with ``arms`` the system is a column of segments."""
         return self.plan.columns.as_arms() if self.arms else self.plan.columns
 
     @property
     def names(self) -> pl.Series:
-        """All systems."""
+        """The names of all systems, by their numbers."""
         return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
 
     def judged_rows(self, table: pl.DataFrame) -> pl.Series:
-        """Return the rows of the judgments of the queries of a table."""
+        """Return the rows of the judgments whose query is in a table."""
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
@@ -145,11 +157,11 @@ class Work(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Measuring(Work):
-    """Metrics for each ranking of a piece."""
+    """The metrics of each ranking of a piece."""
 
     asked: Asked
     averages: Averages
-    single: ClassVar[bool] = False  # whether single rows are asked for
+    single: ClassVar[bool] = False  # whether single rows are needed, see ``read_log``
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
@@ -157,7 +169,7 @@ class Measuring(Work):
         return self.kept(self.measured(log), ordered=ordered)
 
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
-        """A row for each ranking of a piece: its values, and what averages and tests need of it."""
+        """Return a row for each ranking of a piece, with all that averages, intervals and tests need."""
         log = measured.log
         columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
         columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
@@ -172,7 +184,7 @@ class Measuring(Work):
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
     def together(self, log: Log, table: pl.DataFrame) -> Measured:
-        """The values of all pieces, as if measured at once."""
+        """Return the values of all pieces, as if measured at once; ``log``, ``table``: as ``restored`` returns them."""
         values = table.select(f"{VALUE}{i}" for i in range(len(self.asked))).to_numpy().T
         counts, weights = (_of_metrics(table, name, len(self.asked)) for name in (COUNT, WEIGHTS))
         rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(self.asked)) if f"{ROWS}{i}" in table}
@@ -187,22 +199,24 @@ class Measuring(Work):
 
 
 def in_type(values: pl.Series, kind: Any) -> pl.Series:
-    """Return values in another type, null where it does not hold them."""
+    """Cast values to another type; a value that it cannot hold becomes null."""
     try:
         return values.cast(kind, strict=False)
-    except pl.exceptions.InvalidOperationError:  # of a type that is never made of theirs
+    except pl.exceptions.InvalidOperationError:  # there is no cast between the types
         return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
 def work_of(
     kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, arms: bool = False, **named: bool
 ) -> Any:
-    """Make the work that is done on each piece of a frame.
+    """Prepare the work for each piece of a frame.
 
     Parameters
     ----------
-    kind : the class of the work.
-    asked, named : the fields that it has beside those of ``Work``.
+    kind : a subclass of ``Work``.
+    source : the frame.
+    asked, named : values of the fields that the subclass adds.
+    totals, arms : see ``read_log``.
     """
     plan, pieces = source.plan, source.pieces
     columns = plan.columns
@@ -214,7 +228,7 @@ def work_of(
     if ROW in columns.made and plan.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
-    if columns.own_rows and not arms and pieces.ordered:  # an engine would compute its frame twice
+    if columns.own_rows and not arms and pieces.ordered:  # not on a cluster, which would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
     types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
@@ -222,7 +236,12 @@ def work_of(
 
 
 def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
-    """Return what is kept of all pieces, and of the judged queries that are in none; and the work with all systems."""
+    """Run work on all pieces, and on the judged queries that are in no piece.
+
+    Returns
+    -------
+    The tables of all pieces as one, in which systems are numbered; and the work, which now knows all systems.
+    """
     check_judgments(work, source)
     nothing = work(work.empty)
     table = source.pieces.gathered(Gathering(work.plan.columns.needed, work.keys, work, nothing.schema))
@@ -239,10 +258,21 @@ def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
 
 
 def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
-    """Number the systems of pieces that did not know all: the last of each piece stands for all that it has not.
+    """Number the systems across all pieces, if pieces knew only their own.
 
-    The facts of a piece stand in its first row, and go with one of the rows that are made of that. Without ``systems``
-    all are those of these pieces.
+    In each piece the last system has no rows. It stands for any system that is only in other pieces: its rows are
+    repeated for each such system. A piece with systems A and B, when there is also C, gives its last rows to C. The
+    facts in the first row of a piece are kept once, also if that row is repeated.
+
+    Parameters
+    ----------
+    table : the tables of pieces, one after the other.
+    work : the work that made them.
+    systems : all systems; None: those of these pieces.
+
+    Returns
+    -------
+    The table with the numbers of systems among all, and the work, which now knows all systems.
     """
     if not work.unnumbered:
         return table, work
@@ -265,7 +295,7 @@ def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | N
 
 
 def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
-    """Return what stands in the first row of each system of a piece, by the number of each row's; none without any."""
+    """Return the columns ``OF_SYSTEMS``; ``system``: the number of each row's system. None without systems."""
     if not log.columns.system:
         return {}
     here, first = np.unique(system, return_index=True)
@@ -275,7 +305,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
 
 
 def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
-    """Raise for a system that shares no query with another, by what was counted in all pieces."""
+    """Raise for a system that shares no query with another one, by the counts of all pieces."""
     if work.columns.system:
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
@@ -283,27 +313,30 @@ def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
 
 
 def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
-    """Raise where the grades of all pieces do not say what is relevant."""
+    """Raise if the grades of all pieces do not say what is relevant."""
     judging = work.plan.judged or work.columns
     if not judging.label:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
 
 def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
-    """Raise for what is wrong with the whole frame, by what was gathered of its pieces, and the log of all."""
+    """Raise for faults that only the whole frame shows.
+
+    ``table``: the tables of all pieces; ``log``: the log that was restored from them.
+    """
     check_shared_of_pieces(table, work)
     check_positions(positions(log))
     check_grades(work.asked, log)
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
-    """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
+    """Raise if ``relevant=`` holds flags and not ids, by the facts of all pieces."""
     if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
         raise flags_for_ids(str(work.plan.columns.relevant))
 
 
 def check_judgments(work: Work, source: Source) -> None:
-    """Raise for judgments that are bad, by their rows; those of a piece have other ones."""
+    """Raise for bad judgments, once for all, so that errors name their own row numbers, not those within a piece."""
     qrels = source.qrels()
     if qrels is None or work.plan.unfolds:
         return
@@ -313,7 +346,7 @@ def check_judgments(work: Work, source: Source) -> None:
 
 
 def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
-    """Return columns that have a row for each ranking of a piece, with the keys of the rankings beside them."""
+    """Return the answer for a piece: ``columns`` with a row for each ranking, the keys, and the facts of the piece."""
     grid, own = log.grid, len(log.grid.rankings.first_row)
     keys = key_rows(log, grid.segment, grid.query)
     if ordered:
@@ -330,19 +363,19 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
 
 
 def key_rows(log: Log, segment: Array, query: Array | None) -> dict[str, Any]:
-    """Return the key rows of segments and queries; -1 for unknown."""
+    """Return the key rows of segments and queries, -1 for an unknown value; ``segment``, ``query``: their numbers."""
     placed = placed_of(log, segment)
     keys: dict[str, Any] = log.key_rows(segment=segment, query=query)
     return keys | {name: np.where(placed, keys[name], NONE) for name in log.unknown if not placed.all()}
 
 
 def placed_of(log: Log, segment: Array) -> Array:
-    """Return whether all that makes each segment is known."""
+    """Return True for each segment whose values are all known."""
     return np.ones(len(segment), bool) if log.placed is None else log.placed[segment]
 
 
 def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
-    """Return what is known of the judgments of a piece, in the first of ``n`` rows: its largest grade, any match ..."""
+    """Return the facts about a piece as columns of ``n`` rows, with values in the first row only."""
     table, names = log.judgments, judging(log.judgments)
     top = table["grade"].max() if "grade" in names else None
     kind = table.schema["grade"] if "grade" in names else pl.Float64()
@@ -356,20 +389,23 @@ def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
 
 
 def in_first(n: int, fact: pl.Series) -> pl.Series:
-    """Return a fact in the first of ``n`` rows."""
+    """Return a column of ``n`` rows with a fact in the first row, and null in the others."""
     return fact.extend_constant(None, max(n - 1, 0)).head(n)
 
 
 def _plain(names: pl.Series) -> pl.Series:
-    """Return names as text, where their type may be that of a piece alone, as categories are."""
+    """Return names as text if they are categories, which each piece may define for itself."""
     return names.cast(pl.String) if isinstance(names.dtype, CATEGORIES) else names
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:
-    """Return the number, among all systems, of each of a piece."""
+    """Return, for each system of a piece, its number among ``every`` system.
+
+    If all systems are not known yet (None), the numbers are those within the piece.
+    """
     rows = log.grid.system_row
     if every is None:
-        return np.arange(len(rows))  # of a piece that does not know all, its own, and last that of all others
+        return np.arange(len(rows))  # the last one stands for systems of other pieces
     here = _plain(log.systems)
     known = pl.DataFrame({"system": _plain(every), "number": np.arange(len(every))})
     mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
@@ -378,9 +414,9 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
 
 
 def _cluster_rows(log: Log) -> Array:
-    """A row that holds the cluster of the query of each ranking, NONE where there is none.
+    """Return a row that holds the cluster of each ranking's query, NONE if there is none.
 
-    It is one of the log, or else of the judgments, whose rows are counted on from the last one of the log.
+    It is a row of the log, or else one of the judgments, counted on from the end of the log.
     """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:
@@ -398,13 +434,16 @@ def _cluster_rows(log: Log) -> Array:
 
 
 def _of_metrics(table: pl.DataFrame, name: str, metrics: int) -> dict[int, Array]:
-    """Return the columns that each metric has under a name, shape (columns, rankings), of those that have any."""
+    """Return, by the number of a metric, its columns whose name starts with ``name``, shape (columns, rankings)."""
     names = {i: [column for column in table.columns if column.startswith(f"{name}{i}:")] for i in range(metrics)}
     return {i: table.select(mine).to_numpy().T for i, mine in names.items() if mine}
 
 
 def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
-    """Return the log of all rankings of pieces, as if it had been read at once, and the table whose rows it names."""
+    """Restore a log from the tables of all pieces, with all rankings in the order of a log that was read at once.
+
+    Returns the log, and the sorted table, to which its key rows refer.
+    """
     plan, columns = work.plan, work.columns
     table = with_systems(_in_order(table, columns), work)
     _, by, query = columns.key_names
@@ -424,7 +463,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
-    """Return what was gathered with the column of systems, if one is named, in the place of their numbers."""
+    """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
     columns = work.plan.columns
     if columns.system is None or work.arms:
         return table
@@ -432,14 +471,17 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
-    """Return the conventions in the types of scores and grades."""
+    """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
     columns = work.plan.columns
     score = next((name for name in columns.per_system), columns.score)
     return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
 def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Rankings as of a frame at once: its own by their first rows, then the others by system, segment and query."""
+    """Sort rankings as those of a log that was read at once.
+
+    First those of the log, by their first rows; then the added ones, by system, segment and query.
+    """
     place = [ORDER] if ORDER in table.columns else list(columns.query)
     place = [SYSTEM, *place] if columns.per_system else [*place, SYSTEM]
     own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
@@ -450,7 +492,7 @@ def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 
 
 def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array]) -> Grid:
-    """The rankings of all pieces, numbered."""
+    """Build the grid of the rankings of all pieces; ``said``: values of roles of queries, a value for each ranking."""
     n, own = len(log), int(table[OWN].sum())
     query_code, query_at = codes(log, query)
     segment_code, segment_at = codes(log.with_columns(placed=table[PLACED]), [*by, "placed"] if by else [])
@@ -466,7 +508,7 @@ def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str
 
 
 def refuse_unmatched(work: Work, source: InPieces) -> None:
-    """Raise where no id of the log is among those of the judgments."""
+    """Raise if no id of the log is among those of the judgments."""
     for ids in ids_of(work, source.pieces.counted):
         refuse_strangers(*ids)
 
@@ -474,11 +516,9 @@ def refuse_unmatched(work: Work, source: InPieces) -> None:
 def ids_of(
     work: Work, distinct: Callable[[list[str]], pl.DataFrame]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, list[str], str]]:
-    """Yield the queries and then the documents of a log and of the judgments, as ``refuse_strangers`` takes them.
+    """Yield arguments of ``refuse_strangers``: first for queries, then for documents, of the log and the judgments.
 
-    Parameters
-    ----------
-    distinct : gives the distinct rows of some columns of the log.
+    ``distinct``: a function that returns the distinct rows of some columns of the log.
     """
     columns, judged = work.plan.columns, work.plan.judged
     if judged is None or work.judgments is None or columns.relevant:

@@ -1,4 +1,4 @@
-"""Counts of what is predicted at every threshold."""
+"""Counts of relevant and other rows at every threshold."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ EQUAL = 1e-12  # values that differ by less are equal
 
 
 def check_no_threshold(conventions: Conventions) -> None:
-    """Raise for one threshold where every threshold is looked at."""
+    """Raise if ``threshold=`` is given to a verb that looks at every threshold."""
     if conventions.threshold is not None:
         raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Counts of what is predicted at every threshold, segment after segment, thresholds falling."""
+    """The counts at every threshold, segment after segment, with falling thresholds: a point for each."""
 
-    segment: Array  # of each point, ascending, shape (points,)
+    segment: Array  # number of each point's segment, ascending, shape (points,)
     threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
-    tp: Array  # relevant rows at or above it, shape (points,)
-    fp: Array  # other rows at or above it, shape (points,)
-    positives: Array  # relevant rows of each segment, shape (segments,)
-    negatives: Array  # other rows of each segment, shape (segments,)
+    tp: Array  # number of relevant rows at or above the threshold, shape (points,)
+    fp: Array  # number of other rows at or above it, shape (points,)
+    positives: Array  # number of relevant rows of each segment, shape (segments,)
+    negatives: Array  # number of other rows of each segment, shape (segments,)
 
     @cached_property
     def first(self) -> Array:
@@ -42,8 +42,8 @@ class Points:
         return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
 
     def each(self, of_segment: Array) -> Array:
-        """Return a segment's value at each of its points."""
-        one = len(of_segment) == 1  # as is often so with many points
+        """Repeat the value of each segment for all of its points."""
+        one = len(of_segment) == 1  # often the case if there are many points
         return np.broadcast_to(of_segment, len(self.tp)) if one else of_segment[self.segment]
 
     def table(self, span: slice) -> Confusion:
@@ -51,7 +51,7 @@ class Points:
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
         positives, negatives, size = (self.each(total)[span] for total in self._totals)
         table = Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
-        if self.tp.dtype.kind == "i":  # then these sums are exact, and known
+        if self.tp.dtype.kind == "i":  # sums of whole numbers are exact, so that these need not be added up again
             table.actual, table.negative, table.population = positives, negatives, size
         return table
 
@@ -71,9 +71,10 @@ class Points:
 
 
 def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
-    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``.
+    """Count rows at every threshold of every segment.
 
-    A segment without rows that count has the first point only.
+    The last threshold of a segment is minus infinity if it has rows without a score, unless ``scored_only``. A segment
+    without rows of positive weight has only the first point.
     """
     pieces: list[tuple[Array, ...]] = []
     totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
@@ -102,7 +103,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
 
 
 def _one_segment(cases: Cases, scored_only: bool) -> Points:
-    """Every threshold of all rows together."""
+    """Return the points of all rows, where there is one segment and no weight: a faster way."""
     score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy())
     totals = tp[-1:], fp[-1:]
     if scored_only and score[-1] == -np.inf:

@@ -1,4 +1,4 @@
-"""Values of metrics by the judgments of people and by those of a machine, side by side for every ranking."""
+"""Values of metrics by people's judgments and by a machine's (``proxy=``), and prediction-powered means of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ from frame_metrics.stats.proxies import powered, students_t
 
 
 def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
-    """Raise for what is no mean over queries, or would be of two rankings; nothing is read."""
+    """Raise for metrics, averages and conventions that a proxy does not go with; nothing is read.
+
+    Only means over queries are prediction-powered. A convention that looks at judgments, such as ``ties="worst"``,
+    would give a query two different rankings, one by people and one by the machine.
+    """
     said = vars(plan.conventions) | ({"ties": None} if plan.conventions.ties not in ("worst", "best") else {})
     for name in ("ties", "unjudged", "unjudged_queries", "propensity"):
         if said[name] is not None:
@@ -54,7 +58,7 @@ def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> Non
 
 
 def check_means(asked: Asked, plan: Plan, options: EvaluateOptions) -> None:
-    """Raise for what prediction-powered means are not of, and for another table or interval than they have."""
+    """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
     check_proxies(asked, plan, options.averages)
     check_apart(plan.columns.groups, PROXIES)
     if options.layout == "wide":
@@ -69,25 +73,25 @@ def check_means(asked: Asked, plan: Plan, options: EvaluateOptions) -> None:
 class Both:
     """Values of metrics for every ranking, by people and by a machine."""
 
-    measured: Measured  # by the machine
-    proxy: Array  # its values with undefined ones replaced, shape (metrics, rankings)
-    human: Array  # those by people, NaN where they did not judge all that a metric reads, shape (metrics, rankings)
-    undefined: Array  # whether a metric was undefined by people, shape (metrics, rankings)
-    judged: Array  # whether people judged some document of the query, shape (rankings,)
-    fewer: Array  # whether these are some of those that the machine judged, and not all, shape (rankings,)
-    chance: Array | None  # with which each ranking's query was drawn for people; None where all are alike
-    lost: tuple[int, str | None]  # queries that only people judged: how many, and the first
+    measured: Measured  # the values by the machine
+    proxy: Array  # these values with undefined ones replaced, shape (metrics, rankings)
+    human: Array  # values by people, NaN if they did not judge all that a metric reads, shape (metrics, rankings)
+    undefined: Array  # whether a value by people is undefined, shape (metrics, rankings)
+    judged: Array  # whether people judged a document of the query, shape (rankings,)
+    fewer: Array  # whether people judged some, but not all, of the documents that the machine judged, (rankings,)
+    chance: Array | None  # the chance that each ranking's query was drawn for people (sampling=); None: all are equal
+    lost: tuple[int, str | None]  # queries that only people judged: their number, and the first
 
 
 def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
-    """Compute metrics for every ranking by both; ``totals``: see ``read_log``.
+    """Compute metrics for every ranking by both judgments; ``totals``: see ``read_log``.
 
     Raises
     ------
     BadValueError
-        Only people judged some queries, or each was drawn with a chance of 1 and most were not.
+        Only people judged some queries; or all chances are 1, but people judged fewer than half of the rankings.
     NotComputableError
-        A metric is undefined for some, and left out of the mean.
+        A metric is undefined for some rankings, and would be left out of the mean.
     """
     both = side_by_side(source, asked, totals=totals)
     if both.lost[0]:
@@ -115,7 +119,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 
 
 def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
-    """Compute metrics for every ranking by both, and match their rankings."""
+    """Compute metrics for every ranking by both judgments, and match the rankings of both."""
     m, depths = len(asked), list(dict.fromkeys(metric.k for _, metric in asked))
     human = measured_of(source, [*asked, *(("judged", replace(judged, cutoff=k)) for k in depths)], totals=totals)
     with told_of("proxy"):
@@ -152,12 +156,13 @@ def side_by_side(source: Source, asked: Asked, *, totals: bool = False) -> Both:
 
 
 def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> None:
-    """Raise where both sides say another weight of a query, or other queries of one cluster.
+    """Raise if the two judgments differ in the weight of a query, or in which queries are one cluster.
 
     Parameters
     ----------
-    at : the ranking of people for each of the machine's.
-    some : whether both sides evaluate it.
+    human, there : the values by people, and by the machine.
+    at : the ranking of ``human`` that matches each ranking of ``there``.
+    some : whether both evaluate it.
     """
     for role in ("weight", "cluster"):
         ours, theirs = getattr(human, role), getattr(there, role)
@@ -175,12 +180,15 @@ def _check_said(human: Measured, there: Measured, at: Array, some: Array) -> Non
 
 
 def _keys(log: Log) -> pl.DataFrame:
-    """The system, segment and query of every ranking, and whether its segment is known."""
+    """Return the system, segment and query of every ranking, and whether its segment is known."""
     return log.keys_of(log.columns.inside).with_columns(placed=pl.Series(placed_of(log, log.grid.segment)))
 
 
 def _fewer(source: Source, human: Log, there: Log) -> Array:
-    """True for rankings of whose query people judged some documents, and not all that the machine judged."""
+    """Mark the rankings whose query people judged, but not all documents that the machine judged.
+
+    ``human``, ``there``: the logs with people's judgments, and with the machine's.
+    """
     sides = source, source.proxy or source
     ours, theirs = (_judged(side, log) for side, log in zip(sides, (human, there), strict=True))
     said = zip(sides, ("people's judgments", "proxy="), strict=True)
@@ -195,7 +203,10 @@ def _fewer(source: Source, human: Log, there: Log) -> Array:
 
 
 def _judged(source: Source, log: Log) -> pl.DataFrame:
-    """The segment, query and document of every judgment beside a log; of one in pieces they are read without rows."""
+    """Return the segment, query and document of every separate judgment.
+
+    For a log in pieces, which has no judgments here, they are read beside a frame without rows.
+    """
     if isinstance(source, InPieces):
         plan = source.plan.without_frames()
         nothing = pl.DataFrame(schema=source.pieces.types(plan.columns.needed))
@@ -205,17 +216,18 @@ def _judged(source: Source, log: Log) -> pl.DataFrame:
 
 
 def _rests_on_others(metric: Metric, fill: float | None) -> bool:
-    """Return True for a metric that documents move which are judged and not listed, as by R or the ideal.
+    """Return True if judged documents that are not retrieved change a metric, as through R or the ideal ranking.
 
-    It is tried on a query with a relevant result and on one without, beside which there are others or none. Whether a
-    query has a relevant document at all is no matter where it counts as undefined, and ``fill`` as much as a bad one.
+    The metric is computed for two queries, with and without a relevant result, first alone and then beside 999 more
+    relevant documents. An undefined value counts as ``fill``: if a metric without relevant documents is undefined and
+    that becomes 0, its value for a query without a relevant result is 0 both times, and so did not change.
     """
-    of_scores = metric.input is Scores and "probability" not in metric.reads  # which others do not have
+    of_scores = metric.input is Scores and "probability" not in metric.reads  # documents not retrieved have no score
     if "ideal" in metric.reads or not ("n_relevant" in metric.reads or of_scores):
         return "ideal" in metric.reads
     lengths, query, grade = np.array([2, 2]), np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 0.0])
     score, size, extra = np.array([0.9, 0.1, 0.9, 0.1]), np.full(2, 1e4), dict.fromkeys(metric.columns, np.ones(4))
-    others = np.repeat([0, 1], 999)  # so many that low levels of recall are not reached either
+    others = np.repeat([0, 1], 999)  # so many that even low levels of recall are not reached
     pools = (Pool(np.append(query, more), np.append(grade, np.ones(len(more)))) for more in (others[:0], others))
     runs = (Ranking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
     found = [metric.compute(run) for run in runs]
@@ -224,14 +236,14 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
 
 
 def members_of(measured: Measured, segments: Segments) -> list[Array]:
-    """Return the rankings of each segment that are evaluated."""
+    """Return the evaluated rankings of each segment, as their numbers."""
     group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
     order = np.argsort(group, kind="stable")
     return np.split(order, np.searchsorted(group[order], np.arange(len(segments))))[1:]
 
 
 def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:
-    """Return one row per group and metric, with the prediction-powered mean."""
+    """Return the answer of ``evaluate`` with a proxy: a row for each group, metric and average."""
     both = both_of(source, asked, totals=options.margins)
     measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
     names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
@@ -249,7 +261,10 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
 
 
 def _row(both: Both, metric: int, average: str, at: Array, options: EvaluateOptions) -> Sequence[float]:
-    """The value, n, n_undefined, n_proxy, lambda, the machine's mean, and the ends if any, of some rankings."""
+    """Return value, n, n_undefined, n_proxy, lambda, proxy_value and, with ``ci``, the interval, of some rankings.
+
+    ``metric``: its position; ``at``: the numbers of the rankings.
+    """
     measured = both.measured
     weight = measured.weight if average == "weighted" else None
     of_queries = (None if one is None else one[at] for one in (weight, both.chance, measured.cluster))

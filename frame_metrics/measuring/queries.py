@@ -1,4 +1,4 @@
-"""Values of metrics for every ranking of a log, and the checks before them."""
+"""Compute metrics for every ranking of a log, after checks that its grades suffice."""
 
 from __future__ import annotations
 
@@ -30,29 +30,30 @@ class Measured:
     log: Log
     asked: Asked
     values: Array  # shape (metrics, rankings)
-    counts: dict[int, Array]  # of each metric that is to be pooled, the counts of its table, shape (counts, rankings)
-    rows: dict[int, Array]  # of each metric that is to be weighed by rows, how many there are, shape (rankings,)
-    evaluated: Array  # which rankings have a judged document, shape (rankings,)
-    weight: Array | None  # of each ranking's query; None where not named
-    cluster: Array | None  # of each ranking's query; None where not named
-    # Of each metric the rankings without a number from elsewhere, (metrics, rankings); None where all are measured.
-    absent: Array | None = None
-    # Of each metric whose results are weighted, the sums of their weights and of the squares, shape (2, rankings).
-    weights: dict[int, Array] = field(default_factory=dict)
-    shown: Results | None = None  # the results of all lists, where some metric is of them together
-    unpaired: Array | None = None  # queries of each segment that one of two frames has alone; None where one is read
-    # Where rankings were added up, and each stands for many: what ``tallies`` returns, and how many are evaluated.
+    # By the position of a metric in ``asked``:
+    counts: dict[int, Array]  # with average="micro": the counts that are summed, shape (counts, rankings)
+    rows: dict[int, Array]  # with average="rows": the number of rows of each ranking, shape (rankings,)
+    evaluated: Array  # whether a ranking's query is judged, so that it counts, shape (rankings,)
+    weight: Array | None  # of each ranking's query; None if not named
+    cluster: Array | None  # number of the cluster of each ranking's query; None if not named
+    absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
+    # With propensity=: the sums of the weights of its results and of their squares, shape (2, rankings).
+    weights: dict[int, Array] = field(default_factory=dict)  # by the position of a metric, as ``counts`` and ``rows``
+    shown: Results | None = None  # the results of all lists, for metrics of sets of lists; None without such metrics
+    unpaired: Array | None = None  # where two frames are compared: unmatched queries of each segment, (segments,)
+    # Where a row stands for the summed rankings of a piece: what ``tallies`` returns, and the number of evaluated
+    # rankings that each evaluated row stands for.
     sums: tuple[list[int], list[Tally]] | None = None
     many: Array | None = None
 
     @property
     def results(self) -> Results:
-        """The results of all lists; none where no metric is of them together."""
+        """The results of all lists; empty if no metric reads them."""
         return together([]) if self.shown is None else self.shown
 
 
 def of_probabilities(asked: Asked) -> str | None:
-    """Return the name of the first metric that reads scores as probabilities; None where none does."""
+    """Return the name of the first metric that reads scores as probabilities; None if none does."""
     return next((name for name, metric in asked if "probability" in metric.reads), None)
 
 
@@ -63,7 +64,10 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
 
 
 def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
-    """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
+    """Raise for a metric that the grades of a log do not determine.
+
+    ``some``: whether the log has only some of the grades, so that counts in errors say "at least".
+    """
     grade = log.judgment_name
     lost = _out_of_reach(asked, log)
     shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
@@ -85,29 +89,32 @@ def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
 
 
 def _check_groups(asked: Asked, log: Log) -> None:
-    """Raise for a metric of a group to which no document belongs."""
+    """Raise for a metric of a group (``group=``) without documents."""
     for name, metric in asked:
         if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
             raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
 
 
 def _takes_level(metric: Metric) -> bool:
-    """Return True for a metric of what is relevant, whose own options do not say from which grade on."""
+    """Return True for a metric that reads relevance and has no ``rel`` option of its own set."""
     return "relevant" in metric.reads and "rel" not in metric.params
 
 
 def _top_grade(log: Log) -> str:
-    """The largest grade as errors show it."""
+    """Return the largest grade as errors show it."""
     return log.conventions.in_words(log.top_grade)
 
 
 def lacks_scale(metric: Metric) -> bool:
-    """Return True for a metric that needs the highest grade, and is not told it."""
+    """Return True for a metric that needs ``max_grade=`` and does not have it."""
     return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
 def check_ideal(asked: Asked, log: Log) -> None:
-    """Raise for a metric that needs grades of documents that are only counted, and need not all have the grade 1."""
+    """Raise for a metric of the ideal ranking if ``n_relevant=`` only counts relevant documents.
+
+    No error if their grades are known to be 1: no grade of the log is another positive one, and ``rel`` is at most 1.
+    """
     for name, metric in asked:
         counted = log.columns.n_relevant and "ideal" in metric.reads
         if counted and (log.graded or not 0 < log.conventions.rel <= 1):
@@ -118,14 +125,14 @@ def check_ideal(asked: Asked, log: Log) -> None:
 
 
 def _out_of_reach(asked: Asked, log: Log) -> set[float]:
-    """The values of rel, of the metrics of what is relevant, that no grade reaches though some is positive."""
+    """Return the values of ``rel`` of metrics that no grade reaches, although some grade is positive."""
     table = log.judgments
     rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
     return {rel for rel in rels if judging(table) == ["grade"] and out_of_reach(table["grade"], rel)}
 
 
 def check_known(run: Ranking, rel: float, log: Log) -> None:
-    """Raise for a ranking that lists more relevant documents than its query is said to have."""
+    """Raise for a ranking that lists more relevant documents than ``n_relevant=`` counts."""
     counted = run.known_relevant is not None and rel == log.conventions.rel
     if counted and (run.listed_relevant > run.n_relevant).any():
         column = log.columns.n_relevant
@@ -133,12 +140,13 @@ def check_known(run: Ranking, rel: float, log: Log) -> None:
 
 
 def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
-    """Compute metrics for every ranking, once the grades are known to determine them."""
+    """Check that the grades determine the metrics, and compute them for every ranking of a log."""
     check_grades(asked, log)
     found = each_ranking(log, asked, averages)
     if found.shown is None:
         return found
-    # Most rows are numbered faster as they stand, but floats, which weights make of counts, are added up in one order.
+    # If the lists show most rows, numbering the documents of all rows is faster. But weighted counts are sums of
+    # floats: they are added in the order of the lists, so that the order of the rows does not change the last digit.
     apart = found.weight is not None or 2 * len(found.shown.doc) < len(log.table)
     more = any(metric.k or "often" in metric.reads for _, metric in asked if metric.input is Lists)
     counted = len(found.shown.doc) == len(log.table) < 2**32 and not (more or apart or log.columns.groups)
@@ -147,7 +155,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
 
 
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
-    """Compute metrics for every ranking, block by block, also of a piece of a log."""
+    """Compute metrics for every ranking of a log or of a piece of one, block by block."""
     grid, columns = log.grid, log.columns
     evaluated = np.zeros(len(grid.pair), bool)
     deep = depth_of(asked)
@@ -155,7 +163,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     by_variant = _by_variant(log, asked)
     reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
     if "tn" in reads:
-        log.of_queries("collection_size")  # which raises where it is not known
+        log.of_queries("collection_size")  # raises if it is unknown for a query
     scored = "score" in reads or Scores in [metric.input for _, metric in asked]
     if name := of_probabilities(asked):
         check_probability(name, log.table["score"], str(columns.score))
@@ -169,7 +177,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         whole = block.ranking(scored=scored)
         if deep is not None and ordered:
             listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
-        evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
+        evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out counts here too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
@@ -187,7 +195,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
 
 
 def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
-    """Return room for the values of metrics, and for what their averages need beside."""
+    """Allocate the arrays for values of metrics, and for what their averages need beside the values."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
     rows = {i: np.empty(n) for i, _, how in of if "rows" in how}
@@ -197,17 +205,17 @@ def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> M
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
-    """Return the metrics of each kind of ranking: the least relevant grade, and whether unjudged rows are left out."""
+    """Group metrics by the variant of rankings that they read: the value of ``rel``, and whether it is condensed."""
     of: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
-        if metric.input is Lists:  # which no ranking has by itself
+        if metric.input is Lists:  # they have no value for a single ranking
             continue
         of.setdefault(log.conventions.variant(metric), []).append(i)
     return of
 
 
 def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Block) -> None:
-    """Fill in some metrics of a block's rankings; blocks are filled in side by side."""
+    """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``."""
     at, run, expected = block.at, whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:
         metric = measured.asked[i][1]
@@ -222,13 +230,16 @@ def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Bloc
 
 
 def _orders(metric: Metric, log: Log) -> bool:
-    """Return True where a metric is defined for equal scores as they are ordered, also where results are weighted."""
+    """Return True if the metric is known to be right under the tie rule, see ``Metric.orders``.
+
+    With weighted results (propensity=) it is so for ``ties="doc"`` and "order" only.
+    """
     weighed = log.conventions.propensity is not None and log.conventions.ties in ("worst", "best", "expected")
     return metric.orders(log.conventions.ties) and not weighed
 
 
 def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
-    """Raise for a metric that equal scores leave undetermined, where rows that have them differ in what it reads."""
+    """Raise for a metric that the tie rule does not settle, if tied rows differ in something that it reads."""
     ties, rows = log.conventions.ties, block.rows
     weighed = log.conventions.propensity is not None
     if _orders(metric, log) or not (rows.tied or (rows.apart and (metric.columns or weighed or metric.of_subtopics))):
@@ -245,24 +256,24 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
 
 
 def filled(measured: Measured, i: int) -> Array:
-    """Return a metric's values with the undefined ones replaced, NaN where they stay null or nothing is judged."""
+    """Return a metric's values with undefined ones replaced; NaN where they stay null, or nothing is judged."""
     name, metric = measured.asked[i]
     there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent[i]
     return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
 
 
 def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
-    """Return sums over the evaluated queries, one for each average of each metric, and the metric that each is of.
+    """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
 
-    With two metrics and the averages macro and median that is [0, 0, 1, 1] and four sums. An average that a metric has
-    under two names is there once.
+    For two metrics and the averages macro and median these are four tallies, and the metrics [0, 0, 1, 1]. Two names
+    of one average give one tally.
     """
     if measured.sums is not None:
         return measured.sums
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []
-    # Which queries have a value, and which are undefined, where all have one: arrays that many sums share.
+    # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
     shared = defined, ~defined
     for i, (_, metric) in enumerate(measured.asked):
@@ -290,9 +301,16 @@ def answered(measured: Measured) -> Array:
 
 
 def effective_sizes(measured: Measured, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:
-    """Return the effective sample size of each average in each group, NaN without a weight, shape (averages, groups).
+    """Return the effective sample size of each average in each group, shape (averages, groups); NaN if no weight.
 
-    It is the square of the sum of the weights over the sum of their squares (Kish).
+    It is (sum of weights)² / (sum of squared weights), after Kish; the weights are those of the results (propensity=),
+    times the query's weight in a weighted mean.
+
+    Parameters
+    ----------
+    of, sums : as ``tallies`` returns them.
+    group : the group of each evaluated ranking; None for one group.
+    n : number of groups.
     """
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     columns = []

@@ -1,4 +1,4 @@
-"""Tidy rows of values: groups and margins, long and wide, in a fixed order."""
+"""Arrange values as tidy rows: by group, with totals, long or wide, in a fixed order."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from frame_metrics.plan.checks import Interval, Layout, check_averages
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.averages import Averages, Tally, averages_within, intervals
 
-# What per_query() returns beside the keys.
+# The columns of per_query() beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
-UNPAIRED = {"n_unpaired": pl.Int64}  # of rankings that are compared with those of another frame
+UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
-# What columns of numbers are called in a wide result, behind the name of the metric.
+# Suffixes of the columns of a metric in a wide result.
 WIDE = {"value": "", "n": "_n", "n_effective": "_n_effective", "ci_low": "_low", "ci_high": "_high"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalOptions:
-    """Options of intervals, of each verb that gives some."""
+    """Options of intervals, for all verbs that have them."""
 
-    always: ClassVar[bool] = False  # whether there are intervals even where nobody asks
+    always: ClassVar[bool] = False  # whether the verb has intervals even without ci=
     ci: float | None = None
     resamples: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raise for what none of them can be; nothing is read."""
+        """Raise for values that the options cannot have; nothing is read."""
         if self.ci is not None or self.always:
             check_ci(self.ci)
         check_whole("resamples", self.resamples, 1)
@@ -48,7 +48,7 @@ class IntervalOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(IntervalOptions):
-    """Options of averages; the verb evaluate has the parameters."""
+    """Options of ``evaluate``, which documents them."""
 
     average: str | Sequence[str] | None = None
     margins: bool = False
@@ -56,7 +56,7 @@ class EvaluateOptions(IntervalOptions):
     method: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise for what none of them can be; nothing is read."""
+        """Raise for values that the options cannot have; nothing is read."""
         check_averages(self.average)
         check_choice("layout", self.layout, get_args(Layout))
         check_bool("margins", self.margins)
@@ -68,22 +68,22 @@ class EvaluateOptions(IntervalOptions):
 
     @property
     def several(self) -> bool:
-        """True for a list of averages, which may have one."""
+        """True if averages were given as a list, even a list of one."""
         return isinstance(self.average, list | tuple)
 
     @property
     def averages(self) -> Averages:
-        """The averages that are asked for; None for the default of each metric."""
+        """The averages as a list; None in it stands for each metric's default."""
         return list(self.average) if isinstance(self.average, list | tuple) else [self.average]  # type: ignore[list-item]
 
 
 @dataclass(frozen=True)
 class Wide:
-    """Facts of all metrics of a row, known before anything is read."""
+    """The columns of a wide result, known before anything is read."""
 
-    average: bool  # whether it is the same for all, and said
-    weighted: bool  # whether effective sample sizes stand beside them
-    counted: Sequence[bool]  # whether each metric may leave queries out, so that how many it rests on stands beside it
+    average: bool  # whether there is a column "average": only if it is the same for all metrics
+    weighted: bool  # whether each metric has a column of its effective sample size
+    counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
@@ -105,14 +105,15 @@ class Averaged:
     """The values of metrics in groups."""
 
     asked: Asked
-    of: list[int]  # which metric each value is of, by its place among those asked for
-    averages: list[str | None]  # of each value; None for one of all lists together
-    tables: list[dict[str, Array]]  # of segments, then each total: columns of numbers, shape (values, groups) each
-    evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
+    of: list[int]  # the position in ``asked`` of each value's metric
+    averages: list[str | None]  # the average of each value; None for a metric of sets of lists
+    # For the segments and for each total: the columns of numbers by name, shape (values, groups) each.
+    tables: list[dict[str, Array]]
+    evaluated: list[Array]  # for the same: the number of evaluated queries or rows, shape (groups,)
 
 
 def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
-    """Return one row per group and metric, or one per group with a column per metric."""
+    """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group."""
     options = options or EvaluateOptions()
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
@@ -138,7 +139,10 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
 
 
 def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
-    """The order in which metrics were asked for, of averages and then those of all lists together; and the latter."""
+    """Return the order that sorts averages, then metrics of sets of lists, as they were asked for; and the latter.
+
+    ``of``: the metric of each average.
+    """
     lists = [i for i, (_, metric) in enumerate(measured.asked) if metric.input is Lists]
     return np.argsort([*of, *lists], kind="stable"), lists
 
@@ -146,7 +150,7 @@ def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
 def _within(
     measured: Measured, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None
 ) -> dict[str, Array]:
-    """The values of metrics in some groups, how many queries they rest on, how many are undefined, and the like.
+    """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
     Parameters
     ----------
@@ -168,7 +172,7 @@ def _within(
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
-    """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric."""
+    """Return averages as an answer: a row for each group, metric and average; with ``wide`` a row for each group."""
     table = {name: groups.laid([one[name] for one in each.tables]) for name in each.tables[0]}
     m, count = table["value"].shape
     total = {"total_over": groups.total_over()} if options.margins else {}
@@ -192,9 +196,14 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
 def _side_by_side(
     each: Averaged, table: dict[str, Array], lines: Sequence[str | None], *, several: bool
 ) -> dict[str, pl.Series]:
-    """The columns of each metric, null in the lines of averages that it has not; ``several``: a line for each average.
+    """Return the columns of a wide result, each metric with its own.
 
-    ``table`` has value, n ... by name, shape (values, groups) each.
+    Parameters
+    ----------
+    each : the values.
+    table : "value", "n" ... by name, shape (values, groups) each.
+    lines : the averages, each of which is a row of a group; a metric without that average is null there.
+    several : whether a list of averages was asked for; otherwise all metrics stand in one row.
     """
     at = [lines.index(average) if several else 0 for average in each.averages]
     count = table["value"].shape[1]
@@ -208,7 +217,10 @@ def _side_by_side(
 
 
 def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict[str, pl.Series]:
-    """Return the columns metric and k, and more of text, of the metric that each row is about; None: one row each."""
+    """Return the columns "metric" and "k", and ``more`` columns of text.
+
+    ``at``: the number of each row's metric; None: a row for each metric.
+    """
     held: dict[str, Any] = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]} | more
     columns = {name: _column(name, *values) for name, values in held.items()}
     return columns if at is None else {name: values[at] for name, values in columns.items()}
@@ -216,22 +228,22 @@ def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict
 
 @lru_cache(maxsize=64)
 def _column(name: str, *values: Any) -> pl.Series:
-    """Names or cutoffs as a column, which is the same whenever they are asked for."""
+    """Return names or cutoffs as a column; cached, because calls in a loop ask for the same."""
     return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
 def number(values: Array, name: str = "") -> pl.Series:
-    """Return numbers, NaN as null."""
+    """Return numbers as a column, NaN as null."""
     return pl.Series(name, np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
 
 
 def whole(values: Array, name: str = "") -> pl.Series:
-    """Return counts."""
+    """Return counts as a column of integers."""
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
 def each_query(measured: Measured, layout: str = "long") -> Answer:
-    """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
+    """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking."""
     log, grid = measured.log, measured.log.grid
     at = np.flatnonzero(measured.evaluated)
     if log.columns.groups:
@@ -252,9 +264,9 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
 def schema(
     asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None, *, paired: bool = False
 ) -> dict[str, Any]:
-    """Return the columns of averages beside the keys, and their types, known before anything is read.
+    """Return the columns of averages beside the keys, and their types, before anything is read.
 
-    ``paired``: whether queries of two frames are paired, so that those of one alone are counted.
+    ``paired``: whether two frames are compared, so that there is a column of unpaired queries.
     """
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:

@@ -1,4 +1,4 @@
-"""Measures of pooled rows: of two classes, of each of several, and averaged over them."""
+"""Compute metrics of pooled rows: of two classes, of each of several classes, and averages over classes."""
 
 from __future__ import annotations
 
@@ -24,33 +24,35 @@ from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import area_variance
 
-Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and an average that it has
+Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
-CLOSE = 1e-6  # probabilities may be rounded so far
+CLOSE = 1e-6  # how far the probabilities of a row may be from 1 in sum, because they are rounded
 BOOTSTRAP = "say method='bootstrap'"
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Tables and scores that the metrics of some segments are computed from."""
+    """The tables and scores of some segments, from which metrics are computed."""
 
     cases: Cases
     segments: Segments
-    table: Classes | None  # true and predicted classes; None where nothing is predicted
-    by_class: ClassScores | None  # the scores of several classes; None where there are none
-    of_scores: dict[Metric | None, Array] = field(default_factory=dict)  # of two classes; None: how their area varies
-    of_class: dict[int, Confusion] = field(default_factory=dict)  # each class against the rest, known already
+    table: Classes | None  # true and predicted classes; None without predictions
+    by_class: ClassScores | None  # the scores of several classes; None without such scores
+    # Values of metrics of the scores of two classes that are already computed, shape (segments,) each; the key None has
+    # the variance of the area under the ROC curve.
+    of_scores: dict[Metric | None, Array] = field(default_factory=dict)
+    of_class: dict[int, Confusion] = field(default_factory=dict)  # 2x2 tables of a class against the rest, as computed
 
     @property
     def tables(self) -> Classes:
-        """The tables; raise where nothing is predicted."""
+        """The tables of true and predicted classes; raise without predictions."""
         if self.table is None:
             raise ColumnError("predictions are needed; name predicted=, or say threshold=")
         return self.table
 
     @property
     def class_scores(self) -> ClassScores:
-        """The scores of several classes; raise where there are none."""
+        """The scores of several classes; raise without such scores."""
         if self.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return self.by_class
@@ -58,19 +60,22 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A metric's values."""
+    """The values of a metric in segments."""
 
-    value: Array  # NaN where null, shape (segments,)
-    undefined: Array  # how often the metric was undefined, shape (segments,)
+    value: Array  # NaN for null, shape (segments,)
+    undefined: Array  # how often the metric was undefined (over classes: for how many of them), shape (segments,)
 
 
 def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
-    """Return the average that a metric of pooled rows has: over classes, unless it is of the whole table.
+    """Return the average over classes of a metric of pooled rows.
+
+    "pooled" for a metric of the whole table, and for two classes; "sum" for a count.
 
     Parameters
     ----------
-    average : the one that is asked for; None for the mean over classes.
-    binary : whether there are two classes, one of which is the relevant one.
+    metric : the metric.
+    average : the one that is asked for; None for the metric's default.
+    binary : whether there are two classes, one of which is relevant.
     """
     if metric.summed and average in (None, "micro", "sum"):
         return "sum"
@@ -78,7 +83,7 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
 
 
 def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
-    """Return each metric with each average that it has, and its place among those asked for."""
+    """Return a triple for each metric and each of its averages, and the position of its metric in ``asked``."""
     of, wanted = [], []
     for i, (name, metric) in enumerate(asked):
         for average in dict.fromkeys(average_of(metric, given, binary=binary) for given in averages):
@@ -88,7 +93,7 @@ def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list
 
 
 def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
-    """Return True where all metrics have the same average, however many classes the data turn out to have."""
+    """Return True if all metrics have the same average, whether the data turn out to have two classes or several."""
     columns, conventions = plan.columns, plan.conventions
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
@@ -99,7 +104,7 @@ def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
 
 
 def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
-    """Raise for a metric or an average that rows without a query do not have; nothing is read."""
+    """Raise for metrics and averages that need queries, where there are none; nothing is read."""
     for average in averages:
         if average not in (None, *get_args(OverClasses)):
             raise NotComputableError(f"average={average!r} is over queries; name query=")
@@ -114,7 +119,7 @@ def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
 
 
 def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
-    """Raise where DeLong's interval is asked for, and there is none; nothing is read."""
+    """Raise if ``method="delong"`` is asked for and does not apply; nothing is read."""
     if method != "delong":
         return
     for name, metric in asked:
@@ -131,7 +136,10 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
 def check_cases(
     asked: Asked, cases: Cases, averages: Averages = (None,), options: EvaluateOptions | None = None
 ) -> None:
-    """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
+    """Raise for metrics and averages that do not go with the number of classes.
+
+    ``averages``: those asked for; empty if metrics are of each class against the rest.
+    """
     if cases.binary:
         if named := [average for average in averages if average is not None]:
             both = ", or classes= to average both" if cases.columns.predicted else ""
@@ -152,7 +160,7 @@ def check_cases(
 
 
 def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
-    """Raise for a metric that several classes do not have."""
+    """Raise if a metric does not go with several classes; the parameters are those of ``check_cases``."""
     form = metric.of_classes
     of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
     if of_scores and not cases.columns.class_scores:
@@ -172,7 +180,7 @@ def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Average
 
 
 def _without_order(name: str, cases: Cases) -> NotComputableError:
-    """The error for mistakes weighed by the order of classes that are text, and so in alphabetical order."""
+    """Return the error for a metric that weighs mistakes by the order of classes, if these are unordered text."""
     known = cases.classes.to_list()
     return NotComputableError(
         f"{name} weighs a mistake by how far apart two classes are, and texts of {cases.columns.label} have no order; "
@@ -182,7 +190,10 @@ def _without_order(name: str, cases: Cases) -> NotComputableError:
 
 
 def check_scores(name: str, cases: Cases) -> None:
-    """Raise for scores that are not probabilities; documents of queries are no rows of the frame, and not named so."""
+    """Raise for scores that are not probabilities.
+
+    If the cases are documents of queries, the error counts documents and shows no rows: they are not rows of the frame.
+    """
     try:
         check_probability(name, cases.rows["score"], str(cases.columns.score))
     except BadRowsError as error:
@@ -193,7 +204,7 @@ def check_scores(name: str, cases: Cases) -> None:
 
 
 def _check_probabilities(name: str, cases: Cases) -> None:
-    """Raise where the scores of the classes are not their probabilities."""
+    """Raise if the scores of several classes are not probabilities that add up to 1."""
     columns = dict(cases.columns.class_scores)
     for i, value in enumerate(cases.classes.to_list()):
         check_probability(name, cases.rows[f"score:{i}"], columns[value])
@@ -202,7 +213,7 @@ def _check_probabilities(name: str, cases: Cases) -> None:
 
 
 def inputs_of(cases: Cases, segments: Segments) -> Inputs:
-    """Count and sort the rows of some segments."""
+    """Prepare the inputs of metrics for some segments."""
     table = tables(cases, segments) if "predicted" in cases.rows.columns else None
     if not cases.columns.class_scores:
         return Inputs(cases, segments, table, None)
@@ -213,7 +224,7 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
 
 
 def two_by_two(inputs: Inputs, c: int) -> Confusion:
-    """Return the table of one class against the rest, in the collection if its size is given."""
+    """Return the 2x2 table of class ``c`` against the rest, in the whole collection if ``collection_size=`` is given."""
     if c not in inputs.of_class:
         rest, documents = inputs.tables.rest(c), inputs.cases.conventions.documents
         if documents is not None:
@@ -224,7 +235,7 @@ def two_by_two(inputs: Inputs, c: int) -> Confusion:
 
 
 def each_class(inputs: Inputs, metric: Metric) -> Array:
-    """Return a metric of each class against the rest, NaN where undefined, shape (K, segments)."""
+    """Return the value of a metric for each class against the rest, NaN where undefined, shape (K, segments)."""
     k = inputs.cases.k
     if not k:
         return np.zeros((0, len(inputs.segments)))
@@ -234,7 +245,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
 
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
-    """Return a metric of every segment."""
+    """Return the value of a metric in every segment, averaged over classes if it is a metric of two classes."""
     there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
     if form is None:
         return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
@@ -244,7 +255,7 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
-    """A metric of the whole table, or of the scores."""
+    """Return the value of a metric in every segment, computed from the whole table or from the scores."""
     if metric.input is Classes:
         return metric.compute(inputs.tables)
     if metric.input is Confusion:
@@ -257,9 +268,9 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
 
 
 def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
-    """Compute metrics of the scores of two classes, and if asked for how the area under the curve varies, in one pass.
+    """Compute metrics of the scores of two classes in one pass, and keep the values in ``inputs.of_scores``.
 
-    They are kept in ``inputs.of_scores``.
+    ``vary``: whether to compute the variance of the area under the ROC curve too.
     """
     kernels: dict[Metric | None, Callable[[Scores], Array]] = {
         metric: metric.compute for metric in wanted if metric.input is Scores
@@ -277,7 +288,7 @@ def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False)
 
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
-    """The average over classes of a metric of each against the rest."""
+    """Return the average over classes of a metric of each class against the rest."""
     source = inputs.by_class if metric.input is Scores and inputs.by_class is not None else inputs.tables
     seen, raw = source.seen.T, each_class(inputs, metric)
     values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
@@ -299,7 +310,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
-    """A metric of the summed tables of the classes that are seen."""
+    """Return the micro average: the metric of the 2x2 tables summed over the classes that are seen in a segment."""
     table = inputs.tables
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
@@ -309,7 +320,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 
 def input_of(cases: Cases, metric: Metric) -> type:
-    """Return the input that is drawn for a metric: the table of all classes, or the scores of two, or of several."""
+    """Return the class of the input to resample for a metric: ``Classes``, ``Scores`` or ``ClassScores``."""
     form = metric if cases.binary else metric.of_classes or metric
     if form.input in (Scores, ClassScores):
         return Scores if cases.binary else ClassScores

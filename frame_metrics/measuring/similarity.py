@@ -1,4 +1,4 @@
-"""Measures of two rankings: those of a system and of a baseline, query by query."""
+"""Compare two rankings of each query, one of a system and one of a baseline, without judgments."""
 
 from __future__ import annotations
 
@@ -25,21 +25,24 @@ from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import absent
 
 LISTED = Needs(query=True, order=True, bare=True)
-OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # what is said of judgments, which are not read
-OF_LISTS = ("query", "doc", "score", "rank", "by")  # the roles of a frame of rankings that stands beside
+OF_JUDGMENTS = ("label", "grade", "scale", "relevant", "n_relevant")  # roles of judgments, which are set aside
+OF_LISTS = ("query", "doc", "score", "rank", "by")  # roles that a baseline in another frame shares with the frame
 
 
 def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> tuple[Measured, list[Any]]:
-    """Compare each ranking with those of baselines; values are those of the first baseline, then of the next.
+    """Compare each ranking with the baseline's ranking of the same query.
 
     Parameters
     ----------
-    baseline : a system, or several; None for all that there are.
-    there : the rankings of another frame that are the baseline instead; None where there are none.
+    source : the rankings.
+    asked : the measures.
+    baseline : a system, or a list of systems; None for all systems.
+    there : rankings of another frame as the baseline instead; None if there are none.
 
     Returns
     -------
-    The values, and the names of the baselines; none where they are of another frame.
+    The values (the measures by the first baseline, then by the next ...), and the names of the baselines: none if the
+    baseline is another frame.
     """
     if not isinstance(source, InPieces):
         log = source.log()
@@ -60,7 +63,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
 
 @dataclass(frozen=True, eq=False)
 class Comparing(Measuring):
-    """Measures of two rankings for each ranking of a piece and each baseline."""
+    """The comparison of each ranking of a piece with each baseline."""
 
     bases: Sequence[Any]
 
@@ -69,7 +72,10 @@ class Comparing(Measuring):
 
 
 def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | None) -> Measured:
-    """Compare the rankings of a log."""
+    """Compare the rankings of a log with baselines, the systems ``names``, or with the rankings of ``there``.
+
+    Without ``names``, each pair of systems is compared once.
+    """
     grid, here, compared, unpaired = log.grid, log.systems, np.ones(len(log.grid.pair), bool), None
     if there is not None:
         match = matched(log, there)
@@ -80,7 +86,7 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
             raise strangers(*docs, "document")
     else:
         lists, partners = lists_of([log], [log.table["doc"]]), []
-        turn = None if names is not None else np.argsort(in_order(log)[0])  # the place of each system, by its name
+        turn = None if names is not None else np.argsort(in_order(log)[0])  # the position of each system by its name
         for base in range(len(here)) if names is None else (number_if_any(name, here) for name in names):
             some = grid.system != base if base is None or turn is None else turn[grid.system] > turn[base]
             of_pair, mine = np.full(grid.n_pairs, -1), np.flatnonzero(grid.system == base)
@@ -93,7 +99,16 @@ def _of_log(log: Log, asked: Asked, names: Sequence[Any] | None, there: Log | No
 
 
 def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, ties: str) -> Array:
-    """The measures of some rankings, each with the one whose number is given, shape (measures, rankings)."""
+    """Compute measures of two rankings, shape (measures, rankings).
+
+    Parameters
+    ----------
+    lists : the documents of all rankings.
+    asked : the measures.
+    some : marks of the rankings to compare; the others have NaN.
+    partner : the number of the ranking that each is compared with.
+    ties : the tie rule.
+    """
     values, wanted = np.full((len(asked), len(partner)), np.nan), np.flatnonzero(some)
     measures = [metric.of_two or metric for _, metric in asked]
     for name, metric in asked if lists.first is not None else ():
@@ -114,7 +129,7 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
 
 
 def plan_beside(baseline: Any, plan: Plan) -> Plan:
-    """Return the plan of a frame of rankings: its columns are called as those of the frame, or as its roles say."""
+    """Return the plan of a baseline in another frame: it has its own roles, or else columns named as in the frame."""
     own = plan.columns
     with told_of("baseline"):
         if not isinstance(baseline, Plan):
@@ -137,7 +152,7 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
 
 
 def listed_plan(irm: Plan) -> Plan:
-    """Return the plan that reads rankings; raise for what leaves their documents, or their order, unknown."""
+    """Return the plan that reads rankings without judgments; raise without documents, or for ties by judgments."""
     roles: Any = {**irm.roles, **dict.fromkeys(OF_JUDGMENTS)}
     plan = Plan(irm.frame, roles, None).asking(LISTED)
     if plan.columns.doc is None:
@@ -151,7 +166,7 @@ def listed_plan(irm: Plan) -> Plan:
 
 
 def read_lists(plan: Plan) -> Log:
-    """Read the rankings of a frame that is the baseline, which has one system."""
+    """Read the rankings of a baseline in another frame, which must be of one system."""
     with told_of("baseline"):
         log = read_whole(plan).log()
         check_one_system(log, plan)
@@ -159,7 +174,10 @@ def read_lists(plan: Plan) -> Log:
 
 
 def of_pair(measured: Measured, asked: Asked, system: int, base: int) -> Measured:
-    """Return the values of one system with one of the baselines, by their numbers."""
+    """Return the values of one system compared with one baseline.
+
+    ``system``: the number of the system; ``base``: the position of the baseline among those that ``similar`` returned.
+    """
     grid, values = measured.log.grid, measured.values[base * len(asked) : (base + 1) * len(asked)]
     at = np.flatnonzero(grid.system == system)
     named = {name: getattr(grid, name)[at] for name in ("segment", "query", "pair")}

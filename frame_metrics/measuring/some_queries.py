@@ -1,4 +1,4 @@
-"""Some queries of a frame that is worked on in pieces: their rows are taken out of all of them, and read as a frame."""
+"""Read some queries of a frame in pieces: collect their rows from all pieces, and read them at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ from frame_metrics.plan.source import InPieces
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import grade_column, same_as
 
-MINE = "\0mine"
+MINE = "\0mine"  # marks rows of the queries; false in rows with a grade only, null in rows with a system only
 
 
 def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) -> pl.Series:
-    """Mark the rows that are of one query: a value for each column, and what the caller calls these."""
+    """Mark the rows of one query.
+
+    Parameters
+    ----------
+    rows : the query columns.
+    values : the value of each column.
+    columns : the caller's names of the columns, for errors.
+    """
     mine = pl.Series([True]).new_from_index(0, len(rows))
     for own, value, column in zip(rows, values, columns, strict=True):
         mine &= same_as(own, value, column).fill_null(False)
@@ -30,13 +37,16 @@ def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) 
 
 
 def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of some queries that a piece has, marked as ``MINE``, and what is to be known of all its rows.
+    """Return the rows of some queries in a piece, and some facts about the whole piece as further rows.
 
-    Behind them stand rows with a grade only, the ends of all grades, whose mark is false, and rows with a system only.
+    These are rows with nothing but a grade (see ``_ends``), and rows with nothing but a system: all systems of the
+    piece. The column ``MINE`` tells which rows are which.
 
     Parameters
     ----------
-    queries : a value of each column.
+    columns : the roles of the columns.
+    queries : the queries, each as a value for each query column.
+    piece : the piece.
     """
     query = columns.query
     keys = piece.select(ORDER if name in columns.made else name for name in query)
@@ -50,7 +60,10 @@ def _taken(columns: Columns, queries: Sequence[tuple[Any, ...]], piece: pl.DataF
 
 
 def _ends(values: pl.Series) -> pl.Series:
-    """The least number above 0 and the greatest of all, or all values that are no numbers; of lists those within."""
+    """Return the grades of a piece that checks need: the least positive one and the greatest; of words all.
+
+    Grades in lists are returned in lists again.
+    """
     lists = isinstance(values.dtype, pl.List | pl.Array)
     each = values.explode() if lists else values
     if each.dtype.is_numeric():
@@ -64,12 +77,13 @@ def _ends(values: pl.Series) -> pl.Series:
 
 
 def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
-    """Return what work gives of the rows of some queries, beside all judgments.
+    """Run work on the rows of some queries, with all judgments.
 
     Parameters
     ----------
-    work : has the field ``grades``, for those of the whole frame.
-    queries : a value of each column.
+    work : the work, which has a field ``grades`` for the grades of the whole frame, see ``_ends``.
+    source : the frame in pieces.
+    queries : the queries, each as a value for each query column.
     """
     pieces, columns = source.pieces, work.plan.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
@@ -87,7 +101,10 @@ def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]])
 
 
 def with_grades(log: Log, grades: pl.Series | None) -> Log:
-    """Return a log as one whose judgments have these grades, the caller's; the same where there are none."""
+    """Return a log of which checks see these grades as its judgments; unchanged if judgments stand elsewhere.
+
+    ``grades``: grades of the whole frame as the caller has them; None: leave the log as it is.
+    """
     if grades is None or not log.judges_itself:
         return log
     column, scale = str(log.columns.grade), log.conventions.scale

@@ -1,4 +1,4 @@
-"""Values of single queries that are made where the rows are; only what must be known of all is put together."""
+"""Values of single queries, computed and kept where the rows are (on a cluster); only facts about pieces come here."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import InPieces
 
-STRANGE = "\0strange"  # of a piece in which no judgment was found: why not, for its queries and its documents
-NAME = "\0name"  # of each system
+STRANGE = "\0strange"  # if no judgment of a piece matched: the error, for its queries and for its documents
+NAME = "\0name"  # the column of the names of all systems
 Finish = Callable[[Measured], Answer]
 
 
 def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
-    """Return values of single queries as an answer that is made where the rows are.
+    """Return an answer with the functions that compute values of single queries where the rows are, see ``Spread``.
 
     Parameters
     ----------
-    finish : makes the rows of some queries; it can be pickled.
+    source : the frame.
+    asked : the metrics.
+    finish : makes the rows of the result from the values of some queries; it can be pickled.
     """
     work = pieces.work_of(pieces.Measuring, source, asked, (None,))
     pieces.check_judgments(work, source)
     pieces.check_scale(work, source)
-    alone = replace(work, judgments=None)  # which are sent once
+    alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
     steps = _told, partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
         {}, {}, spread=Spread(work.plan.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
@@ -41,7 +43,7 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
 
 
 def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
-    """The judged queries, in the types of the log."""
+    """Return the judged queries, in the types of the log; None without separate judgments."""
     if work.judgments is None or work.plan.judged is None:
         return None
     names = zip(work.keys, work.plan.judged.query, strict=True)
@@ -51,7 +53,7 @@ def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
 
 
 def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each ranking of a piece, the judged queries that have no rows among them."""
+    """Reduce a piece to a row for each ranking; it may have judged queries without rows, see ``HAS_ROW``."""
     if work.judgments is None:
         return work.run(piece, None)
     rows = piece.filter(HAS_ROW).drop(HAS_ROW)
@@ -61,7 +63,7 @@ def _each(work: pieces.Measuring, piece: pl.DataFrame) -> pl.DataFrame:
 
 
 def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]:
-    """Yield why no id is among those of the judgments, of queries and of documents; None where some are."""
+    """Yield, for queries and then for documents, the error that no id matches the judgments; None if some do."""
     for ids in pieces.ids_of(work, lambda columns: rows.select(columns).unique(maintain_order=True)):
         try:
             refuse_strangers(*ids)
@@ -72,12 +74,12 @@ def _strange(work: pieces.Measuring, rows: pl.DataFrame) -> Iterator[str | None]
 
 
 def _told(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the first row of each system of a piece: what was counted of it, and in the very first the facts."""
+    """Return the first row of each system of a piece: it has the counts of the system, and the first all facts."""
     return table.filter(pl.col(pieces.SYSTEM).is_first_distinct())
 
 
 def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
-    """Return all systems, where pieces know their own; raise for what is wrong with the whole frame."""
+    """Check the facts about all pieces, and return all systems, if pieces know only their own; else an empty frame."""
     pieces.check_flags(told, work)
     if STRANGE in told.columns and not told[pieces.MATCHED].any():
         reasons = told[STRANGE].drop_nulls()
@@ -92,7 +94,7 @@ def _known(work: pieces.Measuring, told: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(work: pieces.Measuring, finish: Finish, table: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the result of a piece, with the systems of all pieces."""
+    """Return the rows of the result for a piece; ``known``: all systems, as ``_known`` returned them."""
     systems = known[NAME] if work.unnumbered else None
     table, work = pieces.with_systems_numbered(table, work, systems)
     return PolarsFrame(None).given_back(finish(work.together(*pieces.restored(table, work))))
