@@ -224,7 +224,7 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
 
 
 def two_by_two(inputs: Inputs, c: int) -> Confusion:
-    """Return the 2x2 table of class ``c`` against the rest, in the whole collection if ``collection_size=`` is given."""
+    """Return the 2x2 table of class ``c`` against the rest, of the whole collection with ``collection_size=``."""
     if c not in inputs.of_class:
         rest, documents = inputs.tables.rest(c), inputs.cases.conventions.documents
         if documents is not None:

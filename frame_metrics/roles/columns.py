@@ -1,4 +1,4 @@
-"""The parts that columns play, each declared once; the caller's columns, checked, under the names of their roles."""
+"""The roles of columns, each declared once, and the caller's columns, checked and renamed to their roles."""
 
 from __future__ import annotations
 
@@ -15,54 +15,55 @@ from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
 
-EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
+EXTRA = "extra:"  # prefix of the inside names of columns that only some metrics read (extra=, group=, popularity=)
 
 
 @dataclass(frozen=True)
 class Role:
-    """All that is known of a part but its column: whoever treats some parts alike asks here which they are."""
+    """The declaration of a role. Code that treats several roles alike reads these facts, and keeps no list of names."""
 
     of: tuple[
         Literal["result", "query", "row", "judgment"], ...
-    ] = ()  # what its values are of; without a query all are of rows
-    found: Literal["always", "query", "lists"] | None = None  # by its own name: beside a query, or where it holds lists
-    several: bool = False  # whether it may be a column for each system
-    beside: bool = False  # whether judgments may have it instead of the log
-    saved: bool = False  # whether it says something of numbers that were computed elsewhere
-    called: str = ""  # names of such columns elsewhere, of which only a hint is made
-    plural: str = ""  # the word for its values, where it is not the role with an s
-    text: Literal["text", "number", "seen", "key"] | None = None  # in files of text: always this, or as seen
-    check: Callable[..., pl.Series] | None = None  # makes its values ready, or raises; takes values and column
-    takes: tuple[str, ...] = ()  # what the check takes beside these
+    ] = ()  # what a value describes; without a query every value describes a row
+    # When a column with the role's own name gets the role: always, only beside a query, or only if it holds lists.
+    found: Literal["always", "query", "lists"] | None = None
+    several: bool = False  # whether there may be a column for each system
+    beside: bool = False  # whether the separate judgments may have the column instead of the log
+    saved: bool = False  # whether it goes with value=, numbers that were computed elsewhere
+    called: str = ""  # usual names of such columns, which errors offer as a hint
+    plural: str = ""  # the word for its values, if it is not the role with an s
+    text: Literal["text", "number", "seen", "key"] | None = None  # its type in text files; "seen": as the values look
+    check: Callable[..., pl.Series] | None = None  # takes values and the column's name; returns them ready, or raises
+    takes: tuple[str, ...] = ()  # further parameters of the check
 
     @property
     def names(self) -> list[str]:
-        """The names that such columns have elsewhere."""
+        """Usual names of such columns."""
         return self.called.split()
 
 
 def _column(default: Any = None, **role: Any) -> Any:
-    """A field for the column of a part, with its declaration."""
+    """Return a field for the column of a role, with the declaration of the role."""
     return field(default=default, metadata={"role": Role(**role)})
 
 
 def _amount(name: str, *of: str, **role: Any) -> Any:
-    """A field for the column of a weight or a number."""
+    """Return a field for a role of weights or counts."""
     return _column(of=of, check=partial(series.amount_column, role=name), **role)
 
 
 def _chance(name: str, **role: Any) -> Any:
-    """A field for the column of a chance of each result."""
+    """Return a field for a role of chances of results."""
     return _column(of=("result",), plural="propensities", check=partial(series.chance_column, role=name), **role)
 
 
-_result = partial(_column, of=("result",), found="always")  # fields for what is said of each result
+_result = partial(_column, of=("result",), found="always")  # a field for a role of results
 _judgment = partial(_result, text="seen")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The column of each part, every name known to be there."""
+    """The caller's column of each role; every column is known to exist."""
 
     query: tuple[str, ...] = _column(
         MISSING,
@@ -118,53 +119,53 @@ class Columns:
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
     cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, text="key", check=series.cluster_column)
-    of: tuple[str, ...] = ()  # what impressions are of, which judgments() names
-    covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
+    of: tuple[str, ...] = ()  # columns that identify what was searched: the option of judgments() and propensities()
+    covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of compare()
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
-    subtopic: str | None = _column(of=("judgment",))  # of judgments beside the log only, as the three that follow
+    subtopic: str | None = _column(of=("judgment",))  # this and the next three: of separate judgments only
     annotator: str | None = _column(of=("judgment",))
     sampling: str | None = _column(of=("query",), beside=True, check=series.sampling_column)
-    chosen: str | None = None  # marks judgments whose documents were chosen by what they can move
-    marked: str | None = None  # the same, where these are no more than counted
+    chosen: str | None = None  # marks documents that to_judge() chose, which are no random sample: an error with proxy=
+    marked: str | None = None  # the same column, where the audit only counts them
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
     threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     propensity: str | None = _chance("propensity", called="propensities pscore examination")
     target_propensity: str | None = _chance("target propensity", called="target_pscore evaluation_policy_pscore")
-    extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # names that users' metrics know, and columns
-    about: tuple[str, ...] = ()  # what metrics read of documents beside what is judged: their popularity, or group
+    extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # pairs: name in users' metrics, column
+    about: tuple[str, ...] = ()  # facts of documents that the asked metrics read: group, popularity, surprise
     value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
-    metric: str | None = _column()  # what these are of; None where the columns' own names say it
-    k: str | None = None  # its cutoff, which the metric says too
-    per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
-    together: str = ""  # and what they are called as one
-    lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
-    made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
-    unsaid: tuple[str, ...] = ()  # parts of judgments whose columns are there by name, and that nobody named
-    from_judgments: tuple[str, ...] = ()  # those above that stand in the judgments beside the log, and not in the log
+    metric: str | None = _column()  # the metric of each of these numbers; None if the names of the columns say it
+    k: str | None = None  # the cutoff of that metric, which its name has too
+    per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
+    together: str = ""  # the name of the one column that these become
+    lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
+    made: tuple[str, ...] = ()  # names among the above whose columns are not in the frame, but are made later
+    unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
+    from_judgments: tuple[str, ...] = ()  # columns among the above that only the separate judgments have
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The columns that make a segment of a system."""
+        """The columns of system and segment."""
         return (*((self.system,) if self.system else ()), *self.by)
 
     def as_arms(self) -> Columns:
-        """Return these columns for systems with queries of their own: the system is the last column of segments."""
+        """Return these columns with the system as the last ``by`` column, for systems measured on their own queries."""
         return replace(self, system=None, by=(*self.by, *((self.system,) if self.system else ())))
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The columns that make a ranking: system, segment, query."""
+        """The columns that identify a ranking: system, segment, query."""
         return (*self.groups, *self.query)
 
     @cached_property
     def single(self) -> dict[str, str]:
-        """The column of each role that has one and is no key."""
+        """The column of each role that has exactly one, without the system."""
         others = ("system", "together")
         return {role: column for role, column in vars(self).items() if isinstance(column, str) and role not in others}
 
     @cached_property
     def needed(self) -> list[str]:
-        """Every column of the log that is read, once."""
+        """Every column of the log that has a role, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
         single = self.single.values()
         every = dict.fromkeys([*self.keys, *single, *several, *self.value, *self.per_system, *self.of])
@@ -184,17 +185,17 @@ class Columns:
 
     @property
     def own_rows(self) -> bool:
-        """True where each system has rows of its own, and is no column."""
+        """True if systems have their own rows (``system=``), False if each is a column or none is named."""
         return self.system is not None and not self.per_system
 
     @property
     def unfolds(self) -> bool:
-        """True where a row of the frame is not one result of one system, with its judgment."""
+        """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
         return bool(self.lists or self.made or self.relevant)
 
     @cached_property
     def extra_names(self) -> list[str]:
-        """The inside names of the columns that only some metrics read, which they call so."""
+        """The inside names of the columns that only some metrics read."""
         return [EXTRA + name for name in (*(name for name, _ in self.extra), *self.about)]
 
 
@@ -202,13 +203,13 @@ ROLES: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(Colum
 
 
 def roles_where(holds: Callable[[Role], Any]) -> tuple[str, ...]:
-    """Return the names of the parts of which something holds."""
+    """Return the names of the roles for which a condition holds."""
     return tuple(name for name, role in ROLES.items() if holds(role))
 
 
 FOUND = roles_where(lambda role: role.found)
-OF_RESULTS = roles_where(lambda role: "result" in role.of)  # one value for each, or lists of those of a query
-OF_QUERIES = roles_where(lambda role: "query" in role.of)  # one value for all results of a query
+OF_RESULTS = roles_where(lambda role: "result" in role.of)  # a value for each result, or a list for each query
+OF_QUERIES = roles_where(lambda role: "query" in role.of)  # a value for each query, the same in all of its rows
 OF_ROWS = roles_where(lambda role: "row" in role.of)
 OF_JUDGMENTS = roles_where(lambda role: "judgment" in role.of)
 PER_SYSTEM = roles_where(lambda role: role.several)
@@ -216,7 +217,7 @@ BESIDE = roles_where(lambda role: role.beside)
 
 
 def judging(table: pl.DataFrame) -> list[str]:
-    """Return the columns of a table that judge, by their inside names."""
+    """Return the inside names of a table's columns of judgments: "grade", "label" or both."""
     return [name for name in ("grade", "label") if name in table.columns]
 
 
@@ -229,22 +230,22 @@ def checked(
     positive: Sequence[Any] | None = None,
     scale: Scale | None = None,
 ) -> pl.DataFrame:
-    """Return the needed columns under the names of their roles, every value known to be good.
+    """Check the values of the needed columns, and return these under the names of their roles.
 
     Parameters
     ----------
     frame : the caller's columns, as polars.
-    columns : which column is which.
-    judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
-    scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
-        of a ranking have to be looked at.
+    columns : their roles.
+    judged_elsewhere : whether judgments are in another frame, so that a row without a judgment and a score is no error.
+    scores_later : whether the sorting will find scores that are infinite or NaN. After it only the ends of each ranking
+        have to be checked, which is faster. Scores with nulls are checked here all the same.
     positive : the labels that are relevant; None for 1 and True.
-    scale : the grade of each word; None where grades are numbers.
+    scale : the grade of each word; None if grades are numbers.
 
     Raises
     ------
     BadValueError
-        A value is not what its role can hold; names the column, counts the rows, shows three.
+        A role cannot hold a value. The error names the column, counts the rows, and shows three.
     """
     out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
@@ -257,12 +258,12 @@ def checked(
 
 
 def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Return the keys, and what is said of a query, under the names of their roles, every value known to be good."""
+    """Return the checked columns of keys and of roles of queries, under their inside names."""
     return frame_of(_known_keys(frame, columns) | role_columns(frame, columns, OF_QUERIES))
 
 
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """The columns of system, segment and query under their inside names; no query is null."""
+    """Return the columns of system, segment and query under their inside names; raise for a null query."""
     out = key_columns(frame, columns)
     for inside, name in zip(columns.key_names[2], columns.query, strict=True):
         refuse_null(name, out[inside], "have no query", "drop them, or give them one")
@@ -277,7 +278,7 @@ def role_columns(
     positive: Sequence[Any] | None = None,
     scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
-    """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
+    """Return the checked columns of some roles, as far as they are named; the parameters are those of ``checked``."""
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
     spare = bool(columns.query and (columns.label or columns.grade)) and not columns.relevant
@@ -291,13 +292,13 @@ def role_columns(
 
 
 def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
-    """Raise for rows that have neither a place in a ranking nor a judgment."""
+    """Raise for rows without a score (or rank) and without a judgment: they say nothing."""
     place, judgment = out.get("rank", out.get("score")), out.get("label", out.get("grade"))
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
         bad = place.is_null() & judgment.is_null()
-        if columns.per_system:  # a row is no result of one of them, and one of another
+        if columns.per_system:  # a row of the frame is bad only if it is bad for every system
             systems = len(columns.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
         nothing = f"or say {'label' if columns.label else 'grade'} 0 where the query found nothing"
@@ -305,12 +306,12 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:
-    """Return the name of a column's type; nothing where there is no column."""
+    """Return the name of a column's type; "" for no column."""
     return "" if column is None else str(frame.get_column(column).dtype)
 
 
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns of the log for system, segment and query under their inside names; NaN is no key."""
+    """Return the log's columns of system, segment and query under their inside names; raise for NaN."""
     out: dict[str, pl.Series] = {}
     for inside, name in zip(columns.inside, columns.keys, strict=True):
         if name not in columns.from_judgments:

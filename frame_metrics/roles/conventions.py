@@ -1,4 +1,4 @@
-"""Conventions: what is done where the field disagrees."""
+"""Conventions: the rules of a call where tools differ, and the checks that they go together."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import Columns, roles_where
 from frame_metrics.roles.scale import Scale, level
 
-FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
+# Types of columns to which rel= and threshold= are rounded before they are compared with their values.
+FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}
 OF_ROWS_ALONE = roles_where(lambda role: role.of == ("row",))
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
 @dataclass(frozen=True, eq=False)
 class Conventions:
-    """Choices where the field disagrees."""
+    """The conventions of a call, as given or by default."""
 
     rel: float = 1
-    rel_given: bool = False  # whether the caller gave it
-    several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
-    scale: Scale | None = None  # the grade of each word, where grades are words
+    rel_given: bool = False  # whether the caller gave rel=
+    several: str | None = None  # the rule that combines several separate judgments of a document
+    scale: Scale | None = None  # the grade of each word, if grades are words
     ties: str = "worst"
     undefined: str | None = None
     unjudged: str | None = None
@@ -36,33 +37,42 @@ class Conventions:
     collection_size: float | bool | None = None
     positive: tuple[Any, ...] | None = None
     classes: tuple[Any, ...] | None = None
-    threshold: float | str | None = None  # one for all rows, or the column that has each one's
+    threshold: float | str | None = None  # one for all rows, or the column with the threshold of each row
     abstain: tuple[Any, ...] = ()
     match: str | None = None
-    # The chances of results: one that has them by rank, a mapping or a frame; or the column of each one's.
-    propensity: Any = None
+    propensity: Any = None  # the column of it, or propensities by rank in a mapping or a frame; so is the next
     target_propensity: Any = None
-    clip: float | None = None  # the largest weight
+    clip: float | None = None  # the largest weight of a result
     catalogue: Any = None  # the documents that could be shown: their number, or a frame of them
-    popularity: Any = None  # how often each document is chosen: by document, or in a frame; or the column of it
-    grade_type: str = "Float64"
+    popularity: Any = None  # how often each document was chosen: a mapping, a frame, or the column of it
+    grade_type: str = "Float64"  # the type of the column of grades
 
     @property
     def documents(self) -> float | None:
-        """The number of documents in the collection, if it was said; True says that the frame lists them all."""
+        """The collection size, if it was given as a number."""
         return None if self.collection_size is None or self.collection_size is True else float(self.collection_size)
 
     def fill(self, metric: Metric) -> float | None:
-        """Return the value that an undefined one becomes; None for null."""
+        """Return the substitute for an undefined value of a metric; None for null."""
         return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
 
     def filled(
         self, name: str, metric: Metric, values: Array, there: Array | None = None, of: str = "segments"
     ) -> Array:
-        """Return a metric's values with the undefined ones replaced, NaN where they stay null.
+        """Return the values of a metric with undefined ones (NaN) replaced; NaN where they stay null.
 
-        Values that are not ``there`` to be measured stay as they are. With ``undefined="raise"`` undefined ones are an
-        error, which says how many ``of`` what they belong to.
+        Parameters
+        ----------
+        name : the metric's name, for the error.
+        metric : the metric.
+        values : its values.
+        there : marks of the values that were measured; the others stay as they are. None: all.
+        of : what a value belongs to, for the error.
+
+        Raises
+        ------
+        NotComputableError
+            A value is undefined, and ``undefined="raise"``.
         """
         undefined = np.isnan(values) if there is None else np.isnan(values) & there
         if not undefined.any():
@@ -74,12 +84,15 @@ class Conventions:
         return values if fill is None else np.where(undefined, fill, values)
 
     def variant(self, metric: Metric) -> tuple[float, bool]:
-        """Return the relevance level of a metric, and True if its lists are condensed."""
+        """Return the least relevant grade for a metric, and True if it reads condensed rankings."""
         rel, condensed = metric.variant(self.rel, self.unjudged == "drop")
         return _as_held(rel, self.grade_type), condensed
 
     def in_types(self, score: str, grade: str) -> Conventions:
-        """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
+        """Return the same with ``threshold`` and ``rel`` rounded to the types of the scores and of the grades.
+
+        For example, 0.1 in a Float32 column is not 0.1 as a Python float, and would not reach ``threshold=0.1``.
+        """
         if FLOATS.keys().isdisjoint((score, grade)):
             return self
         threshold = _as_held(self.threshold, score) if isinstance(self.threshold, int | float) else self.threshold
@@ -87,22 +100,22 @@ class Conventions:
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 
     def in_words(self, grade: float) -> str:
-        """Return a grade as errors say it, with its words where it has any."""
+        """Return a grade as text for errors, with its words if there is a scale."""
         words = [word for word, number in (self.scale or {}).items() if number == grade]
         return f"{grade:g} ({listed(words)})" if words else f"{grade:g}"
 
     def unreached(self, column: str, rel: float, top: float) -> str:
-        """Return what errors say of the grades of a column of which none is relevant."""
+        """Return the text of errors about a column of grades that do not reach ``rel``; ``top``: the largest."""
         return f"no grade in {column} reaches rel={self.in_words(rel)}; the largest is {self.in_words(top)}"
 
     @property
     def highest(self) -> float | None:
-        """The highest grade of the scale; None where grades are no words."""
+        """The highest grade of the scale; None without a scale."""
         return None if self.scale is None else max(grade for grade in self.scale.values() if grade is not None)
 
 
 def _as_held(value: float, dtype: str) -> float:
-    """Return a number as a column of this type of floats holds it."""
+    """Return a number rounded to a type of floats; unchanged for other types."""
     if dtype not in FLOATS:
         return value
     with np.errstate(over="ignore"):
@@ -110,11 +123,13 @@ def _as_held(value: float, dtype: str) -> float:
 
 
 def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | None = None) -> Conventions:
-    """Return the conventions that were said, and the defaults of the others; raise for one that has nothing to do.
+    """Return the conventions, those given and the defaults of the others; raise for one that would have no effect.
 
     Parameters
     ----------
-    judged : the columns of the judgments, where they are kept beside the frame.
+    roles : the roles and conventions as the caller gave them.
+    columns : the roles of the columns.
+    judged : the roles of the columns of separate judgments; None if there are none.
     """
     judging = judged or columns
     wrong = chain(_without_columns(roles, columns, judging), _of_other_classes(roles, columns, judging))
@@ -134,14 +149,14 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
 
 
 def several(value: Any) -> list[Any]:
-    """Return the values of an option that is one value, or a list of them."""
+    """Return the values of an option as a list; it may be one value or several."""
     return [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
 def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
-    """Faults of conventions of documents and grades that no column has.
+    """Yield errors about conventions that need documents or grades, if no column has them.
 
-    ``judging`` has the columns of the judgments.
+    ``judging``: the roles of the columns of the judgments, wherever these stand.
     """
     if roles.get("ties") == "doc" and not columns.doc:
         yield "ties='doc' orders equal scores by document; name the document column with doc="
@@ -160,7 +175,7 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
 
 
 def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
-    """Faults of what is said of propensities where there are none, or no rank to read them at."""
+    """Yield errors about conventions of propensities without ``propensity=``, or without a rank to look them up."""
     if roles.get("propensity") is None:
         yield from (
             f"{name}= says nothing without propensity=" for name in _given(roles, ("target_propensity", "clip"))
@@ -175,7 +190,7 @@ def _without_propensity(roles: Mapping[str, Any], columns: Columns) -> Iterator[
 
 
 def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
-    """Faults of conventions of classes that leave nothing to do."""
+    """Yield errors about conventions of classes that would have no effect, or contradict each other."""
     positive = roles.get("positive") is not None
     of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
     of_several += ["score={class: column}"] * bool(columns.class_scores)
@@ -194,7 +209,7 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
-    """Faults of conventions that leave nothing to do for rows without a query."""
+    """Yield errors about conventions that have no effect on rows without a query."""
     of_queries = ["n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity"]
     of_queries += ["catalogue", "popularity", "group"]
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
@@ -208,5 +223,5 @@ def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
 
 
 def _given(roles: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Those of some roles and conventions that the caller gave."""
+    """Return those of some roles and conventions that the caller gave."""
     return [name for name in names if roles.get(name) is not None]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# Of a number of bytes; "4G" is "4GB".
+# Bytes of each unit; a B after the unit may be left out.
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 def bytes_of(memory: int | str) -> int:
-    """Return a number of bytes, as 2,000,000,000 for "2GB"; 0 for what says none."""
+    """Return an amount of memory as a number of bytes, such as 2,000,000,000 for "2GB"; 0 for a text that is none."""
     if isinstance(memory, str):
         amount = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *((?:[kmgt]i?)?)b?", memory.strip(), re.IGNORECASE)
         return 0 if amount is None else int(float(amount[1]) * UNITS[amount[2].upper()])
@@ -18,7 +18,7 @@ def bytes_of(memory: int | str) -> int:
 
 
 def is_memory(value: Any) -> bool:
-    """Return True for what says a number of bytes above 0."""
+    """Return True for an amount of memory above 0."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return False
     return bytes_of(value) > 0

@@ -1,4 +1,4 @@
-"""The column of every part, of a log and of the judgments beside it: as the caller named it, or found by name."""
+"""Find the column of every role, in a log and in separate judgments: as the caller named it, or by the role's name."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from frame_metrics.roles.columns import (
 )
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
-ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
-PLACE = "place in the list"  # what ranks lists without scores
-# Roles and options that say something of value=.
+# Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
+ROW, SYSTEM = "row", "system"
+PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
+# Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
-# A column, or said for all rows.
+# Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
-MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
+MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "n_effective", "ci_low", "ci_high", "total_over")
 
 
@@ -38,20 +39,20 @@ def resolve(
     hint: Callable[[str], str] = lambda column: "",
     holds_lists: Callable[[str], bool] = lambda column: False,
 ) -> Columns:
-    """Find the column of every part that is played, whatever will be asked.
+    """Find the column of every role. The result does not depend on the metrics that will be asked for.
 
     Parameters
     ----------
     roles : what the caller named; None sets a role aside.
     available : the frame's columns.
-    judgments : the columns of the judgments that are kept beside the frame; None where there are none.
-    hint : what may help where a column is not there.
-    holds_lists : whether the values of a column are lists.
+    judgments : the columns of the separate judgments; None if there are none.
+    hint : returns a hint for a column that is missing.
+    holds_lists : returns True for a column of lists.
 
     Raises
     ------
     ColumnError
-        A column is not there, is ambiguous, or plays two parts.
+        A column is missing, is ambiguous, or plays two parts.
     """
     judged = judgments is not None
     if roles.get("value") is not None:
@@ -80,21 +81,24 @@ def resolve(
 
 
 def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
-    """The columns that only the judgments have, of those that the caller named; a collection size may be a number."""
+    """Return the named columns that only the judgments have; ``theirs``: all columns that only they have.
+
+    A collection size may be a number instead.
+    """
     given = [roles.get(role) for role in BESIDE]
     columns = [column for one in given if not isinstance(one, float | int) for column in _several(one)]
     return tuple(column for column in columns if column in theirs)
 
 
 def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
-    """A hint that says where a column stands that the log does not have."""
+    """Return a hint for a column that the log does not have: the judgments have it, or a similar name exists."""
     if column in theirs and role in ("query", "doc", "label", "grade"):
         return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
     return hint(column) or closest(column, theirs)
 
 
 def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
-    """The parts whose columns may be found by name: those that nothing was said of, and whose columns play no other."""
+    """Return the roles whose columns may be found by name: neither named nor set aside, and the column is free."""
     pairs = dict(named["class_scores"]), dict(named["extra"])
     taken = {column for columns in (*named.values(), *pairs) for column in _several(columns)}
     return [role for role in FOUND if role not in roles and role in available and role not in taken]
@@ -103,7 +107,7 @@ def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> 
 def _judgment_of_rows(
     columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, elsewhere: bool
 ) -> dict[str, Any]:
-    """The columns of label and grade in the rows of the log, none where the judgments stand elsewhere."""
+    """Return the columns of label and grade in the log; none if the judgments stand elsewhere."""
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
@@ -113,7 +117,7 @@ def _judgment_of_rows(
 
 
 def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
-    """The rank that is made of places in lists, where nothing else orders the results of a query."""
+    """Return a rank that is made of positions in lists, if neither score nor rank orders the results."""
     if "rank" in roles or columns.get("score") or columns.get("rank"):
         return {}
     made.append(unused(PLACE, available))
@@ -121,7 +125,7 @@ def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available:
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
-    """Raise for relevant documents that are counted, where they are listed too."""
+    """Raise for ``n_relevant=`` beside judgments or ``relevant=``, which list the relevant documents."""
     if columns.get("n_relevant"):
         whose = f"relevant={columns['relevant']!r}" if "relevant" in columns else "judge()"
         raise ColumnError(
@@ -131,9 +135,15 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
 
 
 def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[str]:
-    """The columns that may hold the results of a query as lists: named, or found and not put aside by others.
+    """Return the columns that may hold lists, the results of a query each.
 
-    ``pooled``: whether there are to be no queries.
+    Those of roles of results that are named, or found and not superseded by a named one.
+
+    Parameters
+    ----------
+    named, found : the columns that the caller named, and the roles found by name.
+    judged : whether there are separate judgments.
+    pooled : whether the caller said ``query=None``.
     """
     given = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
     aside = {role for pair in given for role in pair}
@@ -146,7 +156,7 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
 
 
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
-    """The columns of lists of results; raises where another one holds one value for all of them."""
+    """Return the columns of lists; raise for a column of results with one value for each row beside them."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
     parts = [(role, column) for role in in_order for column in _several(columns.get(role)) if column not in made]
     whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
@@ -168,7 +178,7 @@ def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callabl
 def _relevant(
     named: Mapping[str, Any], found: Sequence[str], judged: bool, holds_lists: Callable[[str], bool]
 ) -> dict[str, str]:
-    """The column that lists the relevant documents of a query, as named, or found by name where it holds lists."""
+    """Return the column of ``relevant=``, as named, or found by name if it holds lists."""
     column = named.get("relevant")
     others = [role for role in ("label", "grade") if named.get(role)]
     if column is None:
@@ -192,14 +202,17 @@ def _relevant(
 
 
 def unused(name: str, available: Sequence[str]) -> str:
-    """Return the name for a column that is made, with spaces where the frame has such a column."""
+    """Return a name for a column that is made, with spaces appended until the frame has no such column."""
     while name in available:
         name += " "
     return name
 
 
 def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence[str]) -> dict[str, Any]:
-    """The columns of a role that has one for each system: the one that is made of them, and that of the system."""
+    """Return the roles for a list of columns, one for each system, and add the columns that will be made to ``made``.
+
+    These are one column of all values, and one of the systems.
+    """
     several = [role for role in PER_SYSTEM if isinstance(columns.get(role), list | tuple)]
     if not several:
         return {}
@@ -217,7 +230,7 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
 
 
 def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) -> dict[str, Any]:
-    """The columns that the caller named, by role, all of them there."""
+    """Return the columns that the caller named, by role; raise for a missing one."""
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
@@ -236,7 +249,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
-    """The columns of numbers that were computed elsewhere: beside the query, nothing is found by a role's name."""
+    """Return the columns of a frame with ``value=``; only "query", "metric" and "k" are found by name."""
     if judged:
         raise ColumnError(
             "value= names numbers that were computed already, and judgments say nothing of them; "
@@ -265,7 +278,7 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
 
 
 def _check_beside_values(others: Sequence[str]) -> None:
-    """Raise for roles and conventions that have no part beside value=, all at once."""
+    """Raise for roles and conventions that do not go with ``value=``, one error for all."""
     if others:
         named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
         say, aside = "says" if len(others) == 1 else "say", ", ".join(f"{role}=None" for role in others)
@@ -279,7 +292,7 @@ def _several(value: Any) -> tuple[str, ...]:
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
-    """The column of one of two roles that stand for each other, found by name where neither was named."""
+    """Return the column of one of two alternative roles, found by name; none if one of them was named."""
     there = [role for role in pair if role in found]
     if not there or any(roles.get(role) is not None for role in pair):
         return {}
@@ -292,9 +305,14 @@ def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str
 def absent(
     pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str], hint: Callable[[str], str] | None = None
 ) -> str:
-    """Return what an error says where a role, or one of two, is needed and no column plays it.
+    """Return the text of an error about a missing role, or about two of which one is needed.
 
-    ``hint`` may say where a column stands that is not among the available ones.
+    Parameters
+    ----------
+    pair : the role, or the two.
+    roles : what the caller named.
+    available : the frame's columns.
+    hint : returns a hint for a column that is missing.
     """
     aside = [role for role in pair if role in roles]
     if aside:
@@ -314,13 +332,13 @@ def absent(
 
 
 def likely(role: str, available: list[str]) -> str:
-    """Return a hint that names the column that likely has a role, or nothing."""
+    """Return a hint at the column that likely has a role; "" if there is none."""
     known = [name for name in available if str(name).lower() in ROLES[role].names]
     return closest(role, available) or (did_you_mean(known[0]) if known else "")
 
 
 def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str]) -> None:
-    """Raise for a query that was found by name where rows are decided about, by themselves or query by query."""
+    """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
     predicted = columns.get("predicted")
     if "query" in found and (predicted or roles.get("threshold") is not None):
         what = f"the column {predicted!r}" if predicted else "threshold="
@@ -331,7 +349,7 @@ def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str])
 
 
 def _check_parts(columns: Columns) -> None:
-    """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
+    """Raise for a column with two roles, and for a key column with the name of a column of results."""
     several = {"query": columns.query, "system": _several(columns.system), "by": columns.by, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
@@ -343,9 +361,13 @@ def _check_parts(columns: Columns) -> None:
 
 
 def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> Columns:
-    """Find the columns of judgments: as given, else called as in the log, else called as the role.
+    """Find the columns of separate judgments: as given, else by the log's name, else by the role's name.
 
-    A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
+    Parameters
+    ----------
+    given : the options of ``judge``; ``label=True`` means that every row is relevant.
+    available : the columns of the judgments.
+    roles, columns : the roles of the log, as named, and their columns.
     """
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
@@ -380,7 +402,7 @@ def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...])
 
 
 def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict[str, Any]:
-    """The columns of the label and the grade of judgments."""
+    """Return the columns of label and grade of separate judgments."""
     if given.get("label") is True:
         return {"label": "label", "made": ("label",)}
     pair = ("label", "grade")
@@ -393,7 +415,7 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
 
 
 def _of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
-    """The judgments' column of a role: as given, else called as the log's own, else called as the role."""
+    """Return the judgments' column of a role: as given, else by the log's name, else by the role's name."""
     if given == "":
         raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
     if given is not None and given not in available:

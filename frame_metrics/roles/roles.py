@@ -1,4 +1,4 @@
-"""Roles and conventions as the caller says them: each declared once, with what it may be."""
+"""Roles and conventions as callers give them: each declared once, with its type, and a check of its values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Match = Literal["best", "majority", "informedness", "payoff"]
 
 
 def is_made(value: Any) -> bool:
-    """Return True for what makes a column of a frame: an expression of polars or pandas, or a function."""
+    """Return True for a value that makes a column: an expression of polars or pandas, or a function."""
     return isinstance(value, pl.Expr) or (callable(value) and not isinstance(value, type))
 
 
@@ -61,7 +61,7 @@ def _are_classes(value: Any) -> bool:
         return False
     try:
         different = set(value)
-    except TypeError:  # of a list, an array or another value that is no class
+    except TypeError:  # a list, an array or another unhashable value, which is no class
         return False
     return len(different) == len(value) and None not in different
 
@@ -70,7 +70,7 @@ MAKE_IT = "; make it a column of the frame, and give its name"
 
 
 def is_foreign(value: Any) -> bool:
-    """Return True for an object of a library, as an expression or a series, and a list of some."""
+    """Return True for an object of a library (such as a series) that makes no column here, or a list with one."""
     values = value if isinstance(value, list | tuple) else [value]
     return any(shown(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
 
@@ -89,7 +89,8 @@ def _is_size(value: Any) -> bool:
 
 Expression: TypeAlias = pl.Expr | Callable[[Any], Any]  # pd.col() of pandas is callable too
 Names: TypeAlias = Expression | Sequence[str | int | Expression] | str | int | Sequence[str | int] | None
-# What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
+# An annotation has the values that a role or option may have: in words, which errors repeat, and as a test function.
+# Two more of these are for mappings, if a mapping has its own rule.
 Column: TypeAlias = Annotated[Expression | str | int | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[Names, "the name of a column, or a list of names", _are_names]
 PerSystem: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
@@ -99,7 +100,7 @@ Scores: TypeAlias = Annotated[
     _are_names,
     "a column for each of several classes",
     _by_class,
-]  # the last is what a mapping may be
+]
 Extra: TypeAlias = Annotated[
     Mapping[str, str | int | Expression] | None,
     "a mapping from names to columns, as {'price': 'price_eur'}",
@@ -147,7 +148,7 @@ Folder: TypeAlias = Annotated[
 
 
 class Roles(TypedDict, total=False):
-    """The columns of a log by the part they play, and the conventions; None takes one back."""
+    """Roles and conventions by name, as ``df.irm`` takes them; None sets one aside."""
 
     query: Columns
     score: Scores
@@ -192,23 +193,23 @@ class Roles(TypedDict, total=False):
 _HINTS = get_type_hints(Roles, include_extras=True)
 _EXPECTED = {name: hint.__metadata__ for name, hint in _HINTS.items() if get_origin(hint) is Annotated}
 CHOICES = {name: get_args(kind) for name, hint in _HINTS.items() if get_origin(kind := get_args(hint)[0]) is Literal}
-RESOURCES = ("memory", "temporary")  # what may be used, which changes no number
+RESOURCES = ("memory", "temporary")  # options of memory and disk, which change no number
 COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.name for option in fields(Conventions))})
 
 
-# What options of verbs are called elsewhere: the option, and the verb that has it.
+# Names of options in other libraries: our option, and the verb that has it.
 OPTIONS_ELSEWHERE = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "compare")}
 
 
 def role_called(name: str) -> str | None:
-    """Return the role that another library, or a log, calls so; None where none is."""
+    """Return the role for which a name is usual, as in logs or other libraries; None if there is none."""
     return next((role for role, declared in ROLES.items() if name.lower() in declared.names), None)
 
 
 def option_called(name: str, takes: Collection[str] = ()) -> str:
-    """Return a hint that names the option of a verb that is called so elsewhere, or nothing.
+    """Return a hint at our option for a name from another library; "" if there is none.
 
-    ``takes`` are the options of the verb that was asked.
+    ``takes``: the options of the verb that was called.
     """
     option, verb = OPTIONS_ELSEWHERE.get(name.lower(), ("", ""))
     of = "" if option.partition("=")[0] in takes else f" of {verb}()"
@@ -216,7 +217,7 @@ def option_called(name: str, takes: Collection[str] = ()) -> str:
 
 
 def names_as_text(value: Any) -> Any:
-    """Return the name of a column, or several, as text: pandas calls some columns by an integer."""
+    """Return names of columns as text; a column of pandas may have an integer as its name."""
     if isinstance(value, Mapping):
         return {one: names_as_text(column) for one, column in value.items()}
     if isinstance(value, list | tuple):
@@ -225,7 +226,7 @@ def names_as_text(value: Any) -> Any:
 
 
 def checked_roles(roles: dict[str, Any]) -> Roles:
-    """Return roles and conventions, every column named by a text; raise for one that there is not, or cannot be so."""
+    """Return roles and conventions with names of columns as text; raise for an unknown one, or a bad value."""
     for name, value in roles.items():
         if name not in _HINTS:
             role = role_called(name)
@@ -241,7 +242,7 @@ def checked_roles(roles: dict[str, Any]) -> Roles:
 
 
 def _check_value(name: str, value: Any) -> None:
-    """Raise for a value that a role or option cannot have."""
+    """Raise if a role or option cannot have a value."""
     if name in CHOICES:
         check_choice(name, value, CHOICES[name])
     if name in _EXPECTED:

@@ -1,4 +1,4 @@
-"""The scale of grades that are words: what it may be, and its words for numbers."""
+"""The scale (``scale=``), a mapping from words to grades: its checks, and ``rel=`` given as a word."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
 
 Scale: TypeAlias = Mapping[Any, float | None]
-KINDS = {str: "text", bool: "True and False", float: "numbers"}  # of words, as the columns that hold them
+KINDS = {str: "text", bool: "True and False", float: "numbers"}  # the kinds of words, as errors call them
 
 
 def check_scale(scale: Any) -> None:
-    """Raise for what is no scale: a grade for each word, the words of one kind; None for a word that is no judgment."""
+    """Raise for a bad scale: it maps words of one kind to finite numbers, or to None for "not judged"."""
     if not isinstance(scale, Mapping) or not scale:
         raise BadValueError(f"scale={shown(scale)} is not a mapping from words to grades, as {{'good': 2, 'bad': 0}}")
     kinds = {kind_of_word(word) for word in scale}
@@ -30,7 +30,7 @@ def check_scale(scale: Any) -> None:
 
 
 def kind_of_word(word: Any) -> type:
-    """Return the kind of a word of a scale: text, bool, or float for any number; raise for what is no word."""
+    """Return the kind of a word of a scale: str, bool, or float for any number; raise for another value."""
     if isinstance(word, bool | str):
         return bool if isinstance(word, bool) else str
     if not _is_exact(word):
@@ -44,7 +44,7 @@ def _is_exact(value: Any) -> bool:
 
 
 def _check_case(scale: Scale) -> None:
-    """Raise for words that differ in case or in spaces at their ends, and not only in those, as in their grades."""
+    """Raise for words with two grades that differ only in case, or in spaces at their ends."""
     seen: dict[str, Any] = {}
     for word in scale:
         same = seen.setdefault(str(word).strip().casefold(), word)
@@ -55,7 +55,7 @@ def _check_case(scale: Scale) -> None:
 
 
 def level(rel: float | str, scale: Scale | None) -> float:
-    """Return the least grade that is relevant, which may be said as a word of the scale."""
+    """Return the least relevant grade as a number; ``rel`` may be a word of the scale."""
     if not isinstance(rel, str):
         return rel
     if scale is None:

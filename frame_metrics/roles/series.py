@@ -1,4 +1,4 @@
-"""Checks of the values of a column, a Series of polars, by the part that it plays."""
+"""Check the values of a column, a polars Series, by its role."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
-TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): categories that have a name are equal to none of them
-# Types that numpy has not, and floats of 16 bits, of which polars rounds none down.
+TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): a type of named categories is not equal to any
+# Types that numpy does not have, and Float16, for which polars has no floor().
 UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
 SHARES = ("weight", "popularity")  # amounts that need not be whole
-FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
-MOST = 1000  # rows among which a text is looked for
+FEW, MANY = 3, 8  # number of words in an error: of wrong words, and of all words
+MOST = 1000  # number of rows in which texts of lists are searched for
 
 
 def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
@@ -49,9 +49,11 @@ def number_column(
 
     Parameters
     ----------
-    remedy : what to do about infinite numbers and NaN; None where they are not refused.
-    booleans : whether True and False are 1 and 0; else they are refused, as they are no numbers by themselves.
-    exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
+    values, column : the column and its name.
+    role : its role, for errors.
+    remedy : what an error says to do about infinite numbers and NaN; None if they are allowed here.
+    booleans : whether True and False count as 1 and 0; otherwise they are an error.
+    exact : whether whole numbers past 2**53 are an error: float64, in which everything is computed, rounds them.
     """
     kind = values.dtype
     if kind == pl.Boolean and booleans:
@@ -71,7 +73,7 @@ def number_column(
 
 
 def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> pl.Series:
-    """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
+    """Return grades as numbers, null for unjudged rows; with a scale, words become their grades."""
     if scale is None:
         if isinstance(values.dtype, TEXTS):
             refuse_lists_as_text(values, column)
@@ -91,7 +93,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
 
 
 def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
-    """Values and the words of a scale, in one type."""
+    """Return the values and the words of a scale, in one type."""
     kind = kind_of_word(next(iter(scale)))
     kinds = {str: isinstance(values.dtype, TEXTS), bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
     if not kinds[kind]:
@@ -107,7 +109,7 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
 
 
 def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Scale) -> BadValueError:
-    """The error for words that are not in the scale: how often each stands, and the word that is nearest to it."""
+    """Return the error for words that are not in the scale, with their counts and the nearest words of the scale."""
     odd = values.filter(unknown)
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
@@ -121,7 +123,7 @@ def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Sc
 
 
 def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
-    """The error for grades that are words, where no scale says what they are worth."""
+    """Return the error for grades that are words, without a scale."""
     what = f"{column}: a grade is a number, and this column is {values.dtype}"
     words = values.unique().drop_nulls().sort().cast(pl.String)
     comma = words.str.contains(",").any()
@@ -136,7 +138,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     if not isinstance(values.dtype, TEXTS):
         return
     first = values.head(MOST)
-    first = first.drop_nulls() if first.null_count() else first  # which is a plan of polars
+    first = first.drop_nulls() if first.null_count() else first  # only if needed: drop_nulls runs a plan of polars
     some = [text.strip() for text in first.head(MANY).cast(pl.String).to_list()]
     bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
     if bracketed and any({*", '\""} & {*text} for text in some):
@@ -161,7 +163,10 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
 
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
-    """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
+    """Return scores, null for documents that were not retrieved; raise for NaN and infinite ones.
+
+    ``later``: whether scores without a null are checked after sorting instead, see ``checked`` in roles/columns.py.
+    """
     values = number_column(values, column, "score", None)
     if values.null_count() or not later:
         refuse_infinite(values, column, remedy)
@@ -169,11 +174,11 @@ def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: b
 
 
 def _refuse_rounded(values: pl.Series, column: str) -> None:
-    """Raise for whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
+    """Raise for whole numbers and decimals past 2**53, which float64 would round."""
     kind = values.dtype
     if not isinstance(kind, (pl.Decimal, pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
         return
-    ends: list[Any] = [values.min(), values.max()]  # marking each value costs a small call more
+    ends: list[Any] = [values.min(), values.max()]  # comparing every value would take longer
     if any(end is not None and abs(end) > EXACT for end in ends):
         far = values > EXACT
         far = far if kind.is_unsigned_integer() else far | (values < -EXACT)
@@ -181,7 +186,7 @@ def _refuse_rounded(values: pl.Series, column: str) -> None:
 
 
 def threshold_column(values: pl.Series, column: str, score_type: Any) -> pl.Series:
-    """Return the threshold of each row as its score's column holds it, none missing."""
+    """Return the threshold of each row, rounded to the type of the scores; raise for a missing one."""
     values = number_column(values, column, "threshold", None, booleans=False)
     refuse_nan(values, column, "give every row one")
     refuse_null(column, values, "have no threshold", "give every row one")
@@ -200,7 +205,7 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
     refuse(column, values < 1, "are below 1", "ranks count from 1: add 1 if these count from 0")
     if values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", remedy)
-    largest: Any = given.max()  # marking each value costs a small call more
+    largest: Any = given.max()  # comparing every value would take longer
     if largest is not None and largest > EXACT:
         refuse(column, given > EXACT, "are past 2**53", remedy)
     return values
@@ -209,7 +214,7 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
 def label_column(
     values: pl.Series, column: str, positive: Sequence[Any] | None = None, *, role: str = "label"
 ) -> pl.Series:
-    """Return labels, or predictions: 1 relevant, 0 not, null where not known."""
+    """Return labels or predictions of two classes: 1 relevant, 0 not relevant, null unknown."""
     if positive is not None:
         return one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
@@ -227,7 +232,10 @@ def label_column(
 
 
 def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Series:
-    """Return document ids of any type, none missing; ``spare``: whether the log may do without them."""
+    """Return document ids, of any type; raise for a missing one.
+
+    ``spare``: whether the call would work without documents, so that the error offers ``doc=None``.
+    """
     refuse_lists_as_text(values, column)
     nothing = "say doc=None where a search showed nothing; else " if spare else ""
     refuse_null(column, values, "have no document", f"{nothing}drop them, or give them one")
@@ -236,7 +244,13 @@ def doc_column(values: pl.Series, column: str, *, spare: bool = False) -> pl.Ser
 
 
 def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
-    """Mark the values that are the given one; null stays null."""
+    """Mark the values equal to a given one; null stays null.
+
+    Raises
+    ------
+    BadValueError
+        No value of the column's type can equal it.
+    """
     given = value
     if values.null_count() == len(values):
         return values.is_null() & pl.Series([None], dtype=pl.Boolean)
@@ -256,14 +270,14 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
 
 
 def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
-    """Return the error for what can be none of the values, with the text of it where they have that."""
+    """Return the error for a value that a column cannot have, by its type; the hint is its text, if that is there."""
     as_text = isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == str(value)).any()
     hint = did_you_mean(str(value)) if as_text else ""
     return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
 
 
 def _fields(value: Any) -> Any:
-    """Return a period or an interval of pandas as its column holds it: fields that say its frequency, or its sides."""
+    """Return a period or an interval of pandas in the form of its polars column, a struct; other values unchanged."""
     if hasattr(value, "freqstr"):
         return {f"period[{value.freqstr}]": value.ordinal}
     if hasattr(value, "closed_left"):
@@ -273,7 +287,7 @@ def _fields(value: Any) -> Any:
 
 
 def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
-    """Mark the values that are the given one, of a type that polars does not compare with a value of Python."""
+    """Mark the values equal to a given one by a join, for types that polars does not compare with Python values."""
     value = list(value) if isinstance(value, tuple) else value
     one = pl.Series("value", [value], dtype=values.dtype, strict=True)
     if one.to_list() != [value]:
@@ -284,8 +298,12 @@ def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
 
 
 def _same_time(values: pl.Series, value: Any) -> pl.Series:
-    """Mark the moments, or lengths of time, that are the given one, of which polars cuts off what is below the unit."""
-    below = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))  # pandas has them
+    """Mark the times, or durations, equal to a given one.
+
+    Polars would cut off the part of the given one that is finer than the unit of the column. So this part is compared
+    here: a time in milliseconds never equals one with microseconds.
+    """
+    below = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))  # times of pandas have nanoseconds
     unit, zone = values.dtype.time_unit, getattr(values.dtype, "time_zone", None)  # type: ignore[attr-defined]
     if zone and getattr(value, "tzinfo", None):
         value = value.astimezone(ZoneInfo(zone))
@@ -297,7 +315,7 @@ def _same_time(values: pl.Series, value: Any) -> pl.Series:
 
 
 def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
-    """Mark the values that are one of those given; null stays null."""
+    """Mark the values equal to one of several given ones; null stays null."""
     out = same_as(values, several[0], column)
     for value in several[1:]:
         out |= same_as(values, value, column)
@@ -305,7 +323,7 @@ def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
 
 
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
-    """Return weights or counts: numbers from 0, none missing."""
+    """Return weights or counts as floats; raise for a missing or negative one, and for counts that are not whole."""
     values = number_column(values, column, role, "give every row one", booleans=role != "collection size")
     refuse_null(column, values, "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
@@ -319,7 +337,7 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
 
 
 def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) -> pl.Series:
-    """Return chances: numbers up to 1, a propensity above 0, null only where nothing was shown."""
+    """Return chances from 0 to ``most``; a propensity must be above 0. Null is allowed (nothing was shown)."""
     values = number_column(values, column, role, "give every result one", booleans=False)
     if role in ("propensity", "sampling"):
         refuse(column, values <= 0, "are not above 0", "what had no chance says nothing: drop it")
@@ -329,18 +347,18 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
 
 
 def sampling_column(values: pl.Series, column: str) -> pl.Series:
-    """Return the chances with which queries were drawn: numbers above 0, at most 1, none missing."""
+    """Return the chances with which queries were drawn, above 0 and at most 1; raise for a missing one."""
     refuse_null(column, values, "are missing", "give every row one")
     return chance_column(values, column, "sampling")
 
 
 def extra_column(values: pl.Series, column: str) -> pl.Series:
-    """Return numbers that users' metrics read, null where there is none."""
+    """Return numbers that users' metrics read (extra=), null for none."""
     return number_column(values, column, "value of extra=").cast(pl.Float64)
 
 
 def group_column(values: pl.Series, column: str) -> pl.Series:
-    """Return a number for each group, which its text has wherever it stands; NaN where none is named."""
+    """Return groups as numbers computed from their text, so that a group has one number everywhere; null for none."""
     if values.dtype.is_nested() or values.dtype == pl.Object:
         raise BadValueError(
             f"{column}: a group is named by its text, and this column is {said(values.dtype)}; convert it"
@@ -352,20 +370,20 @@ def group_column(values: pl.Series, column: str) -> pl.Series:
 
 
 def cluster_column(values: pl.Series, column: str) -> pl.Series:
-    """Return clusters: values of any type, none missing."""
+    """Return clusters, values of any type; raise for a missing one."""
     refuse_nan(values, column, "give every row a cluster")
     refuse_null(column, values, "have no cluster", "give every row one")
     return values
 
 
 def team_column(values: pl.Series, column: str) -> pl.Series:
-    """Return what says which system contributed a row: values of any type, null where both did."""
+    """Return the team of each row, values of any type; null if both systems contributed it."""
     refuse_nan(values, column, "give every row a team, or null where the systems share it")
     return values
 
 
 def covariate_column(values: pl.Series, column: str) -> pl.Series:
-    """Return numbers that were known before a test, none missing."""
+    """Return covariates, numbers known before a test; raise for a missing one."""
     remedy = "give every row one, as the mean where there is none"
     values = number_column(values, column, "covariate", remedy)
     refuse_null(column, values, "have no covariate", remedy)
