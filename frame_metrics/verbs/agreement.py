@@ -1,4 +1,4 @@
-"""The verbs agreement and disagreements: how far annotators judge alike, and where they do not."""
+"""The verbs agreement and disagreements: how well annotators agree, and on which documents they do not."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from frame_metrics.stats.resampling import Units, draws, percentiles
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 PAIR = ("annotator", "other")
-AGAINST = ("sensitivity", "specificity", "bias")  # of an annotator against the reference
+AGAINST = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(IntervalOptions):
-    """Options of a comparison of annotators; the verb has the parameters."""
+    """Options of ``agreement``, which documents them."""
 
     reference: Any = None
     by: str | Sequence[str] | None = None
     per_class: bool = False
 
     def __post_init__(self) -> None:
-        """Raise for an option that is not what it can be; nothing is read."""
+        """Raise for values that the options cannot have; nothing is read."""
         super().__post_init__()
         check_bool("per_class", self.per_class)
 
@@ -58,7 +58,7 @@ class AgreementOptions(IntervalOptions):
 
 
 def agreement(irm: Plan, options: AgreementOptions) -> Any:
-    """Answer ``irm.agreement``, which has the parameters."""
+    """Implement ``irm.agreement``, whose docstring has the parameters."""
     keys, references = _texts(options.by), _texts(options.reference)
     plan = _reading(_annotated(irm), keys)
     check_apart(keys, (*PAIR, *options.schema))
@@ -85,12 +85,12 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
 
 
 def _texts(given: Any) -> list[str]:
-    """The names that an option has, one or several."""
+    """Return the names in an option, which may be one name or several, as a list."""
     return [] if given is None else [str(one) for one in (given if isinstance(given, list | tuple) else [given])]
 
 
 def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
-    """Return the plan that reads the columns of the judgments that tell segments apart."""
+    """Return the plan that also reads the segment columns ``keys`` of the judgments, the option ``by=``."""
     available = plan.beside.names() if plan.beside else []
     for key in keys:
         if key not in available:
@@ -103,7 +103,7 @@ def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
 
 
 def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
-    """The judgments of each segment, sorted by its values, nulls last."""
+    """Split the judgments by segment, sorted by the values of the segments, nulls last."""
     read = source.qrels()
     if not keys or read is None or not len(each):
         return [each]
@@ -122,7 +122,15 @@ def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str
 
 
 def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: AgreementOptions) -> pl.DataFrame:
-    """The rows of a segment, or of one class in it, numbered."""
+    """Return the numbered rows of the result for a segment, or for one class in it.
+
+    Parameters
+    ----------
+    compared : the pairs of annotators in the segment.
+    of : the class; None for all.
+    segment : the number of the segment.
+    options : options of intervals.
+    """
     compared = compared if of is None else compared.of_class(of)
     found = compared.measures(np.ones(compared.queries))
     columns = found | ({} if options.ci is None else _ends(compared, found, options))
@@ -132,7 +140,10 @@ def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: Ag
 
 
 def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
-    """Return the ends of the percentile interval of each measure, of each row of the result; NaN of one query."""
+    """Return the ends of the bootstrap interval of each measure in each row of the result; NaN for a single query.
+
+    ``found``: the measures themselves, by name.
+    """
     ends: dict[str, Array] = {}
     blocks = draws(Units.alone(compared.queries), options.resamples, options.seed) if compared.queries > 1 else ()
     drawn = [compared.measures(often.astype(float)) for block in blocks for often in block]
@@ -144,7 +155,7 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
 
 
 def disagreements(irm: Plan) -> Any:
-    """Answer ``irm.disagreements``."""
+    """Implement ``irm.disagreements``."""
     plan = _annotated(irm)
     keys = (*plan.columns.query, str(plan.columns.doc))
     if plan.judged and (subtopic := plan.judged.subtopic):
@@ -171,7 +182,7 @@ def disagreements(irm: Plan) -> Any:
 
 
 def _annotated(irm: Plan) -> Plan:
-    """Return the plan in which annotators may differ; raise where they have no names."""
+    """Return the plan in which annotators may differ; raise if no column names them."""
     plan = irm.asking(Needs(query=True, bare=True))
     if plan.judged is None or not plan.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
@@ -181,20 +192,20 @@ def _annotated(irm: Plan) -> Plan:
             "and name a column of the judgments, as in agreement(by='device')"
         )
     plan.check_without(("weight", "cluster"), "annotators are compared document by document, and queries are drawn")
-    several = plan.conventions.several or "majority"  # which is not looked at; without one to differ is an error
+    several = plan.conventions.several or "majority"  # any rule, only so that differing judgments are no error
     return plan.but(conventions=replace(plan.conventions, several=several))
 
 
 def _each(log: Log) -> tuple[pl.DataFrame, str]:
-    """Return the single judgments with a value, by document and annotator, and the name of that value."""
+    """Return the single judgments that are not null, and the name of their column: "grade", else "label"."""
     each: Any = log.judged and log.judged.each
     value = judging(each)[0]
     return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
 
 
 def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
-    """Return the annotators that are the reference; raise for one that nobody is called, or where nobody is left."""
-    if each["annotator"].dtype.is_float():  # of whole numbers, as pandas reads them beside a gap
+    """Return the names of the references; raise for an unknown one, or if no other annotator is left."""
+    if each["annotator"].dtype.is_float():  # whole numbers become floats when pandas reads them beside a gap
         wanted = [str(float(one)) if one.isdecimal() else one for one in wanted]
     names = [as_text(each.select("annotator"), row) for row in each["annotator"].arg_unique().sort()]
     for one in wanted:
@@ -208,7 +219,7 @@ def _references(each: pl.DataFrame, wanted: Sequence[str]) -> Sequence[str]:
 
 
 def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str]) -> AnnotatorPairs:
-    """Return the judgments of annotators two by two, or of each beside the references."""
+    """Pair the annotators of a segment, each two of them, or each with the references."""
     judged: Any = log.judged
     each = each.sort(*judged.single, "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
     query, document = codes(each, judged.keys)[0], codes(each, judged.single)[0]
@@ -225,27 +236,30 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorPairs:
-    """Annotators two by two, and all of them together, where none is the reference."""
+    """The pairs of annotators of a segment, and all annotators together: the rows of the result."""
 
     pairs: Annotated
-    together: Judgments
-    query: Array  # of each document, from 0
-    rel: float
-    alone: bool  # whether all together are left out
+    together: Judgments  # the judgments of all annotators
+    query: Array  # the number of each document's query, from 0
+    rel: float  # the least relevant value
+    alone: bool  # whether the row for all annotators is left out, as with a reference
 
     def of_class(self, one: float) -> AnnotatorPairs:
-        """Return the same judgments, each of which says whether it is of one class."""
+        """Return the same with judgments of two classes: 1 for the class ``one``, 0 for any other."""
         sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
         together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
         return replace(self, pairs=replace(self.pairs, **sides), together=together, rel=1.0)
 
     @property
     def queries(self) -> int:
-        """The number of queries that were judged."""
+        """Number of judged queries."""
         return int(self.query.max(initial=-1)) + 1
 
     def named(self) -> dict[str, pl.Series]:
-        """Return a judgment by each annotator of each row of the result, and how many documents they judged."""
+        """Return, for each row of the result, a row of the judgments by either annotator, and the number of documents.
+
+        The row for all annotators together has none (-1), and counts documents with two judgments or more.
+        """
         pairs = self.pairs
         sides = [pairs.rows[side] for side in (pairs.first, pairs.second)]
         both = np.bincount(pairs.pair, minlength=pairs.n)
@@ -257,13 +271,16 @@ class AnnotatorPairs:
 
     @cached_property
     def both(self) -> Judgments:
-        """The judgments of each two, whose documents stand apart from those of others."""
+        """The judgments of all pairs; a document that two pairs judged is two documents here."""
         pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
         value = np.concatenate([pairs.one, pairs.other])
         return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.together.graded)
 
     def measures(self, times: Array) -> dict[str, Array]:
-        """Return each measure of each row of the result; ``times``: how often each query counts."""
+        """Return every measure, by name, with a value for each row of the result.
+
+        ``times``: how often each query counts, as in a resample.
+        """
         pairs = self.pairs
         often = times[self.query[pairs.document]]
         two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
@@ -276,7 +293,10 @@ class AnnotatorPairs:
         return {name: np.append(values, alone.get(name, np.nan)) for name, values in found.items()}
 
     def _against(self, often: Array) -> dict[str, Array]:
-        """Measures of the first of each two against the second, the reference."""
+        """Return the measures of the first annotator of each pair against the second, the reference.
+
+        ``often``: how often each document counts.
+        """
         pairs = self.pairs
         mine, true = pairs.one >= self.rel, pairs.other >= self.rel
 

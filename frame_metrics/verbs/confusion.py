@@ -26,7 +26,7 @@ PAYOFFS = ("odds", "payoff")
 
 
 def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
-    """Answer ``irm.confusion``, which has the parameters."""
+    """Implement ``irm.confusion``, whose docstring has the parameters."""
     for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
         check_bool(name, given)
     plan = irm.asking(decision_of(irm, "confusion()", retrieved=False))
@@ -52,7 +52,7 @@ def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:
-    """Return one row per group and pair of a predicted and a true class, zeros included, then those of totals."""
+    """Return the answer: for each group a row for each pair of a predicted and a true class, then totals."""
     if cases.apart is not None:
         raise cases.apart
     groups = groups_of(cases.cells, margins and bool(cases.columns.by))
@@ -64,7 +64,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
     names = cases.classes if cases.clusters is None else cases.clusters
     columns = {"total_over": _over(groups, group, table, predicted, actual)} if margins else {}
     columns["predicted"] = _named(names, predicted)
-    taken = np.full((len(table), table.shape[2]), NONE)  # the class that each prediction says
+    taken = np.full((len(table), table.shape[2]), NONE)  # the class that each prediction stands for
     if cases.conventions.match is None:
         taken[:, : len(names)] = np.arange(len(names))
     else:
@@ -81,23 +81,27 @@ def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answ
 
 
 def _with_totals(counts: Array) -> Array:
-    """Counts by true class and prediction, shape (groups, K, F), with the sum over each behind it."""
+    """Append the totals: from shape (groups, K, F), by true class and prediction, to (groups, K + 1, F + 1)."""
     counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
     return np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
 
 
 def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
-    """Fair odds and payoff of each cell, and payoffs of totals, as Powers prints them; NaN where there is none.
+    """Return fair odds and payoff of each cell, and payoffs of totals, as Powers (2003) prints them; NaN for none.
 
     Parameters
     ----------
-    counts : rows by true class and prediction, shape (groups, K, F).
-    taken : the class that each prediction says, -1 for none, shape (groups, F).
+    counts : number of rows by true class and prediction, shape (groups, K, F).
+    taken : the class that each prediction stands for, -1 for none, shape (groups, F).
+
+    Returns
+    -------
+    Odds and payoffs, with totals as in ``_with_totals``, shape (groups, K + 1, F + 1) each.
     """
     right, says = taken[:, None] == np.arange(counts.shape[1])[:, None], (taken != NONE)[:, None]
     bets = counts * says
     actual, rows = bets.sum(axis=2, keepdims=True), bets.sum(axis=(1, 2), keepdims=True)
-    own = (right * actual).sum(axis=1, keepdims=True)  # rows of the class that a prediction says
+    own = (right * actual).sum(axis=1, keepdims=True)  # rows of the class that a prediction stands for
     there = says & ((actual > 0).sum(axis=1, keepdims=True) > 1)
     against = np.where(right, own, own - rows)
     odds, paid = np.full((2, len(counts), counts.shape[1] + 1, counts.shape[2] + 1), np.nan)
@@ -111,9 +115,10 @@ def _payoffs(counts: Array, taken: Array) -> tuple[Array, Array]:
 
 
 def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tuple[Array, Array, Array]:
-    """The group and the places, in a table with totals, of a result's rows.
+    """Return the group, prediction and true class of each row of the result, as positions in a table with totals.
 
-    Of a group first every pair by prediction, then the totals over predictions, those over classes, and that over both.
+    In each group first every pair, by prediction; with ``margins`` then the totals over predictions, those over true
+    classes, and the total over both. ``actual``, ``predicted``: the sizes of the table, totals included.
     """
     said, true = (at.ravel() for at in np.indices((predicted, actual)))
     over = 2 * (true == actual - 1) + (said == predicted - 1)  # 1 over predictions, 2 over classes, 3 over both
@@ -123,7 +128,10 @@ def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tupl
 
 
 def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:
-    """The names of the keys that each row is a total over, as text; null where there is none."""
+    """Return the column ``total_over``: the keys that each row is a total over, null for none.
+
+    ``group``, ``predicted``, ``actual``: as ``_rows_of`` returns them.
+    """
     kinds = [(), ("predicted",), ("actual",), ("predicted", "actual")]
     over = [", ".join([*([] if by is None else [by]), *kind]) or None for by in groups.total_over() for kind in kinds]
     kind = (predicted == table.shape[2] - 1) + 2 * (actual == table.shape[1] - 1)
@@ -131,6 +139,6 @@ def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: 
 
 
 def _named(names: pl.Series, places: Array) -> pl.Series:
-    """Names by their places, null where there is none."""
+    """Return the name at each position, null for a position without one: a total, or no prediction."""
     at = pl.Series(places)
     return names.gather(at.set((at < 0) | (at >= len(names)), None))

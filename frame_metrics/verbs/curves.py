@@ -1,4 +1,4 @@
-"""The verb curve: the points of curves of scores, and of ranked metrics by cutoff."""
+"""The verb curve: points of curves over thresholds (roc, pr ...), and of ranking metrics over cutoffs (ndcg@k)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ COLUMNS = {
     "calibration": ("predicted", "observed", "n"),
     "distribution": ("bin", "low", "high", "label", "n"),
 }
-TYPES = {"k": pl.Int64, "bin": pl.Int64, "label": pl.Boolean, "n": pl.Int64}  # of columns that are no shares or scores
-OF_SCORES = ("calibration", "distribution")  # for which ranks do not do
-CTR = "position_ctr@k"  # what "ctr" is the curve of
-LABELS = (False, True, None)  # of rows, the last where there is no judgment
+TYPES = {"k": pl.Int64, "bin": pl.Int64, "label": pl.Boolean, "n": pl.Int64}  # types of columns that are not floats
+OF_SCORES = ("calibration", "distribution")  # curves that need scores: ranks will not do
+CTR = "position_ctr@k"  # the metric of the curve "ctr"
+LABELS = (False, True, None)  # labels of rows; None: unjudged
 BINS = 10
 MOST_LEVELS = MOST_CUTOFFS = 10**6
 Per = Literal["query"]
@@ -48,7 +48,7 @@ Per = Literal["query"]
 
 @dataclass(frozen=True, kw_only=True)
 class CurveOptions(IntervalOptions):
-    """Options of curves; the verb has the parameters."""
+    """Options of ``curve``, which documents them."""
 
     per: Per | None = None
     levels: int | Sequence[float] | None = None
@@ -58,7 +58,7 @@ class CurveOptions(IntervalOptions):
     cutoffs: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        """Raise for what none of them can be, and for two that do not go together; nothing is read."""
+        """Raise for values that the options cannot have, and for two that do not go together; nothing is read."""
         for name, least in (("points", 3), ("bins", 1)):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), least)
@@ -75,7 +75,7 @@ class CurveOptions(IntervalOptions):
 
 
 def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
-    """Answer ``irm.curve``, which has the parameters."""
+    """Implement ``irm.curve``, whose docstring has the parameters."""
     counted = list(kinds) == ["ctr"] and options.per is None
     kinds = [CTR if kind == "ctr" else kind for kind in kinds]
     for kind in kinds:
@@ -85,7 +85,7 @@ def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     if of_cutoffs:
         return _by_cutoff(irm, kinds, options, counted=counted)
     kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
-    # Where ranks are named, and no scores, they say how far down a curve goes.
+    # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
     ranked = kind not in OF_SCORES and irm.columns.score is None and irm.columns.rank is not None
     query = per or ranked or irm.has_judgments
     plan = irm.asking(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
@@ -104,12 +104,12 @@ def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
 
 
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
-    """The columns of a curve, with a cutoff in the place of the threshold where ranks are all there is."""
+    """Return the columns of a curve; ``ranked``: whether it has cutoffs "k" instead of thresholds."""
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
 
 
 def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counted: bool) -> Any:
-    """Ranked metrics at each cutoff; ``counted``: with how many queries have a value there."""
+    """Return ranking metrics at each cutoff; ``counted``: whether a column has the number of queries with a value."""
     cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
     asked: list[tuple[str, Metric]] = []
     of: dict[str, str] = {}
@@ -140,7 +140,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
 
 
 def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
-    """Raise for no curve, for curves that do not stand in one frame, and for one that is asked for twice."""
+    """Raise for no curve, for curves whose columns do not fit into one frame, and for one that is named twice."""
     if not of_cutoffs and len(kinds) != 1:
         wrong = f"{shown(list(kinds))} have columns of their own" if kinds else "no curve is named"
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
@@ -151,7 +151,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
 
 
 def _check(kind: str, options: CurveOptions) -> None:
-    """Raise for a curve that does not exist, or an option that another curve has."""
+    """Raise for an unknown curve, and for an option of another curve."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
         check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
@@ -163,7 +163,10 @@ def _check(kind: str, options: CurveOptions) -> None:
 
 
 def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
-    """Return the points of a curve for each segment, or each query; at ``levels`` of recall the curves are averaged."""
+    """Return the points of a curve over thresholds, for each segment or each query.
+
+    With ``levels`` the curve is read off at these recall levels; with ``per="query"`` too, the curves are averaged.
+    """
     segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":
         check_scores("curve('calibration')", cases)
@@ -186,7 +189,20 @@ def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[floa
 
 
 def _thinned(points: Points, arc: Array, most: int) -> Array:
-    """Choose at most so many points of each segment: the last in each of equal stretches of a rising arc."""
+    """Choose at most ``most`` points of each segment, evenly along the curve.
+
+    The curve is cut into stretches of equal length of ``arc``, and the last point of each is kept.
+
+    Parameters
+    ----------
+    points : the points.
+    arc : a coordinate that rises along the curve of each segment, shape (points,).
+    most : the number of points to keep at most.
+
+    Returns
+    -------
+    The positions of the points that are kept.
+    """
     kept = []
     for span in points.spans():
         here = arc[span]
@@ -201,10 +217,16 @@ def _thinned(points: Points, arc: Array, most: int) -> Array:
 
 
 def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: Array, y: Array) -> Answer:
-    """The points of a curve, each with the keys of its segment.
+    """Return the points of a curve as an answer.
 
-    In the place of thresholds stand the cutoffs, where ranks are all there is: 0 where nothing is predicted, null where
-    all rows are.
+    If only ranks are named, thresholds become cutoffs: 0 where nothing is predicted, null where all rows are.
+
+    Parameters
+    ----------
+    kind : the curve.
+    segments : the segments.
+    segment : the number of the segment of each point.
+    threshold, x, y : the coordinates of each point.
     """
     ranked, reached = segments.cells.columns.score is None, number(threshold)
     if ranked:
@@ -214,12 +236,12 @@ def _along(kind: str, segments: Segments, segment: Array, threshold: Array, x: A
 
 
 def _answer(names: Sequence[str], segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
-    """A curve's columns, each row with the keys of its segment."""
+    """Return named columns of a curve as an answer, with the keys of the segment of each row."""
     return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.held)
 
 
 def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:
-    """The two columns of a curve beside the threshold."""
+    """Return the two coordinates of a curve at each point, such as fpr and tpr."""
     recall, rows = ratio(points.tp, points.each(points.positives)), points.tp + points.fp
     if kind == "roc":
         return ratio(points.fp, points.each(points.negatives)), recall
@@ -233,9 +255,10 @@ def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Arra
 
 
 def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
-    """The greatest precision at each recall level or a higher one, and its threshold, shape (segments, levels).
+    """Return the interpolated precision at recall levels, and its threshold, shape (segments, levels) each.
 
-    Precision is 0 where recall does not get that far, NaN where nothing is relevant.
+    It is the greatest precision at the level or at a higher recall; 0 if that recall is never reached, NaN if nothing
+    is relevant.
     """
     wanted, n = np.asarray(levels, np.float64), len(points.positives)
     height, threshold = np.zeros((n, len(wanted))), np.full((n, len(wanted)), np.nan)
@@ -256,11 +279,17 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
 
 
 def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments, Array, Array]:
-    """The segments of queries, and the mean of the curves in each, which has no thresholds.
+    """Average the curves of queries in each segment.
 
     Parameters
     ----------
-    height : of each query at each level, NaN where nothing is relevant, shape (queries, levels).
+    cases : the documents of the queries.
+    queries : the queries, each as a group.
+    height : the precision of each query at each level, NaN if nothing is relevant, shape (queries, levels).
+
+    Returns
+    -------
+    The segments, the mean precision, and NaN for thresholds, which a mean does not have; shape (segments, levels) each.
     """
     segments = segments_of(cases.cells)
     of_levels = [cases.conventions.filled("curve('pr')", iprec, level, of="queries") for level in height.T]
@@ -273,7 +302,7 @@ def _averaged(cases: Cases, queries: Segments, height: Array) -> tuple[Segments,
 
 
 def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
-    """Mean score and share of relevant rows, in bins of equal width; empty bins are left out."""
+    """Return the mean score and the share of relevant rows in bins of equal width; empty bins are left out."""
     sums = np.zeros((3, len(segments) * bins))
     edges = np.linspace(0, 1, bins + 1)[1:-1]
 
@@ -291,7 +320,7 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
 
 
 def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
-    """Count rows by bins of their score and by label; those without a score stand in a bin of their own, the last."""
+    """Count rows by bin of their score and by label; the last bin is for rows without a score."""
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     score, place = rows["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(), segments.of(rows)
     edges = _edges(score[(place >= 0) & ~np.isnan(score)], bins)
@@ -302,7 +331,7 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
     shape = len(segments), bins + 1, len(LABELS)
     n = np.bincount(cell, weight, minlength=math.prod(shape)).reshape(shape)
     shown = n > 0
-    shown[:, :bins, :2] = True  # every bin has both labels, so that what is not there is 0
+    shown[:, :bins, :2] = True  # every bin has a row for each of the two labels, even with a count of 0
     shown[:, :bins, 2] = shown[:, :, 2].any()
     segment, at, label = np.nonzero(shown)
     low, high = (number(np.append(ends, np.nan)[at]) for ends in (edges[:-1], edges[1:]))
@@ -313,14 +342,14 @@ def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
 
 
 def _edges(score: Array, bins: int) -> Array:
-    """The edges of bins of equal width, from the least score to the greatest one, shape (bins + 1,)."""
+    """Return the edges of bins of equal width, from the least score to the greatest, shape (bins + 1,)."""
     low, high = (score.min(), score.max()) if len(score) else (0.0, 1.0)
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-    return 2 * np.linspace(low / 2, high / 2, bins + 1)  # floats may not hold the difference of the ends
+    return 2 * np.linspace(low / 2, high / 2, bins + 1)  # halved, because high - low may overflow
 
 
 def _recall_levels(given: Any) -> Sequence[float] | None:
-    """Return recall levels: as many in equal steps from 0 to 1, or those given."""
+    """Return the recall levels of ``levels=``: a number of them means equal steps from 0 to 1."""
     levels = plain(given)
     if levels is None:
         return None
@@ -335,7 +364,7 @@ def _recall_levels(given: Any) -> Sequence[float] | None:
 
 
 def _cutoffs(given: Any) -> Sequence[int]:
-    """Return cutoffs: all up to the last one, or those given."""
+    """Return the cutoffs of ``cutoffs=``: a single number means all up to it."""
     cutoffs = plain(given)
     if isinstance(cutoffs, bool) or not (_several(cutoffs) or isinstance(cutoffs, int)):
         raise BadValueError(f"cutoffs={shown(given)} is not a cutoff, or a list of them")

@@ -1,4 +1,4 @@
-"""The verbs evaluate and per_query: metrics of queries, averaged over them or one by one, or of pooled rows."""
+"""The verbs evaluate and per_query: metrics averaged over queries, or of pooled rows, and of each query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a 
 
 
 def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
-    """Answer ``irm.evaluate``, which has the parameters."""
+    """Implement ``irm.evaluate``, whose docstring has the parameters."""
     if irm.of_values:
         return _of_values(irm, metrics, options)
     asked = read(metrics)
@@ -57,7 +57,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
             return _of_rows(cases_read(source), asked, options, wide)
         if plan.proxy is not None:
             return powered_means(source, asked, options)
-        # What is drawn is drawn in the order of the queries' names.
+        # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
         measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
         return averaged(measured, options, wide)
 
@@ -67,7 +67,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
 
 
 def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Wide | None]:
-    """Return the plan of some metrics, and what a wide row says of them; raise for what cannot be computed."""
+    """Return the plan for some metrics, and the columns of a wide result; raise for what cannot be computed."""
     plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
     _check_together(asked, options)
     if plan.columns.query:
@@ -87,7 +87,7 @@ def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, W
 
 
 def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
-    """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
+    """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
     plan, named = planned(irm, metrics, WEIGHS)
     check_margins(options.margins, plan)
     _check_method(options, plan)
@@ -113,7 +113,7 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
 
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
-    """Return one row per segment and metric, or one per segment with a column per metric."""
+    """Compute metrics of pooled rows: a row for each segment and metric; with ``wide`` a row for each segment."""
     pooled.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
     of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
@@ -141,7 +141,17 @@ def _ends(
     options: EvaluateOptions,
     ci: float,
 ) -> Array:
-    """Return the ends of the intervals of some metrics in each segment, shape (2, metrics, segments)."""
+    """Return the ends of the intervals of metrics in each segment, shape (2, metrics, segments).
+
+    Parameters
+    ----------
+    inputs : tables and scores of the segments.
+    wanted : the metrics.
+    value : their values, shape (metrics, segments).
+    normal : the metrics with DeLong's interval, as ``_by_delong`` returns them; the others are resampled.
+    options : resamples and seed.
+    ci : the level.
+    """
     ends = np.full((2, *value.shape), np.nan)
     for i, slope in normal.items():
         ends[:, i] = around(value[i], slope**2 * inputs.of_scores[None], ci, wanted[i][1].range)
@@ -152,7 +162,7 @@ def _ends(
 
 
 def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
-    """The metrics whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
+    """Return the metrics that get DeLong's interval, by position, each with its slope by the area under the curve."""
     independent = cases.binary and not (cases.weighted or cases.columns.cluster)
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}
@@ -160,7 +170,7 @@ def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateO
 
 
 def _check_together(asked: Asked, options: EvaluateOptions) -> None:
-    """Raise for intervals of metrics of all lists together."""
+    """Raise for intervals of metrics of sets of lists."""
     name = next((name for name, metric in asked if metric.input is Lists), None)
     if name is not None and options.ci is not None:
         raise NotComputableError(
@@ -170,7 +180,7 @@ def _check_together(asked: Asked, options: EvaluateOptions) -> None:
 
 
 def _check_method(options: EvaluateOptions, plan: Plan) -> None:
-    """Raise for an interval that means over queries do not have."""
+    """Raise for a method of intervals that does not apply to means over queries."""
     if options.method == "delong" and (plan.columns.query or plan.of_values):
         raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     if options.method in ("t", "normal") and plan.proxy is None:
@@ -180,7 +190,7 @@ def _check_method(options: EvaluateOptions, plan: Plan) -> None:
 
 
 def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
-    """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
+    """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
     if not plan.columns.query:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
@@ -197,7 +207,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
-    """Answer ``irm.per_query``, which has the parameters."""
+    """Implement ``irm.per_query``, whose docstring has the parameters."""
     check_choice("layout", layout, get_args(Layout))
     plan, asked = planned(irm, metrics, Needs(query=True) | WEIGHS)
     if layout == "long":

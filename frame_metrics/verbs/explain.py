@@ -1,4 +1,4 @@
-"""The verb explain: a metric's value taken apart, rank by rank."""
+"""The verb explain: the contribution of each result to the value of a metric, rank by rank."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
-    """Answer ``irm.explain``, which has the parameters."""
+    """Implement ``irm.explain``, whose docstring has the parameters."""
     asked = one_of(read([metric]))
     ((name, wanted),) = asked
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True, order=True))
@@ -72,24 +72,27 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Explaining(Work):
-    """The rows of some queries, taken apart; they are the whole piece."""
+    """The explanation of some queries of a frame in pieces; their rows are the whole piece."""
 
     asked: Asked
-    queries: Sequence[tuple[Any, ...]]  # a value of each column
-    grades: pl.Series | None = None  # some of the frame's, the greatest among them
+    queries: Sequence[tuple[Any, ...]]  # each as a value for each query column
+    grades: pl.Series | None = None  # grades of the whole frame that checks need, see ``_ends`` in some_queries.py
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(piece=piece)
         table = _explained(log, self.asked, self.queries, source.type_of_docs, self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
-        if system:  # of which the piece may have no row
+        if system:  # named by value, because the rows here may have no row of a system
             numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
             named[system] = self.names.gather(numbers)
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
 
 
 def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any, ...]]:
-    """Return the value of each column of each query that is asked for; ``lists``: whether a list may be a value."""
+    """Return the queries of ``query=``, each as a value for each query column.
+
+    ``lists``: whether the query column holds lists, so that a list is one query and not several.
+    """
     if len(columns.query) == 1:
         each: list[Any] = [(one,) for one in query] if isinstance(query, list) and not lists else [(query,)]
     else:
@@ -103,12 +106,12 @@ def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any,
 
 
 def _rankings_of(log: Log, queries: Sequence[tuple[Any, ...]]) -> Array:
-    """Return the evaluated rankings of some queries, those of a system and segment together.
+    """Return the numbers of the evaluated rankings of some queries, of all systems and segments, ascending.
 
     Raises
     ------
     BadValueError
-        No ranking is of a query, or none of its documents is judged.
+        A query is not there, or none of its documents is judged.
     """
     each = log.keys_at(log.columns.key_names[2], log.grid.query_row)
     return np.unique(np.concatenate([_rankings_of_one(log, each, one) for one in queries]))
@@ -134,13 +137,18 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
 def _explained(
     log: Log, asked: Asked, queries: Sequence[tuple[Any, ...]], docs: Any, grades: pl.Series | None = None
 ) -> pl.DataFrame:
-    """Return one row per result of the rankings of queries, in rank order, then per document whose gain is not counted.
+    """Return the rows of the result for some queries, ranking by ranking.
+
+    There is a row for each result down to the cutoff, in rank order, and one for each further document with a gain:
+    past the cutoff, or not retrieved.
 
     Parameters
     ----------
-    queries : a value of each column.
+    log : the log.
+    asked : the metric.
+    queries : the queries, each as a value for each query column.
     docs : the type of the caller's column of documents.
-    grades : those of the whole frame, where the log is a part of it.
+    grades : grades of the whole frame, where the log is a part of it.
     """
     own, ((name, metric),) = _rankings_of(log, queries), asked
     check_grades(asked, with_grades(log, grades), some=grades is not None)
@@ -150,7 +158,7 @@ def _explained(
     if block.rows.apart:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    # The contribution of documents that have none: 0, and null where the metric itself is undefined.
+    # The contribution of documents that contribute nothing: 0, or null if the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
@@ -168,7 +176,7 @@ def _explained(
 
 
 def _answer(log: Log, table: pl.DataFrame) -> Answer:
-    """Return rows of rankings with their keys, as the caller's kind of frame has them."""
+    """Return the rows of ``_explained`` as an answer, with the keys of their rankings."""
     grid, document, each = log.grid, log.columns.doc, table["ranking"].to_numpy()
     keys = log.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
     if document:
@@ -177,7 +185,11 @@ def _answer(log: Log, table: pl.DataFrame) -> Answer:
 
 
 def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
-    """The rows of rankings with what each adds; "shown": those up to the cutoff, and others that have a gain."""
+    """Return the listed rows of rankings, each with its contribution.
+
+    The column "shown" marks the rows of the result: those up to the cutoff, and others with a gain. ``nothing``: the
+    contribution of rows past the cutoff, for each ranking.
+    """
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     every = np.arange(len(run.grade))
     of = run.query_of(every)
@@ -198,13 +210,27 @@ def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
 
 
 def _gains(metric: Metric, grade: Array, good: Array) -> Array:
-    """Gains of documents, 0 without a judgment; of a metric that reads no grade, 1 for relevant ones."""
+    """Return the gains of documents, 0 for unjudged ones; for a metric that reads no grades, 1 for relevant ones."""
     gain = gain_of(grade, metric.params.get("gain") or "linear") if metric.graded else good
     return gain.astype(np.float64)
 
 
 def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
-    """Documents with a gain, by the judgments, that rankings do not list, and a row of the log or past it with each."""
+    """Return the judged documents with a gain that rankings do not list.
+
+    Parameters
+    ----------
+    log, judged : the log and its judgments.
+    metric : the metric.
+    own : the numbers of the rankings.
+    listed : their listed documents: the position of the ranking in ``own`` as "of", and "doc".
+    rel : the least relevant grade.
+
+    Returns
+    -------
+    A row for each: "of", "doc", "gain", and "row", a row with the document: of the log, or past its end of the
+    judgments.
+    """
     mine = log.keys_of(judged.keys, own).with_columns(of=pl.Series(np.arange(len(own))))
     pairs = mine.join(judged.pairs, on=judged.keys, nulls_equal=True, maintain_order="left_right")
     lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
@@ -220,7 +246,17 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
 
 
 def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
-    """Changes of a metric with each result of each ranking, NaN where undefined; with ``ones`` all gains are 1."""
+    """Return how much each result of each ranking changes a metric, NaN where the metric is undefined.
+
+    The metric is computed for the first 0, 1, 2 ... results of each ranking, and the differences are taken.
+
+    Parameters
+    ----------
+    run : the rankings.
+    cut : the number of results of each ranking to look at.
+    metric : the metric; None gives NaN for each result.
+    ones : whether all gains are 1, which makes the changes the metric's weights by rank (its discount).
+    """
     if metric is None:
         return np.full(cut.sum(), np.nan)
     of, n_ret = np.repeat(np.arange(run.n_queries), cut + 1), spans(np.zeros_like(cut), cut + 1)
@@ -238,7 +274,15 @@ def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = Fals
 
 
 def _shortened(run: Ranking, of: Array, n_ret: Array, ones: bool) -> Ranking:
-    """Copies of rankings, each with a number of retrieved results; the judgments stay."""
+    """Return copies of rankings that are cut off after some results, with all judgments.
+
+    Parameters
+    ----------
+    run : the rankings.
+    of : the ranking that each copy is of; one may be copied several times.
+    n_ret : the number of retrieved results of each copy.
+    ones : whether all gains are 1.
+    """
     rows, length = spans(run.starts[of], run.lengths[of]), run.lengths[of]
 
     def each(values: Array | None, own: Array = rows) -> Array | None:

@@ -1,4 +1,4 @@
-"""The verb judgments: a grade for each query and document from what users clicked, by closed forms."""
+"""The verb judgments: a grade for each query and document from clicks, by click models with closed forms."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from frame_metrics.plan.source import InPieces, Source, answer_of
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-EXPOSED = "\0exposed"  # what clicks are counted against
+EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expected clicks, or examined results
 SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 
 def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothing: float, min_impressions: int) -> Any:
-    """Answer ``irm.judgments``, which has the parameters."""
+    """Implement ``irm.judgments``, whose docstring has the parameters."""
     check_choice("model", model, get_args(Model))
     check_whole("min_impressions", min_impressions, 1)
     smoothing = plain(smoothing)
@@ -72,9 +72,9 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
 
 @dataclass(frozen=True, eq=False)
 class ClickCounts(Work):
-    """Counts of what a piece shows of each query and document at each rank, and of clicks; they add up over pieces."""
+    """Counts of impressions and clicks of each query and document at each rank; they are added up over pieces."""
 
-    named: tuple[str, ...]  # the columns of segments, systems, queries and documents
+    named: tuple[str, ...]  # the columns of segment, system, query and document
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(arms=True, piece=piece)
@@ -87,7 +87,7 @@ class ClickCounts(Work):
 
 
 def _gathered(source: InPieces) -> pl.DataFrame:
-    """Return what all pieces show, in the order of the frame, or without one in that of the names."""
+    """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
     columns = source.plan.columns
     arms = columns.as_arms().by
     named = (*arms, *(columns.of or columns.query), str(columns.doc))
@@ -99,7 +99,7 @@ def _gathered(source: InPieces) -> pl.DataFrame:
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:
-    """Return a row for each query and document of a segment, with its grade, impressions, clicks and first row."""
+    """Compute the grades: a row for each query and document of a segment, with impressions, clicks and first row."""
     exposed = {
         "ctr": pl.col(CHANCE) if CHANCE in rows.columns else pl.col(SHOWN).cast(pl.Float64),
         "coec": pl.col(SHOWN) * (pl.sum(CLICKED) / pl.sum(SHOWN)).over(ARM, RANK),
@@ -114,6 +114,6 @@ def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[st
         return (pl.col(some) + more) / (pl.col(whole) + smoothing)
 
     grade = rate("clicks", EXPOSED)
-    if model == "sdbn":  # where nothing was clicked, nothing is known of satisfaction, and nothing is needed
+    if model == "sdbn":  # a document without a click has the attractiveness 0, whatever its unknown satisfaction
         grade = grade * rate(LAST, "clicks").fill_nan(0.0)
     return each.with_columns(grade=pl.when(pl.col(EXPOSED) > 0).then(grade))

@@ -1,4 +1,4 @@
-"""The look of ``df.irm``: the parts that columns play, a few of their values, and what to ask."""
+"""The repr of ``df.irm``: the roles of columns, a few values of each, and verbs to call next."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS, is_foreign
 
-LONG = ("popularity",)  # conventions that may say something of every document
-SHOWN = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # what needs no judgment
-LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
+LONG = ("popularity",)  # conventions that may have a value for every document, too long to print
+SHOWN = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # metrics that need no judgment
+LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # number of rows that are looked at, values shown, letters of a value
 
 
 @dataclass(frozen=True)
 class Part:
-    """A role that is played."""
+    """A role that has a column: a row of the repr."""
 
     role: str
     columns: str
-    values: str  # the first different ones
+    values: str  # its first distinct values
     note: str
 
 
 @dataclass(frozen=True)
 class Overview:
-    """All that is shown of a frame and the roles of its columns."""
+    """The content of the repr."""
 
     title: str
     parts: tuple[Part, ...]
-    said: str  # conventions that were named, and roles that were set aside
-    then: str  # what to ask, or what has to be settled first
+    said: str  # the conventions that were given, and the roles that were set aside
+    then: str  # verbs to call next, or an error to settle first
 
     def text(self) -> str:
         """Return it as lines of text."""
@@ -63,9 +63,9 @@ class Overview:
 
 
 def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
-    """Return what is shown of a frame; nothing is read of one that is not in memory.
+    """Return the content of the repr; a frame that is not in memory is not read.
 
-    ``made`` gives the plan in which expressions have become columns.
+    ``made``: returns the plan in which expressions have become columns; an error of it is shown.
     """
     frame = irm.frame
     try:
@@ -87,26 +87,26 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
 
 
 def _judged(irm: Plan) -> str:
-    """The words for who judged, beside the frame."""
+    """Return the words of the title about separate judgments."""
     if irm.judgments is None:
         return ""
     return ", judged beside" + (", and by a machine" if irm.judgments[1].get("proxy") else "")
 
 
 def _played(irm: Plan) -> dict[str, tuple[str, ...]]:
-    """The columns of each role that is played, in the order of the roles."""
-    columns = irm.columns  # an error where the roles do not go together, which is shown
+    """Return the columns of each role, in the order of the roles."""
+    columns = irm.columns  # raises if the roles do not go together, and the repr shows the error
     both = _named(irm) | {role: _as_columns(getattr(columns, role)) for role in irm.found}
     return {role: both[role] for role in COLUMNS if role in both}
 
 
 def _named(irm: Plan) -> dict[str, tuple[str, ...]]:
-    """The columns of each role that the caller named."""
+    """Return the columns of each role that the caller named."""
     return {role: _as_columns(said) for role, said in irm.roles.items() if role in COLUMNS and said is not None}
 
 
 def _as_columns(said: Any) -> tuple[str, ...]:
-    """The columns that a role was given, or what each is to it, as ``price=price_eur``."""
+    """Return the columns that were given to a role as texts; those of a mapping as ``price=price_eur``."""
     if isinstance(said, Mapping):
         return tuple(f"{one}={column}" for one, column in said.items())
     several = said if isinstance(said, list | tuple) else [said]
@@ -119,10 +119,10 @@ def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | N
 
 
 def _values(first: Border, n_rows: int, column: str) -> str:
-    """The first different values of a column, and dots where there are more of them, or rows not looked at."""
+    """Return the first distinct values of a column as text, with dots if there may be more."""
     try:
         values = first.read([column])[column]
-    except Exception:  # it cannot be read, which a verb will say
+    except Exception:  # the column cannot be read; a verb will raise the error
         return ""
     different = list(dict.fromkeys(map(_shown, values.drop_nulls())))
     more = ["..."] if len(different) > VALUES or n_rows > LOOKED_AT else []
@@ -136,7 +136,7 @@ def _shown(value: Any) -> str:
 
 
 def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
-    """The verbs to ask first."""
+    """Return the verbs to call next, as text; or the roles to name, if some columns likely have them."""
     if irm.of_values:
         return ".evaluate(), .compare(baseline=...), .audit()"
     judged = irm.has_judgments or {"label", "grade"} & {*played}
@@ -154,7 +154,7 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
 
 
 def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The columns that other tools' names, or longer ones, give a part that none plays yet."""
+    """Return columns with usual names of roles that are not played yet, by role."""
     taken = {column for columns in played.values() for column in columns}
     likely: dict[str, str] = {}
     apart = {"label": "grade", "grade": "label"}
@@ -166,7 +166,7 @@ def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _asked(played: set[str], *, several: Sequence[Any]) -> Sequence[str]:
-    """Some verbs that these roles, and the scores of several classes, are enough for."""
+    """Return some calls for which these roles are enough; ``several``: the scores of several classes, if any."""
     if "query" in played and {"score", "rank", "doc"} & played:
         compare = ['.compare("ndcg@10")'] if "system" in played else []
         return ['.evaluate("ndcg@10", "map")', '.per_query("rr")', *compare]

@@ -1,4 +1,4 @@
-"""The verb per_class: measures of each class against the rest, and their averages over the classes."""
+"""The verb per_class: metrics of each class against the rest, and their averages over classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from frame_metrics.stats.averages import Averages
 
 
 def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: str) -> Any:
-    """Answer ``irm.per_class``, which has the parameters."""
+    """Implement ``irm.per_class``, whose docstring has the parameters."""
     averages = [] if average is None else check_averages(average)
     check_choice("layout", layout, get_args(Layout))
     over = get_args(pooled.OverClasses)
@@ -34,7 +34,7 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
-    decides = irm.roles.get("threshold") is not None  # about whichever rows there are
+    decides = irm.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
     plan = irm.asking(irm.needs_of(asked) | Needs(score=decides))
     pooled.check_pooled(asked)
     amount = pl.Float64 if plan.columns.weight else pl.Int64
@@ -62,19 +62,19 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The values of metrics for each class and, behind these, for averages over them, each a line of every segment."""
+    """The values of metrics by line; the lines of a segment are its classes, then the averages over classes."""
 
     cases: Cases
     segments: Segments
     averages: list[str]
-    value: Array  # NaN where null, shape (metrics, lines, segments)
+    value: Array  # NaN for null, shape (metrics, lines, segments)
     undefined: Array  # how often the metric was undefined, of the same shape
-    there: Array  # whether there is such a value, of the same shape
-    support: Array  # rows of the class, or of all, shape (lines, segments)
+    there: Array  # whether the result has the value (a class may not be in a segment), of the same shape
+    support: Array  # number of rows of the class, for an average of all classes, shape (lines, segments)
 
 
 def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
-    """Return the values of each class and of the averages."""
+    """Compute metrics for each class, and the averages over classes."""
     pooled.check_cases(asked, cases, ())
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
@@ -82,7 +82,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     inputs = pooled.inputs_of(cases, segments_of(cases.cells))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
-    several = replace(inputs, cases=replace(cases, binary=False))  # two classes are averaged as several are
+    several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
         pooled.check_cases(asked, several.cases, averages)
     of, wanted = pooled.averages_of(asked, averages, binary=False)
@@ -105,7 +105,7 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
 
 
 def _support(inputs: pooled.Inputs) -> Array:
-    """Rows of each class, shape (segments, K)."""
+    """Return the number of rows of each class, shape (segments, K)."""
     if inputs.table is not None:
         return inputs.table.actual
     nothing = np.zeros((len(inputs.segments), inputs.cases.k))
@@ -113,7 +113,7 @@ def _support(inputs: pooled.Inputs) -> Array:
 
 
 def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
-    """Return one row per segment, line and metric, or one per segment and line with a column per metric."""
+    """Return the answer: a row for each segment, line and metric; in the wide layout for each segment and line."""
     classes = lines.cases.classes
     there = lines.there.transpose(2, 1, 0)  # segments, lines, metrics
     at = np.nonzero(there if layout == "long" else there.any(axis=2))
@@ -138,5 +138,5 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
 
 
 def _from(place: pl.Series, first: int) -> pl.Series:
-    """Places as they are counted from a later one, null before it."""
+    """Return positions less ``first``, null for those before it."""
     return (place - first).set(place < first, None)

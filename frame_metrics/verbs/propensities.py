@@ -1,4 +1,4 @@
-"""The verb propensities: how often each rank is examined, from documents that stood at several ranks."""
+"""The verb propensities: estimate how often each rank is examined, from documents that were shown at several ranks."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ from frame_metrics.stats.resampling import percentiles, resampled
 
 Harvesting = Literal["pivot", "adjacent", "all_pairs"]
 RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
-DEEPEST = 10_000  # ranks
+DEEPEST = 10_000  # limit of ranks
 OF_WHAT = "if each query is one impression, name what was searched with of="
+# Columns of a document at two ranks: its click rate at the higher one, and its rate and rank at the lower one.
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
-STEPS, TINY = 1000, 1e-9  # of the likelihood, which is at its top after a handful, but where rates are 0 or 1
-STILL = 1e-12  # a step that is no longer counts as none
+# Limits of the maximum likelihood fit: steps (a few are enough, unless rates are 0 or 1), and the least rate.
+STEPS, TINY = 1000, 1e-9
+STILL = 1e-12  # a shorter step ends the fit
 
 
 def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
-    """Answer ``irm.propensities``, which has the parameters."""
+    """Implement ``irm.propensities``, whose docstring has the parameters."""
     check_choice("method", method, get_args(Harvesting))
     if k is not None:
         check_whole("k", k, 1)
@@ -67,13 +69,15 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
 def _of_segment(
     pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, method: str, options: IntervalOptions
 ) -> pl.DataFrame:
-    """Return the propensities of the ranks of one segment.
+    """Return the propensities of the ranks of one segment, as rows of the result.
 
     Parameters
     ----------
-    pairs : a row for each document of a query that stood at two ranks that are compared, with its rates there.
-    keys : the columns of the query, and last of the document.
-    segment : its keys, and last its deepest rank.
+    pairs : a row for each document of a query that was shown at two compared ranks, with its click rates there.
+    keys : the columns of the query, then that of the document.
+    segment : one row: the values of the segment, then its deepest rank.
+    method : the estimator.
+    options : options of intervals.
     """
     *values, depth = segment.row(0)
     if depth > DEEPEST:
@@ -93,7 +97,7 @@ def _of_segment(
         drawn = resampled(each, options.resamples, options.seed).reshape(3, len(edges), -1)
         draws = _solved(drawn, compared, depth, method)
         ends = np.array([percentiles(one, options.ci) for one in draws])
-        ends[np.isnan(draws).any(axis=1)] = np.nan  # some draws lack documents that stood at both ranks
+        ends[np.isnan(draws).any(axis=1)] = np.nan  # some resamples have no document that links the ranks
     both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
     n = np.bincount(both[RANK].to_numpy() - 1, minlength=depth)
     columns = (whole(np.arange(depth) + 1), number(value), whole(n), *map(number, ends.T))
@@ -101,7 +105,15 @@ def _of_segment(
 
 
 def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:
-    """Raise where some rank is not linked to the first one by documents that stood at both, with clicks at both."""
+    """Raise if a rank is not linked to rank 1 by documents that were shown, and clicked, at both of two ranks.
+
+    Parameters
+    ----------
+    clicks : the summed rates at the higher and at the lower rank of each pair of ranks, shape (2, pairs).
+    compared : the higher and the lower rank of each pair, from 0.
+    depth : the deepest rank.
+    method, segment : for the error.
+    """
     some = (clicks > 0).all(axis=0)
     one, another = (side[some] for side in compared)
     reached, more = np.arange(depth) == 0, True
@@ -122,13 +134,15 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
 
 
 def _solved(sums: Array, compared: Sequence[Array], depth: int, method: str) -> Array:
-    """Return the propensities of ranks, that of the first 1, shape (ranks, draws); NaN where they are unknown.
+    """Return the propensities of ranks, relative to 1 at rank 1, shape (ranks, draws); NaN if unknown.
 
     Parameters
     ----------
-    sums : of each pair of ranks the sums of the rates at the higher and the lower one, and the number of documents,
-        shape (3, pairs, draws).
+    sums : for each pair of ranks, the summed click rates at the higher and at the lower one, and the number of
+        documents, shape (3, pairs, draws).
     compared : the higher and the lower rank of each pair, from 0.
+    depth : the deepest rank.
+    method : the estimator.
     """
     if method == "all_pairs":
         return _likeliest(sums[:2], sums[2], compared, depth)
@@ -138,10 +152,9 @@ def _solved(sums: Array, compared: Sequence[Array], depth: int, method: str) -> 
 
 
 def _likeliest(clicks: Array, n: Array, compared: Sequence[Array], depth: int) -> Array:
-    """Return the propensities p that make clicks likeliest, the rate of each pair at rank k being p(k) r(pair).
+    """Return the propensities p with the greatest likelihood, if a document pair has the click rate p(k) r(pair) at k.
 
-    Least squares of the logarithms, weighted anew in each step, come to the top of the likelihood; r is the mean of
-    what is left.
+    They are found by iteratively reweighted least squares of the logarithms. The parameters are those of ``_step``.
     """
     fitted, logs, moved = (clicks + 0.5) / (n + 1), np.zeros((depth, n.shape[1])), np.ones(n.shape[1], bool)
     for _ in range(STEPS):
@@ -156,7 +169,20 @@ def _likeliest(clicks: Array, n: Array, compared: Sequence[Array], depth: int) -
 
 
 def _step(clicks: Array, n: Array, fitted: Array, compared: Sequence[Array], depth: int) -> tuple[Array, Array]:
-    """The logarithms of propensities, and the rates fitted, after one more step; see ``_likeliest``."""
+    """Take one step of ``_likeliest``.
+
+    Parameters
+    ----------
+    clicks : the summed click rates at the higher and the lower rank of each pair, shape (2, pairs, draws).
+    n : the number of documents of each pair, shape (pairs, draws).
+    fitted : the rates of the step before, of the shape of ``clicks``.
+    compared : the higher and the lower rank of each pair, from 0.
+    depth : the deepest rank.
+
+    Returns
+    -------
+    The logarithms of the propensities, shape (depth, draws), and the fitted rates.
+    """
     high, low = compared
     logs = np.zeros((depth, n.shape[1]))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""The verb similarity: how much rankings have in common, without judgments."""
+"""The verb similarity: compare rankings of systems with each other, without judgments."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from frame_metrics.plan.source import Source, answer_of
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarityOptions(EvaluateOptions):
-    """Options of a comparison of rankings; the verb has the parameters."""
+    """Options of ``similarity``, which documents them."""
 
     baseline: Any = None
     per_query: bool = False
 
     def __post_init__(self) -> None:
-        """Raise for what does not go together; nothing is read."""
+        """Raise for options that do not go together; nothing is read."""
         super().__post_init__()
         if self.per_query and (self.average, self.ci, self.margins) != (None, None, False):
             raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
 
 
 def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
-    """Answer ``irm.similarity``, which has the parameters."""
+    """Implement ``irm.similarity``, whose docstring has the parameters."""
     plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
     columns, of_frame = plan.columns, is_frame(baseline)
     result = OF_QUERIES if options.per_query else schema(asked, options, None, paired=of_frame)
@@ -66,7 +66,7 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
 
 
 def _measures(metrics: Sequence[Metrics]) -> Asked:
-    """Read the measures of two rankings that are asked for."""
+    """Read the names of measures of two rankings; raise for other metrics."""
     asked = []
     for name, metric in read(metrics):
         if metric.of_two is None:
@@ -77,7 +77,7 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
 
 
 def _check(plan: Plan, asked: Asked, options: SimilarityOptions, result: Iterable[str]) -> None:
-    """Raise for what rankings cannot be compared with, or averaged by, or called as a column of the result."""
+    """Raise for measures and averages that do not apply, and for keys with a name of the result's columns."""
     check_asked(asked, plan, options.averages)
     if "rows" in options.averages:
         raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
@@ -88,11 +88,14 @@ def _check(plan: Plan, asked: Asked, options: SimilarityOptions, result: Iterabl
 def _answer(
     measured: Measured, asked: Asked, options: SimilarityOptions, bases: list[Any], saved: str | None
 ) -> Answer:
-    """Return the rows of each pair of systems, one below the other.
+    """Return the rows of all pairs of systems, pair after pair.
 
     Parameters
     ----------
-    bases : the systems that were compared with; ``saved``: or the name of a baseline beside.
+    measured : the values, as ``similar`` returned them.
+    asked, options : the measures and the options.
+    bases : the systems that are baselines, as ``similar`` returned them.
+    saved : the name of a baseline in another frame; None if baselines are systems.
     """
     log, column = measured.log, measured.log.columns.system
     order, here = in_order(log)[0].tolist(), log.systems
@@ -114,7 +117,7 @@ def _answer(
 
 
 def _stacked(answers: Sequence[Answer], aliases: dict[str, str]) -> Answer:
-    """Return the rows of answers one below the other."""
+    """Stack the rows of answers into one answer."""
 
     def below(parts: list[Any]) -> Any:
         return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pl.concat(parts)

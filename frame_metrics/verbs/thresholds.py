@@ -1,4 +1,4 @@
-"""Decisions at every threshold, and the choice of one."""
+"""The verbs thresholds and best_threshold: the 2x2 table at every threshold, and the choice of one."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import in_threads
 
 COUNTS = ("tp", "fp", "fn", "tn")
-STEP = 1 << 15  # thresholds: what their tables need stays in cache
-Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and the value to reach, or not to pass
+STEP = 1 << 15  # thresholds that are computed at a time, so that their tables stay in the cache
+Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name: a metric, and the value that it has to reach
 
 
 def thresholds(irm: Plan, metrics: Sequence[Metrics]) -> Any:
-    """Answer ``irm.thresholds``, which has the parameters."""
+    """Implement ``irm.thresholds``, whose docstring has the parameters."""
     asked = read(metrics) if metrics else []
     return _answered(irm, asked, _every)
 
 
 def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
-    """Answer ``irm.best_threshold``, which has the parameters."""
+    """Implement ``irm.best_threshold``, whose docstring has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
         raise BadValueError(f"subject_to={subject_to!r} is not a mapping from metrics to values")
@@ -61,7 +61,7 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
 
 
 def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
-    """Return what is made of the rows to decide about: thresholds, their tables and the metrics that are asked for."""
+    """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
     plan = irm.asking(Needs(score=True, query=irm.has_judgments))
     _check_thresholds(asked, plan.conventions)
     check_no_threshold(plan.conventions)
@@ -77,7 +77,7 @@ def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
-    """Raise for a metric that no threshold decides."""
+    """Raise for a metric that is not computed from the 2x2 table at a threshold."""
     for name, metric in asked:
         if metric.input is not Confusion or metric.k is not None:
             raise NotComputableError(f"{name} is no measure of the 2x2 table, which a threshold makes")
@@ -89,14 +89,14 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
 
 
 def _every(cases: Cases, asked: Asked) -> Answer:
-    """Return one row per segment and threshold, with its table and the metrics."""
+    """Return the answer of ``thresholds``: a row for each segment and threshold."""
     segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     return _rows(cases, segments, points, asked, _at_points(points, asked, cases.conventions))
 
 
 def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
-    """Compute measures of the 2x2 table at every point, NaN where they stay null, shape (metrics, points)."""
+    """Compute metrics of the 2x2 table at every point, NaN for null, shape (metrics, points)."""
     out = np.empty((len(asked), len(points.tp)))
 
     def work(span: slice) -> None:
@@ -109,7 +109,7 @@ def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
 
 
 def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values: Array) -> Answer:
-    """Points, their tables and metrics, as columns."""
+    """Return points as an answer: the threshold, the 2x2 table, and the ``values`` of metrics."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
     columns = {"threshold": number(points.threshold)}
@@ -119,7 +119,10 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
 
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
-    """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
+    """Return the answer of ``best_threshold``: the threshold of each segment where the first metric is best.
+
+    Of equally good thresholds it is the highest. A segment without rows gets nulls. ``limits``: those of ``subject_to=``.
+    """
     (_, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     values = _at_points(points, asked, cases.conventions)
@@ -148,7 +151,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
 
 
 def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:
-    """Return the error that counts the segments without a threshold, and says why of the first three."""
+    """Return the error that counts the segments without a usable threshold, with the reasons of the first three."""
     if not segments.keys:
         return NotComputableError(first[0])
     said = [f"{segments.text(segment)}: {why}" for segment, why in first.items()]
@@ -162,12 +165,14 @@ def _meets(values: Array, metric: Metric, bound: float) -> Array:
 
 
 def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Array) -> str:
-    """Say why a segment has no threshold: the limits, and the best value of each where the others are met.
+    """Say why a segment has no usable threshold: the limits, and the best value of each where the others are met.
 
     Parameters
     ----------
-    values : of the metrics at all points, shape (metrics, points); ``span``: the points of the segment.
-    allowed : whether the limits are met at each point; where they are, the metric is undefined there.
+    values : values of the metrics at all points, shape (metrics, points).
+    asked, limits : the metrics and the limits.
+    span : the points of the segment.
+    allowed : whether all limits are met at each point. If they are at some, the metric is undefined at these.
     """
     values = values[:, span]
     if allowed[span].any():
