@@ -1,4 +1,4 @@
-"""Checks of what is asked, before anything is read: metrics, averages, and columns of wide results."""
+"""Checks of a call before anything is read: metrics, averages, and columns of wide results."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from frame_metrics.stats.averages import Averages
 from frame_metrics.stats.quantiles import level_of
 
 Named = Literal["macro", "weighted", "micro", "gmean", "median", "min", "max", "rows", "predicted"]
-# Every level is read; these are known to type checkers, which could not tell a misspelt average from any text.
+# Every level of a quantile is allowed. These are listed for type checkers, which should find misspelt averages.
 Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
-CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # what a metric reads of users' clicks
+CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # inputs of metrics that depend on clicks
 Interval = Literal["delong", "bootstrap", "t", "normal"]
 
 
 def check_averages(average: Any) -> Averages:
-    """Return the averages that are asked for; raise for what is none, and for one that is asked for twice."""
+    """Return the averages of ``average=`` as a list; raise for an unknown one, and for one that is named twice."""
     several = isinstance(average, list | tuple)
     averages = list(average) if several else [average]
     if not averages:
@@ -59,13 +59,13 @@ def check_averages(average: Any) -> Averages:
 
 
 def _quantile(percent: float) -> str:
-    """A hint that names the quantile of a percentile, as of 95 or, of what is no percent, .95."""
+    """Return a hint at the quantile for a percentile: "q0.95" for 95, and for .95."""
     level = percent / 100 if percent >= 1 else percent
     return did_you_mean(f"q{level:g}") if level <= 1 else "; a quantile is from q0 to q1, as q0.9"
 
 
 def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
-    """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
+    """Raise for a metric or average that cannot be computed with these columns and conventions; nothing is read."""
     for average in averages:
         check_average(average, f"average={average!r}", plan.columns)
     for name, metric in asked:
@@ -83,7 +83,7 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
 
 
 def check_average(average: str | None, named: str, columns: Columns) -> None:
-    """Raise for an average over queries that there is not, with these columns."""
+    """Raise for an average over queries that does not go with these columns; ``named``: what errors call it."""
     if average == "predicted":
         raise NotComputableError(f"{named} is over several classes, and the mean here is over queries")
     if average == "weighted" and not columns.weight:
@@ -99,7 +99,7 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
 
 
 def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
-    """Raise for a metric or a mean that weights do not correct, and for a metric that needs some and has none."""
+    """Raise for metrics and averages that weights by propensity do not correct, or for missing propensities."""
     conventions, decided = plan.conventions, plan.columns.predicted or plan.conventions.threshold is not None
     if metric.off_policy and conventions.target_propensity is None:
         raise ColumnError(
@@ -130,7 +130,7 @@ def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
-    """Raise for a metric of what the columns do not say."""
+    """Raise for a metric that reads something that the columns do not have."""
     columns, conventions = plan.columns, plan.conventions
     judgments = columns if plan.judged is None else plan.judged
     decided = conventions.threshold is not None or columns.predicted is not None
@@ -153,7 +153,7 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 
 
 def _check_level(name: str, metric: Metric, plan: Plan, judgments: Columns) -> None:
-    """Raise for a level of relevance where labels say what is relevant, or nothing that is read depends on it."""
+    """Raise for ``rel=`` where labels say what is relevant, or where the metric does not read relevance."""
     columns, conventions = plan.columns, plan.conventions
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
@@ -171,7 +171,7 @@ def _check_level(name: str, metric: Metric, plan: Plan, judgments: Columns) -> N
 
 
 def _check_lists(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
-    """Raise for a metric of all lists together that the columns and conventions do not determine."""
+    """Raise for a metric of sets of lists that cannot be computed with these columns and conventions."""
     conventions = plan.conventions
     if any(averages):
         raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
@@ -192,22 +192,29 @@ def _check_lists(name: str, metric: Metric, plan: Plan, averages: Averages) -> N
 
 
 def check_parameters(name: str, metric: Metric) -> None:
-    """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
+    """Raise for a missing parameter of a metric, and for parameters that contradict each other."""
     if metric.missing:
         needed = metric.missing[0]
         example = metric.examples[needed]
         raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={example!r})")
-    _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
+    _ = metric.reads  # this tries the kernel on one row, and it raises for parameters that contradict each other
 
 
 def check_margins(margins: bool, plan: Plan) -> None:
-    """Raise for totals over no segments."""
+    """Raise for ``margins=True`` without segments."""
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 
 def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
-    """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
+    """Raise if two columns of a wide result would have one name.
+
+    Parameters
+    ----------
+    names : the columns of metrics, and those beside them, such as "ndcg@10_n".
+    columns : the roles, whose keys are columns of the result.
+    others : further columns of the result.
+    """
     for i, name in enumerate(names):
         if name in (*columns.keys, *others):
             raise ColumnError(
@@ -221,7 +228,7 @@ def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = R
 
 
 def one_of(asked: Asked) -> Asked:
-    """Return the one metric that is asked for."""
+    """Return the metric as it is, if one is asked for; raise for several."""
     if len(asked) > 1:
         raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")
     return asked

@@ -1,4 +1,4 @@
-"""Expressions and functions in the place of columns' names: the columns that are made of them, and their names."""
+"""Expressions and functions in the place of column names: make columns of them, and give these names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
 
-# Roles whose columns stand in results, under the names they have.
+# Roles whose columns are in results, under their names.
 SHOWN = ("query", "system", "team", "by", "value", "doc")
 
 
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:
-    """Return the plan of a frame; of expressions it has columns, and roles their names."""
+    """Return the plan of a frame, in which expressions have become columns of the frame, named by the roles."""
     beside, said = judgments or (None, {})
     plan = Plan(frame, roles, judgments)
     if not any(map(_has_made, (*roles.values(), *said.values()))):
@@ -39,14 +39,17 @@ def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | No
 
 
 def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Border, Any]:
-    """The frame with a column for each expression that a role was given, and the roles with their names."""
+    """Return the frame with a column for each expression, and the roles with names instead of expressions.
+
+    ``of``: the beginning of errors.
+    """
     making = _Making(border_of(frame), given, limits, of)
     named = {role: making.named(role, value) if _has_made(value) else value for role, value in given.items()}
     return making.border.with_columns(making.columns) if making.columns else making.border, named
 
 
 def _each(value: Any) -> Any:
-    """Each of the things that a role was given."""
+    """Return the columns that were given to a role, one by one."""
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
 
 
@@ -56,16 +59,16 @@ def _has_made(value: Any) -> bool:
 
 @dataclass
 class _Making:
-    """The columns that are made of a frame."""
+    """The columns that are made for a frame."""
 
     border: Border
-    given: Mapping[str, Any]  # columns, expressions and functions by role
+    given: Mapping[str, Any]  # the caller's columns, expressions and functions by role
     limits: Limits
-    of: str  # what errors begin with
-    columns: dict[str, Any] = field(default_factory=dict)  # values, or expressions, by name
+    of: str  # the beginning of errors
+    columns: dict[str, Any] = field(default_factory=dict)  # the columns made so far, as values or expressions, by name
 
     def named(self, role: str, value: Any) -> Any:
-        """Return what a role was given with the names of columns instead of what they are made of."""
+        """Return the value of a role with the name of a made column instead of each expression."""
         if isinstance(value, Mapping):
             return {key: self._column(role, one, f"{role} {key}") for key, one in value.items()}
         if isinstance(value, list | tuple):
@@ -73,10 +76,14 @@ class _Making:
         return self._column(role, value, None if role in SHOWN else role)
 
     def _column(self, role: str, value: Any, called: str | None = None) -> str:
-        """Make a column, and return its name; ``called``: what it is where no result shows it."""
+        """Make a column, and return its name.
+
+        ``called``: words for a longer name, which is used if a column of the frame has the expression's name already;
+        None if results show the name, so that such a clash is an error.
+        """
         if not is_made(value):
             return str(value)
-        if isinstance(value, pl.Expr) and value.meta.is_column():  # which is its name, and no more
+        if isinstance(value, pl.Expr) and value.meta.is_column():  # pl.col("x"), which is only a name
             return value.meta.output_name()
         said = f"{self.of}{role}={name_of(value) if isroutine(value) else shown(value)}"
         with _told(said, KernelError if isroutine(value) else BadValueError):
@@ -93,7 +100,7 @@ class _Making:
         return name
 
     def _is_played(self, name: str, role: str) -> bool:
-        """Return True where the frame's own column of a name plays a part, or may be found by its name."""
+        """Return True if the frame's own column with a name has a role, or may be found by its name."""
         named = [one for given in self.given.values() for one in _each(given)]
         found = name in FOUND and name != role and name not in self.given and name in self.border.names()
         return found or any(isinstance(one, str) and one == name for one in named)
@@ -101,7 +108,7 @@ class _Making:
 
 @contextmanager
 def _told(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
-    """Let errors say which role they are about; those of others are of this cause."""
+    """Let errors begin with the role and its expression; errors of other libraries become ones of class ``cause``."""
     try:
         yield
     except FrameMetricsError as error:
@@ -109,5 +116,5 @@ def _told(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:
-        first = str(error).partition("\n")[0]  # polars goes on with its plan
+        first = str(error).partition("\n")[0]  # the first line only: polars appends its query plan
         raise cause(f"{said} raised {type(error).__name__}: {first}") from error

@@ -1,4 +1,4 @@
-"""Needs of metrics: the columns they read, and the source of the 2x2 table."""
+"""Needs of metrics: the roles that they read, and the source of the 2x2 table."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Needs:
-    """Roles that the metrics that are asked for cannot do without."""
+    """The roles that the metrics of a call, or the verb, cannot do without."""
 
     query: bool = False
-    order: bool = False
+    order: bool = False  # a score or a rank
     score: bool = False
     predicted: bool = False
-    extra: tuple[str, ...] = ()  # names of columns that users' metrics read
-    weighs: bool = False  # whether results may be weighted by their propensities
-    lists: bool = False  # whether some metric is of all lists of a segment together
-    takes_lists: bool = False  # whether the verb computes such a metric
-    bare: bool = False  # whether neither a label nor a grade has to be there
-    team: bool = False  # whether the rows of a list are told apart by the system that contributed them
+    extra: tuple[str, ...] = ()  # names of the columns that only some metrics read
+    weighs: bool = False  # whether the verb can weight results by their propensities
+    lists: bool = False  # whether some metric is of sets of lists
+    takes_lists: bool = False  # whether the verb can compute such metrics
+    bare: bool = False  # whether the call works without a label and a grade
+    team: bool = False  # whether the verb can use ``team=``
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -39,7 +39,7 @@ class Needs:
         return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
 
 
-GINI = ("gini", "ginicoefficient")  # as it is compared, and so is what follows
+GINI = ("gini", "ginicoefficient")  # names as ``plain_name`` returns them; so is the next
 OF_ONE_LABEL = "subsetaccuracy"
 NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
 TAKES_LISTS = replace(WEIGHS, takes_lists=True)
@@ -47,7 +47,7 @@ OF_TEAMS = replace(RANKED, team=True)
 
 
 def needs_of(plan: Plan, asked: Asked) -> Needs:
-    """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
+    """Return the needs of some metrics; raise for one that needs a column that is missing."""
     each = [Needs(query=plan.has_judgments, bare=not any(metric.judges for _, metric in asked))]
     for name, metric in asked:
         form = metric.of_classes
@@ -69,7 +69,7 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
-    """Raise for a metric of rankings where there is no query, if rows without one have another."""
+    """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
     if metric.pooled and not plan.played.query:
         lacking = absent(("query",), plan.roles, plan.available)
         called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
@@ -79,9 +79,10 @@ def _check_query(name: str, metric: Metric, plan: Plan) -> None:
 
 
 def _check_sets(name: str, plan: Plan) -> None:
-    """Raise for a measure of rows with one label each where a query has several, or lists: there it is another one."""
+    """Raise for a name that means another metric here: beside ``catalogue=``, or for queries with several labels."""
+    # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
     shown = plan.roles.get("catalogue") is not None
-    if shown and plain_name(name) == "coverage":  # which is of no query, and a catalogue of queries only
+    if shown and plain_name(name) == "coverage":
         raise UnknownNameError(f"{name!r}: {DECIDED}")
     if shown and plain_name(name) in GINI:
         raise UnknownNameError(
@@ -96,7 +97,7 @@ def _check_sets(name: str, plan: Plan) -> None:
 
 
 def _read_beside(name: str, metric: Metric, plan: Plan) -> Needs:
-    """Return the needs of a kernel that reads scores, or columns without a part, of a ranking."""
+    """Return the needs of a metric of rankings that also reads scores, or extra columns."""
     if not metric.columns and "score" not in metric.reads:
         return NONE
     if metric.columns and {*metric.columns} <= OF_DOCUMENTS:
@@ -115,12 +116,19 @@ def _read_beside(name: str, metric: Metric, plan: Plan) -> Needs:
 
 
 def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False) -> Needs:
-    """Return the needs of the 2x2 table without a cutoff: threshold, prediction, or retrieved set; no score alone.
+    """Return the needs of the 2x2 table without a cutoff: of a threshold, else a prediction, else the retrieved set.
 
     Parameters
     ----------
+    plan : the plan.
+    name : the metric or verb, for the error.
     retrieved : whether there is a retrieved set.
-    cutoff : whether there could be one, or a cutoff.
+    cutoff : whether the error offers a query, or a cutoff, as a way out.
+
+    Raises
+    ------
+    ColumnError
+        There is none of them. A score alone decides nothing.
     """
     if plan.roles.get("threshold") is not None:
         return Needs(score=True)
@@ -134,7 +142,7 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
 
 
 def audited(plan: Plan) -> Needs:
-    """Return the needs of an audit, which looks at every part that is played."""
+    """Return the needs of an audit, which looks at every role that is played."""
     columns, threshold = plan.played, plan.roles.get("threshold") is not None
     return Needs(
         score=threshold or columns.score is not None,
@@ -147,12 +155,12 @@ def audited(plan: Plan) -> Needs:
 
 
 def read_by(plan: Plan, needs: Needs) -> Columns:
-    """Return the columns that are read of those that play a part.
+    """Return the columns that a call reads, of all that have a role.
 
     Raises
     ------
     ColumnError
-        A role that is needed has no column.
+        A needed role has no column.
     """
     _check_there(plan, needs)
     columns = plan.played
@@ -172,7 +180,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
 
 
 def _check_there(plan: Plan, needs: Needs) -> None:
-    """Raise for a role that is needed and has no column, and for one that nothing can be done with."""
+    """Raise for a needed role without a column, and for a role that the call cannot use."""
     columns, judged = plan.played, plan.has_judgments
     if columns.class_scores and needs.order:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")

@@ -1,4 +1,4 @@
-"""Plans: which column of a frame plays which part, what is asked, and the conventions; no value is read."""
+"""The plan of a call: the roles of columns, the needs of metrics, and the conventions; no value is read."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ from frame_metrics.roles.roles import Roles
 
 @dataclass(frozen=True, eq=False)
 class Plan(Remembers):
-    """A frame, the parts that its columns play, the judgments beside it, and what is asked of them.
+    """A frame, the roles of its columns, the separate judgments, and the needs of a call.
 
-    That of an irm is about all parts that are played; ``asking`` gives that of a verb, which reads what it needs.
+    The plan of an irm has no needs, and covers all roles; ``asking`` returns the plan of a call, which reads what it
+    needs.
     """
 
-    frame: Any  # the caller's, of any kind
-    roles: Roles  # and conventions, as the caller gave them
-    judgments: tuple[Any, dict[str, Any]] | None  # a frame of them, and what the caller said of its columns
-    needs: Needs | None = None  # what the metrics that are asked for cannot do without; None where nothing is asked yet
+    frame: Any  # the caller's frame, of any kind
+    roles: Roles  # the roles and conventions as the caller gave them
+    judgments: tuple[Any, dict[str, Any]] | None  # the frame of judgments, and the options of ``judge``
+    needs: Needs | None = None  # the needs of a call; None for the plan of an irm
 
     def asking(self, needs: Needs) -> Plan:
-        """Return the plan of what needs these parts; raise for columns and conventions that do not go together."""
+        """Return the plan of a call with these needs; raise for columns and conventions that do not go together."""
         return self.once(needs, lambda: self._of(needs))
 
     def _of(self, needs: Needs) -> Plan:
-        _ = self.played  # once for all that is asked
+        _ = self.played  # computed here once, so that the plans of all calls share it
         plan = self.but(needs=needs)
         for name in ("columns", "judged", "conventions", "proxy"):
             vars(plan).pop(name, None)
-        _ = plan.columns, plan.judged, plan.conventions, plan.proxy  # which raise in this order
+        _ = plan.columns, plan.judged, plan.conventions, plan.proxy  # each may raise, in this order
         if plan.conventions.propensity is not None and not needs.weighs:
             raise ColumnError(
                 "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
@@ -57,21 +58,21 @@ class Plan(Remembers):
         return plan
 
     def but(self, **known: Any) -> Plan:
-        """Return this plan with something known otherwise, a field or what follows from the fields."""
+        """Return a copy with other values of some fields, or of cached properties such as ``columns``."""
         other = copy(self)
         vars(other).update({"_made": {}} | known)
         return other
 
     def without_frames(self) -> Plan:
-        """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
+        """Return a copy without frames, to send to other processes, which get pieces of the frames."""
         judgments = None if self.judgments is None else (None, {**self.judgments[1], "proxy": None})
-        roles = {**self.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # which the conventions have
+        roles = {**self.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
         gone = dict.fromkeys(("frame", "border", "beside", "proxy"))
         return self.but(roles=roles, judgments=judgments, available=[], unfolds=self.unfolds, **gone)
 
     @property
     def holds(self) -> bool:
-        """True where the frames still have the columns that the plan was made of."""
+        """True while the frames still have the columns for which the plan was made."""
         beside = (self.beside, None if self.proxy is None else self.proxy.beside)
         return self.border.unchanged and all(one is None or one.unchanged for one in beside)
 
@@ -82,7 +83,7 @@ class Plan(Remembers):
 
     @cached_property
     def beside(self) -> Border | None:
-        """The border of the judgments; None where there are none beside the frame."""
+        """The border of the separate judgments; None if there are none."""
         return None if self.judgments is None else border_of(self.judgments[0])
 
     @cached_property
@@ -92,7 +93,7 @@ class Plan(Remembers):
 
     @cached_property
     def played(self) -> Columns:
-        """The column of every part that is played, whatever is asked."""
+        """The column of every role, regardless of the needs."""
         names = None if self.beside is None else self.beside.names()
         border, has = self.border, self.available
         columns = resolve(self.roles, has, judgments=names, hint=border.hint, holds_lists=border.holds_lists)
@@ -102,25 +103,25 @@ class Plan(Remembers):
 
     @cached_property
     def columns(self) -> Columns:
-        """The columns that are read."""
+        """The columns that the call reads."""
         return self.played if self.needs is None else read_by(self, self.needs)
 
     @cached_property
     def judged(self) -> Columns | None:
-        """The columns of the judgments that are read, where there are any beside the frame."""
+        """The columns of the separate judgments that the call reads; None if there are no separate judgments."""
         if self.judgments is None or self.beside is None or self.needs is None:
             return None
         return resolve_judgments(self.judgments[1], self.beside.names(), self.roles, self.columns)
 
     @cached_property
     def conventions(self) -> Conventions:
-        """The conventions that are followed."""
+        """The conventions of the call."""
         several = {} if self.judgments is None else {"several": self.judgments[1]["several"]}
         return conventions({**self.roles, **several}, self.columns, self.judged)
 
     @cached_property
     def proxy(self) -> Plan | None:
-        """The plan of the same frame with the judgments of a machine beside it; None where only people judged."""
+        """The plan of the same frame with the judgments of a machine (``proxy=``); None if there are none."""
         if self.judgments is None or self.judgments[1].get("proxy") is None:
             return None
         frame, given, own = self.judgments[1]["proxy"]
@@ -138,46 +139,46 @@ class Plan(Remembers):
 
     @property
     def has_judgments(self) -> bool:
-        """True where judgments are kept beside the results: in another frame, or in lists of relevant documents."""
+        """True if judgments are kept beside the results: in another frame, or in lists of relevant documents."""
         return self.judgments is not None or self.played.relevant is not None
 
     @property
     def only_shown(self) -> bool:
-        """True where roles are of what lists show, and nothing says what of it is relevant."""
+        """True if roles describe what lists show (``catalogue=`` ...), and nothing says what is relevant."""
         of_shown = any(self.roles.get(role) is not None for role in (*TABLES, "group"))
         judges = self.has_judgments or self.played.label or self.played.grade or self.played.predicted
         return of_shown and bool(self.played.query) and not judges and self.roles.get("threshold") is None
 
     @property
     def of_values(self) -> bool:
-        """True where the frame has numbers that were computed elsewhere."""
+        """True if the frame has numbers that were computed elsewhere (``value=``)."""
         return self.roles.get("value") is not None
 
     @property
     def limits(self) -> Limits:
-        """Memory and temporary files that a large frame may use."""
+        """The memory and the folder of temporary files that a large frame may use."""
         memory = self.roles.get("memory")
         return Limits(None if memory is None else bytes_of(memory), self.roles.get("temporary"))
 
     @property
     def found(self) -> list[str]:
-        """The roles whose columns are found by name; none where the columns cannot be found out."""
+        """The roles whose columns were found by name; empty if the roles of columns cannot be resolved."""
         try:
             columns = self.played
-        except Exception:  # whatever the frame, its repr is no place for an error
+        except Exception:  # the repr reads this, and must not raise
             return []
         played = ((role, getattr(columns, role)) for role in FOUND if role not in self.roles)
         return [role for role, column in played if column and not {*columns.made} & {column, *column}]
 
-    needs_of = needs_of  # what metrics cannot do without
+    needs_of = needs_of  # as a method
 
     @property
     def to_read(self) -> list[str]:
-        """Columns of the judgments that are there: not a label where every row is relevant."""
+        """The columns to read from the separate judgments; with ``label=True`` not the label, which is made."""
         return [] if self.judged is None or self.judgments is None else self.judged.needed
 
     def reading(self) -> Plan:
-        """Return this plan with what its conventions say by rank, or by document, read from frames."""
+        """Return a copy whose conventions have the frames of propensities, popularity and catalogue read, as polars."""
         lists = self.needs is not None and self.needs.lists
         conventions = tables_of(self.conventions, self.columns, lists=lists)
         plan = self if conventions is self.conventions else self.but(conventions=conventions)
@@ -189,7 +190,7 @@ class Plan(Remembers):
 
     @property
     def keys_beside(self) -> dict[str, str]:
-        """The column of the judgments for each key column of the log that they have."""
+        """The column of the separate judgments for each key column of a result that they have."""
         if self.judged is None:
             return {}
         ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
@@ -199,25 +200,25 @@ class Plan(Remembers):
         return pairs | cluster | {name: name for name in others} | dict(self.judged.extra)
 
     def read_judgments(self) -> Beside:
-        """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
+        """Read the separate judgments once: a lazy frame or a stream may give its rows in another order next time."""
         if self.beside is None or self.judged is None:
             return Beside(None, {})
         return Beside(self.beside.in_memory(self.to_read), self.keys_beside)
 
     @cached_property
     def unfolds(self) -> bool:
-        """True where rows of the frame, or of the judgments beside it, are not one result, or one judgment, each."""
+        """True if a row of the frame is not a single result, or a row of the judgments not a single judgment."""
         nested = self.judged is not None and self.beside is not None and self.beside.holds_lists(str(self.judged.doc))
         return self.columns.unfolds or nested
 
     def check_without(self, roles: Sequence[str], why: str) -> None:
-        """Raise for a role that is played and that a verb has no use for; ``why``: of the verb, as a clause."""
+        """Raise for roles that a verb cannot use; ``why``: the reason, as a clause of the error."""
         for role in roles:
             if column := getattr(self.columns, role):
                 raise ColumnError(f"{role}={column!r}: {why}; say {role}=None")
 
     def check_pooled(self, result: Sequence[str]) -> None:
-        """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
+        """Raise for roles that do not go with pooled rows, and for a key with the name of a column of the result."""
         if self.columns.collection_size or self.conventions.documents is not None:
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
         if self.columns.query and self.columns.weight:

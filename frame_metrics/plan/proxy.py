@@ -1,4 +1,4 @@
-"""Judgments of a machine beside those of people: what a caller says of their columns."""
+"""Judgments of a machine (``proxy=``) beside those of people: their columns and conventions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OWN = ("rel", "scale")
 
 
 def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """Return the judgments of a machine: their frame, what was said of its columns, and conventions of its own.
+    """Return the frame of a machine's judgments, the options for its columns, and its own conventions.
 
     Parameters
     ----------
-    proxy : the frame, or the plan of one with its roles, whose conventions then are not those of the results.
+    proxy : the frame, or a plan: a frame with roles, whose ``rel`` and ``scale`` replace those of the results.
     """
     roles: Any = proxy.roles if isinstance(proxy, Plan) else {}
     if isinstance(proxy, Plan) and proxy.judgments is not None:

@@ -1,4 +1,4 @@
-"""Sources: what is read for a plan, at once or in pieces, and the way from there to the caller's kind of frame."""
+"""The source of a call: the rows and judgments that were read, at once or in pieces; and the way to the answer."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
-MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
+MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not in the frame, but made
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The results that are read for a plan, and the judgments beside them."""
+    """The rows that were read for a plan, and the separate judgments."""
 
     plan: Plan
-    table: pl.DataFrame  # the needed columns of the frame, a row for each result; empty where they stand in pieces
-    beside: Beside  # the judgments beside it, as they were given
-    judged: Columns | None = None  # which of their columns is which; None without any
-    unfolded: Unfolded | None = None  # where the rows of the frame are others
-    proxy: Source | None = None  # the same results beside the judgments of a machine, where these are proxies
+    table: pl.DataFrame  # the needed columns, a row for each result; empty for a frame in pieces
+    beside: Beside  # the separate judgments, as they were given
+    judged: Columns | None = None  # the roles of their columns; None without separate judgments
+    unfolded: Unfolded | None = None  # how the rows were made, if those of the frame are not single results
+    proxy: Source | None = None  # the same rows with the judgments of a machine, if there are proxies
 
     def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
-        """Make the log ready; the parameters are those of ``read_log``."""
+        """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
         columns, conventions = self.plan.columns, self.plan.conventions
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
@@ -52,17 +52,17 @@ class Source:
 
     @property
     def type_of_docs(self) -> Any:
-        """The type of the caller's column of documents; None without one."""
+        """The type of the column of documents; None without one."""
         doc = self.plan.columns.doc
         return self.table[doc].dtype if doc else None
 
     @property
     def keyed(self) -> Source:
-        """The source that the keys of an answer are rows of: with proxies that of the machine, which judged all."""
+        """The source whose rows are the key rows of an answer: with proxies that of the machine, which judged all."""
         return self.proxy or self
 
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
-        """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
+        """Return the separate judgments as polars, and the roles of their columns; None if there are none."""
         if self.judged is None:
             return None
         at = self.unfolded
@@ -74,9 +74,9 @@ class Source:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InPieces(Source):
-    """A frame that is not in memory, and the judgments beside it."""
+    """A frame that is not in memory, and the separate judgments."""
 
-    pieces: Pieces  # what gathers or counts its rows
+    pieces: Pieces  # the border's object that processes or counts the rows piece by piece
 
 
 Compute: TypeAlias = Callable[[Source], Answer]
@@ -92,15 +92,18 @@ def answer_of(
     documents: bool = False,
     unreadable: Callable[[BadRowsError], Answer] | None = None,
 ) -> Any:
-    """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan.
+    """Read the columns, compute, and return the answer as a frame of the caller's kind; for a lazy one, a lazy frame.
 
     Parameters
     ----------
-    schema : the types of the result, by those of the columns that are read.
-    keys : columns of the frame that stand before those of the schema.
-    in_pieces : whether ``compute`` takes what is ``InPieces``, of a frame that is larger than memory.
-    documents : whether rows without a query are paired by document, so that all those of one are counted together.
-    unreadable : what to answer where an error is about rows, of which nothing can be computed; None to raise it.
+    plan : the plan of the call.
+    compute : makes the answer from the rows that were read.
+    schema : returns the types of the result, by the types of the columns that are read.
+    keys : columns of the frame that come first in the result.
+    in_pieces : whether ``compute`` can work on ``InPieces``, a frame that is larger than memory.
+    documents : whether rows without a query are paired by document, so that rows of one document stay together when
+        equal rows are counted.
+    unreadable : returns the answer for an error about bad rows; None to raise it.
     """
 
     def run(rows: pl.DataFrame | Pieces) -> Answer:
@@ -135,14 +138,22 @@ def answer_of(
 
 
 def read_whole(plan: Plan) -> Source:
-    """Read the columns into memory, as ``answer_of`` does, for what is computed beside an answer."""
+    """Read the columns into memory and return the source, for a frame beside the main one, such as a baseline."""
     check_names(plan.columns.needed)
     rows = plan.border.in_memory(plan.columns.needed).read(plan.columns.needed)
     return source_of(plan.reading(), rows, plan.read_judgments())
 
 
 def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
-    """Return the results and judgments of rows that were read; ``piece``: whether they are some queries of a frame."""
+    """Return the source for rows that were read.
+
+    Parameters
+    ----------
+    plan : the plan.
+    rows : the needed columns of the frame.
+    beside : the separate judgments.
+    piece : whether the rows are a piece of a larger frame.
+    """
     proxy, other = None, plan.proxy
     if other is not None:
         proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
@@ -155,7 +166,7 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
-    """Compute from rows that were read, and name the rows of the frame in answers and errors."""
+    """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
     source = source_of(plan, rows, beside, piece=piece)
     keyed = source.keyed
     if source.unfolded is None:
@@ -168,20 +179,20 @@ def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *,
 
 
 def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
-    """The types of all columns that a result may have, by those of the columns that are read."""
+    """Return the types of all columns that may be keys of a result, from the types of the columns that are read."""
     columns = plan.columns
     types = types | {name: types[name].inner for name in columns.lists if name in types}
     types |= {name: kind for name, kind in MADE.items() if name in columns.made}
     types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
-    # What the log does not have, or has without a type, is of the judgments' type.
+    # A column that the log does not have, or in which it is all null, has the type of the judgments.
     from_judgments = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
     found = plan.beside.types(list(from_judgments.values())) if from_judgments and plan.beside else {}
     return types | {name: found[own] for name, own in from_judgments.items()}
 
 
 def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
-    """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
-    columns = plan.columns if documents else replace(plan.columns, doc=None)  # which tells rows apart that are alike
+    """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
+    columns = plan.columns if documents else replace(plan.columns, doc=None)  # with ids all rows would be distinct
     if documents and columns.doc:
         work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
@@ -190,14 +201,14 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
     if columns.count is None:
         return table, replace(columns, count=TIMES)
     if not (table.schema[columns.count].is_numeric() or table.schema[columns.count] == pl.Boolean):
-        return table, columns  # which are refused where counts are checked
+        return table, columns  # an error later, when counts are checked
     return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
 def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
-    """Return, of documents whose rows are alike but for the id, the rows of one, and for how many it stands.
+    """Merge documents whose rows are equal but for the id: keep the rows of one, with the number of documents.
 
-    ``doc`` is the column of ids.
+    ``doc``: the column of ids; ``piece``: all rows of some documents.
     """
     table = piece.drop(ORDER, strict=False)
     table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
@@ -209,21 +220,22 @@ def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_shared(log: Log) -> None:
-    """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
+    """Raise for a system that shares no query with another one: it would be measured on queries that it never had."""
     if log.columns.system:
         check_systems(log.columns, lambda at: log.systems[at], *rankings_of_systems(log.grid))
 
 
 def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array, shared: Array) -> None:
-    """Raise for a system that shares no query with another.
+    """Raise for a system that shares no query with another one.
 
     Parameters
     ----------
-    name_of : gives the name of a system, by its number.
-    counts, shared : the rankings of each system, and those of queries that another system has too, shape (systems,).
+    columns : the roles of the columns.
+    name_of : returns the name of a system, by its number.
+    counts, shared : the number of each system's rankings, and of those whose query another system has too, (systems,).
     """
     alone = np.flatnonzero((counts > 0) & (shared == 0)).tolist()
-    alone = [at for at in alone if not columns.team or name_of(at) is not None]  # null are rows of all teams
+    alone = [at for at in alone if not columns.team or name_of(at) is not None]  # null: rows of both teams
     if not alone or np.count_nonzero(counts) < 2:
         return
     at, column, by = alone[0], columns.system, list(columns.by)

@@ -12,12 +12,12 @@ from frame_metrics.stats.significance import CLOSE
 
 
 def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
-    """Return Cohen's kappa of each pair of annotators, NaN where both said one and the same thing only, shape (n,).
+    """Return Cohen's kappa of each pair of annotators, NaN if both gave one and the same value only, shape (n,).
 
     Parameters
     ----------
-    pair : the pair of annotators, from 0, that each of the documents that both judged belongs to, shape (documents,).
-    one, other : the judgments of the two, as whole numbers from 0, shape (documents,) each.
+    pair : the number of the pair that judged each document, from 0, shape (documents,).
+    one, other : the judgments of a document by the two, as whole numbers from 0, shape (documents,) each.
     n : number of pairs of annotators.
     times : how often each document counts, shape (documents,); None for once.
 
@@ -53,13 +53,13 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Judgments of documents by groups of annotators, two or more; each document of a group stands apart."""
+    """Judgments by groups of two or more annotators; a document that two groups judged is two documents here."""
 
-    document: Array  # the document of each judgment, from 0, shape (judgments,)
-    value: Array  # and what was judged, as a number
-    group: Array  # the group of each document, shape (documents,)
+    document: Array  # the number of each judgment's document, from 0, shape (judgments,)
+    value: Array  # the value of each judgment, as a number, shape (judgments,)
+    group: Array  # the number of each document's group, shape (documents,)
     n: int  # number of groups
-    graded: bool  # whether differences of values mean something
+    graded: bool  # whether values are grades, whose differences have a size
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
@@ -72,9 +72,9 @@ class Judgments:
         """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).
 
         "equal" is the mean over documents with two judgments or more of the share of pairs of them that are equal.
-        "ac1" is Gwet's AC1, "fleiss_kappa" that of Fleiss (of two annotators Scott's pi), "alpha" that of
-        Krippendorff: of grades by squared differences, of labels by equality. NaN where chance leaves nothing to
-        differ about.
+        "ac1" is Gwet's AC1, "fleiss_kappa" is Fleiss' kappa (for two annotators Scott's pi), "alpha" is Krippendorff's
+        alpha, for grades by squared differences, for labels by equality. NaN if agreement by chance is complete, as
+        when all judgments are equal.
 
         Parameters
         ----------

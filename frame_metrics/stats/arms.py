@@ -1,4 +1,4 @@
-"""Two arms of a test, each with units of its own: means that are ratios of sums, their errors, intervals, p-values."""
+"""Compare two arms of a test: means that are ratios of sums, their differences, intervals and p-values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ def compared(
 ) -> dict[str, Array]:
     """Return means, differences, intervals and p-values of two arms, shape (columns,) each.
 
-    Only the means and their difference are known where an arm has fewer than two units.
+    If an arm has fewer than two units, there are only the means and their difference.
 
     Parameters
     ----------
-    test : "randomization" exchanges units between the arms; "t" is Welch's, "z" the normal one; "bootstrap".
-    level : of the intervals.
-    tick : told how many permutations are done.
-    grown : of arms that somebody looks at again and again, how many times as much is known as at the first look; then
-        interval and p-value are those of a confidence sequence, whatever the test; 0 before that look, where the
-        p-value is 1. None for one look.
+    arms : the units.
+    test : "randomization" (exchanges units between the arms), "t" (Welch's), "z" (normal) or "bootstrap".
+    level : the level of the intervals.
+    drawn : permutations, resamples and the seed.
+    tick : called with the number of permutations that are done.
+    grown : for a test with several looks, how many times as much is known as at the first look: interval and p-value
+        are then those of a confidence sequence, whatever the test. 0 before the first look: no interval, and a p-value
+        of 1. None for a single look.
     """
     permutations, resamples, seed = drawn
     if grown:
@@ -52,7 +54,7 @@ def compared(
         return out | ends | drawn_relative_ends(draws, arms.means, level)
     wide = _errors_away(arms, test, level, variances)
     out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide * error
-    parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # of a mean of 0 nothing is asked
+    parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
     wide = _errors_away(arms, test, level, parts)
     out["relative_low"], out["relative_high"] = relative_ends(arms.means, parts.sum(axis=0), wide)
     if test == "randomization":
@@ -67,26 +69,26 @@ def compared(
 
 
 def _of_normal(difference: float, variance: float, grown: float | None) -> float:
-    """The p-value of a normal difference, at one look or at any."""
+    """Return the p-value of a normal difference, at a single look or at all looks (``grown``, see ``compared``)."""
     if grown is None or variance <= 0:
         return normal(difference, variance)
     return ever_left(difference**2 / variance - log(grown))
 
 
 def freedom(variances: Array, n: Sequence[int]) -> Array:
-    """Return the degrees of freedom of a sum of variances by Welch and Satterthwaite, 1 where all are 0.
+    """Return the degrees of freedom of a sum of variances by Welch and Satterthwaite, 1 if all are 0.
 
     Parameters
     ----------
-    variances : shape (parts, columns).
-    n : units that each part is of; those of fewer than two have one degree of freedom.
+    variances : the parts of the sum, shape (parts, columns).
+    n : the number of units of each part; a part of fewer than two counts with one degree of freedom.
     """
     parts = (variances**2 / np.maximum(np.array(n) - 1, 1)[:, None]).sum(axis=0)
     return np.where(parts > 0, ratio(variances.sum(axis=0) ** 2, parts), 1)
 
 
 def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
-    """The distance of an interval's ends in standard errors: that of Welch's t, or of a normal difference."""
+    """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
         return np.asarray(scipy_stats(test).t.ppf((1 + level) / 2, freedom(variances, arms.n_parts)))
     return np.full(variances.shape[1], normal_quantile(level))
@@ -95,12 +97,12 @@ def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array
 def relative_ends(means: Array, variance: Array, wide: Array) -> Array:
     """Return the ends of the relative difference, by the delta method on the logarithm of the ratio of means.
 
-    Unknown where one mean is above 0 and the other is not; an end that floats do not reach is unknown too.
+    NaN unless both means are above 0 or both below; and for an end that overflows.
 
     Parameters
     ----------
-    means : of two arms, shape (2, columns).
-    variance : of the logarithm, shape (columns,).
+    means : the means of the two arms, shape (2, columns).
+    variance : the variance of the logarithm, shape (columns,).
     wide : how many standard errors the ends are away, shape (columns,).
     """
     value, base = means
@@ -114,16 +116,16 @@ def relative_ends(means: Array, variance: Array, wide: Array) -> Array:
 
 
 def relative(difference: Array, base: Array) -> Array:
-    """Return differences as shares of the size of what they are differences from, NaN where that is 0."""
+    """Return differences divided by the absolute value of the baseline, NaN if that is 0."""
     return ratio(difference, np.abs(base))
 
 
 def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
-    """The means of both arms, whose units are resampled, shape (resamples, columns) each.
+    """Return the means of both arms over resampled units, shape (resamples, columns) each.
 
-    Where units stand in both arms all are drawn together, with what they have in each; draws without a unit of one are
-    left out. Else arms are drawn by themselves, and the one that has the first unit has the first draws, so that it
-    makes no difference which one is the baseline.
+    If some units are in both arms, the units of both arms are resampled together, each with its values in either arm;
+    resamples without a unit of one arm are left out. Otherwise each arm is resampled by itself, and the arm with the
+    first unit gets the first random numbers, so that it does not matter which arm is the baseline.
     """
     if arms.shared.size:
         both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
@@ -135,12 +137,12 @@ def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
 
 
 def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:
-    """Return percentile intervals of relative differences, NaN where a draw of the second arm has another sign.
+    """Return percentile intervals of relative differences; NaN if a resampled baseline changes its sign.
 
     Parameters
     ----------
-    drawn : the draws of two arms, shape (draws, columns) each.
-    means : what was seen, shape (2, columns).
+    drawn : the resampled means of the two arms, shape (draws, columns) each.
+    means : the observed means, shape (2, columns).
     """
     value, base = drawn
     one_sided = (base * np.sign(means[1]) > 0).all(axis=0)
@@ -151,12 +153,13 @@ def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> d
 
 
 def effect_size(difference: float, values: Array, weight: Array, mine: Array) -> float:
-    """Return a difference by the standard deviation of queries' values from the mean of their arm; NaN where it is 0.
+    """Return a difference divided by the pooled standard deviation of queries within their arms; NaN if that is 0.
 
     Parameters
     ----------
-    values, weight : of each query, shape (queries,).
-    mine : whether it is of the first arm, shape (queries,).
+    difference : the difference of the means.
+    values, weight : value and weight of each query, shape (queries,).
+    mine : whether a query is of the first arm, shape (queries,).
     """
     apart = free = 0.0
     for arm in (mine, ~mine):

@@ -1,4 +1,4 @@
-"""Averages over queries, and their intervals: sums of columns within groups, and what becomes of the sums."""
+"""Averages over queries, and their intervals: columns are summed within groups, and the sums give the averages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the defa
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """One averaged metric: columns that are summed over queries, and the value that the sums give."""
+    """An average of a metric, as columns that are summed over queries and a function of the sums."""
 
-    average: str  # what the result's column says
-    columns: tuple[Array, ...]  # what is summed, each of shape (queries,)
-    finish: Callable[[Array], Array]  # sums of the columns, shape (columns, groups), to values, shape (groups,)
+    average: str  # its name, as in the column "average" of a result
+    columns: tuple[Array, ...]  # the columns to sum, shape (queries,) each
+    finish: Callable[[Array], Array]  # from the sums, shape (columns, groups), to values, shape (groups,)
     defined: Array  # whether each query counts, shape (queries,)
-    undefined: Array  # whether the metric was undefined for each query, shape (queries,)
-    level: float | None = None  # of a quantile, for which the one column is put in order and not summed
-    # Of a mean, the least and the greatest value of each query, NaN where undefined, shape (queries,) each.
+    undefined: Array  # whether the metric is undefined for each query, shape (queries,)
+    level: float | None = None  # the level of a quantile, whose column is sorted and not summed
+    # For a mean: the least and the greatest value of each query (equal, unless the query stands for several), NaN where
+    # undefined, shape (queries,) each. The mean is clipped to them.
     ends: tuple[Array, Array] | None = None
 
 
@@ -38,25 +39,26 @@ def _quotient(sums: Array) -> Array:
 
 
 def no_further(mean: Array, values: Array) -> Array:
-    """Return means, none less than the least of its values or more than the greatest, as rounded sums may make them.
+    """Clip means to the least and the greatest of their values, which rounded sums may exceed.
 
-    A mean of equal values is that value, so that it keeps a limit that they keep.
+    So a mean of equal values is exactly that value, and passes a limit that all of them pass.
 
     Parameters
     ----------
     mean : shape (means,).
-    values : NaN for those that are in no mean, shape (values, means).
+    values : the values of each mean, NaN for those that are left out, shape (values, means).
     """
     ends = (ufunc.reduce(values, axis=0, initial=np.nan) for ufunc in (np.fmin, np.fmax))
     return np.clip(mean, *ends)
 
 
 def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
-    """Return the averages over queries that a metric has, whatever the data: as its name says it, or the call.
+    """Return the averages over queries of a metric: the one in its name, else those of the call.
 
     Parameters
     ----------
-    averages : those that are asked for; None for the sum of a count, and the mean of other metrics.
+    metric : the metric.
+    averages : those of the call; None stands for the sum of a count, and for the mean of any other metric.
     weighted : whether queries have weights.
     """
     mean = "weighted" if weighted else "macro"
@@ -70,16 +72,16 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
 def tally(
     undefined: Array | None, filled: Array, average: str, weight: Array | None, every: tuple[Array, Array]
 ) -> Tally:
-    """Name the sums that an average over queries is made of.
+    """Return the tally of an average over queries.
 
     Parameters
     ----------
-    undefined : where the metric was undefined, shape (queries,); None for nowhere.
-    filled : values, NaN only where they are left out of the mean, shape (queries,).
-    average : "sum", "macro", in which no weight enters, "weighted", "gmean", "rows" or a quantile.
-    weight : of each query, for "rows" the number of its rows, shape (queries,); None for one each.
-    every : True for all queries, and False for all: metrics that are defined everywhere share them, and they are summed
-        once.
+    undefined : whether the metric is undefined for each query, shape (queries,); None if it is for none.
+    filled : values with undefined ones replaced, NaN for those that are left out of the mean, shape (queries,).
+    average : "sum", "macro" (which ignores weights), "weighted", "gmean", "rows" or a quantile.
+    weight : the weight of each query, for "rows" its number of rows, shape (queries,); None: 1.
+    every : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share them,
+        so that they are summed only once.
     """
     defined, values = every[0], filled
     if undefined is None:
@@ -102,9 +104,16 @@ def tally(
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
-    """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once.
+    """Return the tally of the micro average: counts are summed, and the metric is computed from the sums.
 
-    Undefined are the queries that it would be undefined for if each were alone.
+    A query counts as undefined if the metric of that query alone is undefined.
+
+    Parameters
+    ----------
+    metric : the metric.
+    counts : the counts of each query, such as those of the 2x2 table, shape (counts, queries).
+    fill : the substitute for an undefined value; None for null.
+    raw : the values of single queries, NaN where undefined, shape (queries,).
     """
 
     def finish(sums: Array) -> Array:
@@ -121,22 +130,24 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
 
 def _over_parts(over: Array, under: Array) -> Array:
-    """The sum over parts of one over the other, shape (groups,); NaN where all are undefined."""
+    """Return the sum of the ratios ``over`` / ``under`` of all parts, shape (groups,); NaN if all are undefined."""
     each = ratio(over, under)
     return np.where(np.isnan(each).all(axis=0), np.nan, np.nansum(each, axis=0))
 
 
 def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
-    """Return for each group the averages, NaN over nothing, how many queries they rest on, and how many are undefined.
+    """Compute averages in groups.
 
     Parameters
     ----------
+    tallies : the averages.
     group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
     n : number of groups.
 
     Returns
     -------
-    Shape (3, tallies, n).
+    The averages (NaN for one over no query), the numbers of queries that they rest on, and the numbers of undefined
+    ones, shape (3, tallies, n).
     """
     rests_on, undefined, each, ends = _summed_within(tallies, group, n)
     for i, average in enumerate(tallies):
@@ -151,16 +162,16 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 
 def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
-    """Return all that averages but quantiles need of each group, shape (numbers, n), from which ``of_numbers`` goes on.
+    """Return the sums of each group from which ``of_numbers`` can continue, shape (numbers, n); not for quantiles.
 
-    ``group`` is that of ``averages_within``.
+    The parameters are those of ``averages_within``.
     """
     rests_on, undefined, each, ends = _summed_within(tallies, group, n)
     return np.concatenate([rests_on, undefined, *each, *ends])
 
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
-    """Return the same averages over groups of queries, of which each is now one query, by the numbers of the groups."""
+    """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them."""
     columns, edges = _summed(tallies)
     means = sum(one.ends is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means]
@@ -176,7 +187,13 @@ def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
 def _summed_within(
     tallies: list[Tally], group: Array | None, n: int
 ) -> tuple[Array, Array, list[Array], tuple[Array, Array]]:
-    """Queries that count and undefined ones, sums of each tally, least and greatest values of means, within groups."""
+    """Sum the columns of tallies within groups.
+
+    Returns
+    -------
+    The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of each tally's columns;
+    and the least and the greatest values of each mean.
+    """
     columns, edges = _summed(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     table, m = within(group, n, [*counted, *columns]), len(tallies)
@@ -186,24 +203,29 @@ def _summed_within(
 
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
-    """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
+    """Return the columns to sum of all tallies (quantiles have none), and the end of each tally's but the last."""
     summed = [() if average.level is not None else average.columns for average in tallies]
     return [column for columns in summed for column in columns], [*accumulate(map(len, summed))][:-1]
 
 
 def _apart(sums: Array, ends: list[int]) -> list[Array]:
-    """The rows of each tally, by where those of all but the last end."""
+    """Split the rows of sums by tally; ``ends``: as ``_summed`` returns them."""
     edges = [0, *ends, len(sums)]
     return [sums[begin:end] for begin, end in pairwise(edges)]
 
 
 def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
-    """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
+    """Return the sums of columns within groups, shape (columns, n).
 
-    Another ``ufunc`` gives another number than the sum; a group without rows has 0, or NaN where that is no sum.
+    The rows of a group are brought together before they are summed, so that its sum does not depend on other groups,
+    to the last bit.
 
-    A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
-    Rows of group -1 are in none.
+    Parameters
+    ----------
+    group : the number of each row's group, -1 for none; None for one group of all rows.
+    n : number of groups.
+    columns : the columns, shape (rows,) each.
+    ufunc : what to compute instead of the sum. A group without rows has the sum 0, and NaN for another function.
     """
     columns = list(columns)
     few = bool(columns) and 0 < len(columns[0]) <= threads.SMALL  # then most of the time goes into calls
@@ -219,7 +241,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     if few:
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
-    held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on
+    held: dict[int, int] = {}  # the position at which an array was seen: metrics may share arrays, summed once
     for i, column in enumerate(columns):
         if (before := held.setdefault(id(column), i)) < i:
             out[i] = out[before]
@@ -229,7 +251,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
 
 
 def numbered(cluster: Array | None) -> Array | None:
-    """Number the clusters of queries or rows as they first appear; None where each has its own, which is no cluster."""
+    """Number clusters by first appearance; None if each query (or row) is a cluster by itself, as without clusters."""
     if cluster is None:
         return None
     _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
@@ -282,12 +304,14 @@ def intervals(
 
 
 def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:
-    """The sums of each tally's columns over resampled queries, or its quantiles, shape (columns, resamples) each.
+    """Return the sums of each tally's columns over resampled queries, or its quantiles, (columns, resamples) each.
 
     Parameters
     ----------
-    members : the queries that are drawn, in order, shape (queries,).
-    of : the number of each one's cluster, shape (queries,); None where each has its own.
+    tallies : the averages.
+    members : the queries to resample, in the order of random draws, shape (queries,).
+    of : the number of each one's cluster, shape (queries,); None without clusters.
+    resamples, seed : the number of resamples, and the seed.
     """
     columns, ends = _summed(tallies)
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
@@ -307,7 +331,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
 
 
 def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
-    """The defined values of some queries, ascending, and their places among these."""
+    """Return the defined values of some queries, ascending, and their positions among these queries."""
     some = np.flatnonzero(average.defined[members])
     values = average.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
@@ -322,15 +346,16 @@ def resampled_means(
     seed: int,
     tick: Callable[[int], None] = lambda done: None,
 ) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
+    """Return the means of columns over resampled queries, shape (columns, resamples); NaN if the weights are all 0.
 
     Parameters
     ----------
     columns : shape (columns, queries).
-    weight : of each query in the mean, shape (queries,); None where all count alike.
-    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
-        the queries drawn.
-    tick : told how many queries, or clusters, are done.
+    weight : the weight of each query in the mean, shape (queries,); None if all are equal.
+    cluster : the number of each query's cluster, shape (queries,). Then whole clusters are drawn, and a mean is over
+        all queries in them. None without clusters.
+    resamples, seed : the number of resamples, and the seed.
+    tick : called with the number of queries, or clusters, that are done.
     """
     if weight is None and cluster is None:
         return resampled(columns, resamples, seed, tick) / columns.shape[1]

@@ -36,14 +36,17 @@ def area_variance(scores: Scores) -> Array:
 
 
 def components(scores: Scores) -> tuple[Array, Array]:
-    """Return what a relevant row, and another row, with each score adds to the area, shape (levels,) each."""
+    """Return the components of a relevant row, and of another row, with each score, shape (levels,) each.
+
+    They are defined in ``area_variance``.
+    """
     beats = ratio(scores.each(scores.negatives) - scores.fp + scores.neg / 2, scores.each(scores.negatives))
     beaten = ratio(scores.tp - scores.pos / 2, scores.each(scores.positives))
     return beats, beaten
 
 
 def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Array, Array]:
-    """Return the areas under the ROC curves of several systems on the same rows, and how they vary together.
+    """Return the areas under the ROC curves of several systems on the same rows, and the covariances of the areas.
 
     It takes O(rows log rows) for each system: rows are sorted, and not paired (X. Sun, W. Xu, Fast implementation of
     DeLong's algorithm for comparing the areas under correlated receiver operating characteristic curves, IEEE Signal
@@ -77,6 +80,6 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
 
 
 def around(value: Array, variance: Array, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
-    """Return normal intervals, cut off at the ends of what a value can be, shape (2, values)."""
+    """Return normal intervals, clipped to the range ``ends`` of the values, shape (2, values)."""
     wide = normal_quantile(level) * np.sqrt(variance)
     return np.clip([value - wide, value + wide], *ends)

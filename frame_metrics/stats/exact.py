@@ -16,13 +16,13 @@ FAR = (40, 1000)  # standard deviations from the mean, and more, beyond which a 
 
 
 def mcnemar(wins: float, losses: float) -> float:
-    """Return the two-sided p-value of McNemar's exact test: of the rows that differ, either side wins each by chance.
+    """Return the two-sided p-value of McNemar's exact test: either side is equally likely to win a row that differs.
 
     It is the exact binomial test of one half, and the randomization test of the rows' differences.
 
     Parameters
     ----------
-    wins, losses : rows that only one side, or only the other, has in the share that is compared.
+    wins, losses : the number of rows that count in the compared share for one side only, and for the other only.
 
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
     Psychometrika 12(2), 1947.
@@ -31,7 +31,7 @@ def mcnemar(wins: float, losses: float) -> float:
 
 
 def fisher(table: Array) -> float:
-    """Return the two-sided p-value of Fisher's exact test: tables of the same margins that are no likelier than this.
+    """Return the two-sided p-value of Fisher's exact test: of all tables with the same margins, those no likelier.
 
     Parameters
     ----------
@@ -51,11 +51,12 @@ def fisher(table: Array) -> float:
 
 
 def binomial(count: int, n: int, share: float) -> float:
-    """Return the two-sided p-value of the exact binomial test: counts that are no likelier than this one of ``n``.
+    """Return the two-sided p-value of the exact binomial test: the chance of a count no likelier than this one.
 
     Parameters
     ----------
-    share : the expected one, between 0 and 1.
+    count, n : ``count`` of ``n`` rows.
+    share : the expected share, between 0 and 1.
     """
     mean = n * share
     odds = share / (1 - share)
@@ -79,14 +80,14 @@ def _no_likelier(step: Callable[[Array], Array], at: int, ends: tuple[int, int],
 
 
 def normal(difference: float, variance: float) -> float:
-    """Return the two-sided p-value of a normal difference; NaN where it is not 0, and no variance is seen or known."""
+    """Return the two-sided p-value of a normal difference; NaN for a difference without a (known) variance above 0."""
     if variance > 0:
         return erfc(abs(difference) / sqrt(2 * variance))
     return 1.0 if difference == variance == 0 else np.nan
 
 
 def normal_quantile(level: float) -> float:
-    """Return how many standard errors the ends of a normal interval of this level are away."""
+    """Return how many standard errors the ends of a normal interval with this level are away from the middle."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -103,17 +104,17 @@ def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
 
 
 def detectable(level: float, power: float = 0.8) -> float:
-    """Return how many standard errors a difference has that is seen with this power at this level (mde)."""
+    """Return the smallest detectable difference (mde) in standard errors, for a level and a power."""
     return normal_quantile(level) + NormalDist().inv_cdf(power)
 
 
 def chi_square(counts: Array, shares: Array) -> float:
-    """Return the p-value of the chi-square test that units fall to groups by these shares.
+    """Return the p-value of the chi-square test that units were assigned to groups with these shares.
 
     Parameters
     ----------
-    counts : units of each group, shape (groups,).
-    shares : those that are expected, above 0, with a sum of 1, shape (groups,).
+    counts : number of units in each group, shape (groups,).
+    shares : the expected shares, above 0, with a sum of 1, shape (groups,).
 
     Source: K. Pearson, On the criterion that a given system of deviations from the probable in the case of a correlated
     system of variables is such that it can be reasonably supposed to have arisen from random sampling, Philosophical
@@ -123,14 +124,14 @@ def chi_square(counts: Array, shares: Array) -> float:
     half = float(((counts - expected) ** 2 / expected).sum()) / 2 if counts.any() else 0.0
     if half == 0:
         return 1.0
-    odd = len(counts) % 2 == 0  # degrees of freedom, one less than groups
+    odd = len(counts) % 2 == 0  # whether the degrees of freedom, groups - 1, are odd
     place = np.arange((len(counts) - 1) // 2) + odd / 2
     terms = (exp(i * log(half) - half - lgamma(i + 1)) for i in place.tolist())
     return min(1.0, sum(terms, erfc(sqrt(half)) if odd else 0.0))
 
 
 def split_exactly(counts: Array, shares: Array) -> float:
-    """Return a p-value that units fall to groups by these shares, which holds for few units and rare groups too.
+    """Return the p-value that units were assigned to groups with these shares; exact for few units and rare groups too.
 
     It is the exact binomial test of each group against the others, corrected for the number of groups. The parameters
     are those of ``chi_square``.

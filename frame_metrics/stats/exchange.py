@@ -15,23 +15,23 @@ from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
 
-# which rows, or how many of each kind, are of an arm, shape (draws, rows), to how far apart the means are
+# From marks of the rows of one arm (or counts of its rows of each kind), shape (draws, rows), to the distance of the
+# means, shape (draws, columns).
 Distance = Callable[[Array], Array]
-NEAR = 1e-9  # statistics that are nearer to each other than this share of them are equal: errors are roots of sums
-LEFT = 1e-14  # share of the variances of both arms that adding floats leaves where their difference does not vary
+NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
+LEFT = 1e-14  # a variance below this share of both arms' variances is only rounding
 
 
 def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
-    """Return the p-values of exchanging units between two arms at random, two-sided, shape (columns,).
+    """Return the two-sided p-values of exchanging units between two arms at random, shape (columns,).
 
-    If an arm makes no difference, any other units could just as well have been in it, and a unit of both arms could
-    just as well have had in one what it had in the other. Where there are no more ways to exchange than
-    ``permutations``, each is counted; else so many are drawn, and what was seen counts as one of them: (b + 1) /
-    (n + 1), which is never 0. Chosen are units of the arm that has fewer alone, so that it makes no difference which
-    arm is the baseline.
+    If the arms do not differ, any other units could have been in an arm, and a unit in both arms could have had its
+    values the other way round. If there are at most ``permutations`` ways to exchange, all are counted. Otherwise so
+    many are drawn, and the observed one counts as one of them: (b + 1) / (n + 1), which is never 0. Units are chosen
+    for the arm with fewer units of its own, so that it does not matter which arm is the baseline.
 
-    Where units stand in both arms, differences are divided by their errors. Where few units are unlike each other, as
-    searches with or without a click, it is drawn how many of each kind are chosen.
+    If some units are in both arms, differences are studentised: divided by their standard errors. If there are few
+    kinds of units, such as searches with and without a click, the number of each kind is drawn instead of units.
     """
     first, second, both = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
@@ -63,12 +63,12 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
 
 
 def _drawn_kinds(random: np.random.Generator, draws: int, times: Array, less: int) -> Array:
-    """Draw so many rows, and count how many of them are of each kind, shape (draws, kinds)."""
+    """Draw ``less`` rows, and count how many are of each kind, shape (draws, kinds); ``times``: rows of each kind."""
     return random.multivariate_hypergeometric(times, less, draws, method="marginals")
 
 
 def _drawn_choice(random: np.random.Generator, draws: int, *, alone: Array, less: int, pairs: Array) -> Array:
-    """Draw so many of the rows that are alone, and one of each pair, shape (draws, rows)."""
+    """Draw ``less`` of the rows ``alone``, and one row of each pair, as marks, shape (draws, rows)."""
     marks = np.zeros((draws, len(alone) + pairs.size), bool)
     if less:
         keys = random.random((draws, len(alone)))
@@ -80,7 +80,7 @@ def _drawn_choice(random: np.random.Generator, draws: int, *, alone: Array, less
 
 
 def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator[Array]:
-    """Give every way to choose so many of the rows that are alone, and one of each pair, shape (ways, rows) each."""
+    """Yield all ways to choose ``less`` of the rows ``alone`` and one row of each pair, as marks, (ways, rows) each."""
     rows = len(alone) + pairs.size
     ways = product(combinations(alone.tolist(), less), *pairs.T.tolist())
     while some := list(islice(ways, max(AT_ONCE // width, 1))):
@@ -90,11 +90,13 @@ def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator
 
 
 def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array, int]:
-    """The distance of the means, what was seen of it, and how many numbers each draw needs.
+    """Return the distance of the means, the least distance that counts as observed, and the numbers for each draw.
 
     Parameters
     ----------
-    held : what is summed of each row, or of each kind of rows.
+    arms : the units.
+    held : the values of each row, or of each kind of rows, that are summed.
+    less : the number of rows in the arm that is drawn.
     """
     total, more = arms.held.sum(axis=0), len(arms.mine) - less
 
@@ -106,11 +108,10 @@ def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array,
 
 
 def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
-    """The distance of the means in standard errors, what was seen of it, and how many numbers each draw needs.
+    """Return the same as ``_by_difference``, with the distance in standard errors.
 
-    Both are computed anew in each draw, and so is the slope of the covariate. What the parts of units add up to follows
-    from sums of products of what their rows hold (the value less its mean, the size, 1 and the covariate) with each
-    other, and with what the unit holds in the other arm.
+    Difference, error and the slope of the covariate are computed anew in each draw. All follow from sums of products.
+    The factors are what a row holds (value less mean, size, 1, covariate), and what its unit holds in the other arm.
 
     Source: A. Janssen, Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
     problem, Statistics & Probability Letters 36(1), 1997.
@@ -130,12 +131,14 @@ def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
 
 
 def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Array:
-    """The difference of two means in standard errors, by sums of products, shape (draws, columns, k, k) each.
+    """Return the difference of two means in standard errors, from sums of products, shape (draws, columns).
 
     Parameters
     ----------
-    first, second : what the rows of an arm hold, times what they hold.
-    crossed : what the rows of the first arm hold, times what their units hold in the second.
+    first, second : sums, over the rows of an arm, of products of the k numbers that a row holds,
+        shape (draws, columns, k, k).
+    crossed : sums of products of what the rows of the first arm hold with what their units hold in the second, of the
+        same shape.
     scale : the size of values, shape (columns,).
     """
     arms = (first, second)
@@ -158,7 +161,10 @@ def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Arr
 
 
 def _parts(arm: Array) -> Array:
-    """The terms of a unit's part in the mean of its arm, and in the mean covariate, shape (1 or 2, ..., k)."""
+    """Return the coefficients of a unit's part in the mean of its arm, and in the mean covariate, (1 or 2, ..., k).
+
+    The part is the sum of the coefficients times what the unit's row holds.
+    """
     n, size = arm[..., 2, 2], arm[..., 1, 2]
     nothing = np.zeros_like(n)
     value = [1 / size, -arm[..., 0, 2] / size**2, nothing]

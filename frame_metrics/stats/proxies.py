@@ -1,4 +1,4 @@
-"""Prediction-powered means: what people said of a few queries corrects what a machine said of all."""
+"""Prediction-powered means: the mean by a machine's judgments of all queries, corrected by people's of a few."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.exact import normal, normal_quantile
 from frame_metrics.stats.significance import CLOSE
 
-FEWEST = 5  # queries, or clusters, that people judged: of fewer, nothing is said of the others
+FEWEST = 5  # queries, or clusters, that people must have judged; with fewer there is no mean
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Powered:
     """A prediction-powered mean; NaN where too few queries were judged by people."""
 
     value: float
-    tuned: float  # lambda, how much the machine counts, from 0 to 1
+    tuned: float  # lambda, the weight of the machine, from 0 to 1
     proxy: float  # the mean by the machine alone
-    n: int  # queries that people judged
-    n_proxy: int  # those that only the machine judged
-    errors: tuple[float, float]  # the standard error for t, which allows for the fit of lambda, and for normal
-    freedom: int  # degrees of freedom of t
+    n: int  # number of queries that people judged
+    n_proxy: int  # number of queries that only the machine judged
+    errors: tuple[float, float]  # standard errors: for the t interval, which allows for the fit of lambda; for normal
+    freedom: int  # degrees of freedom of the t interval
 
     def ends(self, level: float, way: str) -> tuple[float, float]:
         """Return the ends of the interval; ``way`` is "t" or "normal"."""
@@ -37,7 +37,7 @@ class Powered:
         return self.value - wide, self.value + wide
 
     def p_value(self, way: str) -> float:
-        """Return the two-sided p-value of a mean of 0; NaN where all queries differ by the same."""
+        """Return the two-sided p-value for a true mean of 0; NaN if the error is 0 and the mean is not."""
         error = self.errors[way != "t"]
         if way != "t" or not error > 0:
             return normal(self.value, error**2)
@@ -45,7 +45,7 @@ class Powered:
 
 
 def students_t() -> Any:
-    """Return Student's t distribution, or raise where it is not installed."""
+    """Return Student's t distribution of scipy; raise if scipy is not installed."""
     return needed("scipy.stats", "the t interval needs scipy", "stats", NotComputableError).t
 
 
@@ -58,7 +58,7 @@ def powered(
     *,
     tuned: float | None = None,
 ) -> Powered:
-    """Return the mean over all queries, by what people said of some of them and a machine of all.
+    """Return the prediction-powered mean over all queries, of which people judged some and a machine all.
 
     The value is lambda mean(U) + mean(Y - lambda F), of the machine's values U of the queries that only it judged, and
     of the values Y by people and F by the machine of the others. lambda = cov(Y, F) / ((1 + n / N) var(F and U)),
@@ -67,8 +67,8 @@ def powered(
 
     Parameters
     ----------
-    human, proxy : values, those by people NaN where they did not judge, shape (queries,).
-    weight, chance, cluster : of each query, shape (queries,); None where all are alike, or each its own cluster.
+    human, proxy : the values of queries by people, NaN for unjudged ones, and by the machine, shape (queries,).
+    weight, chance, cluster : of each query, shape (queries,); None if all are equal, or there are no clusters.
     tuned : lambda; None for the one above.
 
     Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, PPI++: Efficient prediction-powered inference, arXiv 2311.01453,
@@ -109,12 +109,12 @@ def powered(
 
 
 def _shares(weight: Array) -> Array:
-    """Weights as shares of their sum, of which there may be none."""
+    """Return weights as shares of their sum; zeros if that is 0."""
     return np.asarray(weight / (weight.sum() or 1))
 
 
 def _tuned(covariance: Array, apart: Array, every: Array, own: Array, rest: Array, *, pooled: bool) -> Array:
-    """The lambda with the least variance for each covariance, from 0 to 1; 0 where the machine tells nothing apart."""
+    """Return the lambda with the least variance for each covariance, within 0 and 1; 0 if the machine never varies."""
     n, variance = np.count_nonzero(every), float(every @ apart**2)
     if not rest.any() or variance <= (CLOSE * np.abs(apart).max()) ** 2 or np.ptp(apart) == 0:
         return np.zeros(len(covariance))

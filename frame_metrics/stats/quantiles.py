@@ -1,4 +1,4 @@
-"""Quantiles of values: by the name of an average, within groups, and of values that are drawn again and again."""
+"""Quantiles: their levels by name, quantiles within groups, and quantiles of resampled values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
 
 @cache
 def level_of(average: str) -> float | None:
-    """Return the level of an average that is a quantile, as .9 of "q0.9"; None of others, and of what is no level."""
+    """Return the level of a quantile by its name, such as .9 for "q0.9"; None for any other average."""
     if average in NAMED:
         return NAMED[average]
     level = re.fullmatch(r"q(\d+\.?\d*|\.\d+)", average)
@@ -34,7 +34,7 @@ def quantile_within(values: Array, defined: Array, group: Array | None, n: int, 
     group = np.zeros(len(values), np.int64) if group is None else group
     some = np.flatnonzero(defined & (group >= 0))
     order = some[np.lexsort((values[some], group[some]))]
-    rising = np.append(values[order], np.nan)  # the last, where a group of none would begin
+    rising = np.append(values[order], np.nan)  # NaN at the end, where an empty last group begins
     size = np.bincount(group[some], minlength=n)
     place, start = np.maximum(size - 1, 0) * level, np.cumsum(size) - size
     low, high = (rising[start + whole(place).astype(np.int64)] for whole in (np.floor, np.ceil))
@@ -59,6 +59,6 @@ def quantile_drawn(values: Array, times: Array, level: float) -> Array:
 
 
 def _between(low: Array, high: Array, place: Array) -> Array:
-    """The values at places between whole numbers, from the values at these, which may be infinite."""
+    """Interpolate between the values at the whole numbers below and above each position; they may be infinite."""
     with np.errstate(invalid="ignore"):
         return np.where(low == high, low, low + (high - low) * (place - np.floor(place)))

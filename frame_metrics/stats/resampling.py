@@ -1,4 +1,4 @@
-"""Rows that are resampled: alike ones are drawn as one, in an order that does not depend on where they stand."""
+"""Resample rows: equal rows are drawn together, and random draws do not depend on the order of the rows."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ import numpy as np
 from frame_metrics.inputs import Array
 from frame_metrics.threads import in_threads
 
-AT_ONCE = 1 << 20  # numbers that are drawn together
-CACHED = 1 << 15  # units whose counts stay in cache; of more, the draws of each block of so many are drawn first
-MANY = 8  # rows that a unit stands for, on average, from which on units and not rows are drawn
+AT_ONCE = 1 << 20  # random numbers that are drawn together
+CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
+MANY = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Rows to draw from, those that are alike as one, sorted by what they hold, column by column."""
+    """Rows to resample; equal rows are one unit, and units are sorted by their values, column by column."""
 
-    columns: list[Array]  # what is read of them, each of shape (units,)
-    times: Array  # how many rows each one stands for, shape (units,)
-    cluster: Array | None = None  # the number of its cluster, shape (units,); None where rows are drawn one by one
+    columns: list[Array]  # the values of each unit, shape (units,) each
+    times: Array  # how many rows each unit stands for, shape (units,)
+    cluster: Array | None = None  # the number of each unit's cluster, shape (units,); None without clusters
 
     @classmethod
     def alone(cls, n: int) -> Units:
-        """Return units of which none stands for others, and of which nothing is read."""
+        """Return ``n`` units without values, each of which stands for one row."""
         return cls([], np.ones(n, np.int64))
 
 
 def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = None) -> Units | None:
     """Return the units of rows; None for fewer than two rows, or clusters.
 
-    Clusters are numbered in the order of the rows that they have, so that neither their names nor the places of their
-    rows make a difference. A cluster for each row is no cluster.
+    Clusters are numbered in the order of the values of their rows, so that neither the names of the clusters nor the
+    order of the rows matters. If each row is a cluster by itself, there are no clusters.
 
     Parameters
     ----------
-    columns : numbers that are read of each row, each of shape (rows,).
-    times : how many rows each one stands for, shape (rows,).
-    cluster : the cluster of each row, shape (rows,).
+    columns : the numbers of each row that matter, shape (rows,) each.
+    times : how many rows each row stands for, shape (rows,).
+    cluster : the cluster of each row, shape (rows,); None without clusters.
     """
     if not len(times):
         return None
@@ -53,7 +53,7 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
 
 
 def alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
-    """Sort rows by their columns, and add up the times of those that are alike."""
+    """Sort rows by their columns, merge equal ones, and add up their times."""
     order = np.lexsort(columns[::-1])
     rising = [column[order] for column in columns]
     starts = _starts(rising)
@@ -61,17 +61,17 @@ def alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
 
 
 def _starts(columns: Sequence[Array]) -> Array:
-    """Rows in which any column has another value than in the row before."""
+    """Return the rows that differ from the row before in some column, and the first row."""
     new = np.ones(len(columns[0]), bool)
     new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     return np.flatnonzero(new)
 
 
 def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
-    """Number clusters in the order of the rows that they have, of rows sorted by their columns, shape (rows,)."""
+    """Number clusters by the values of their rows, shape (rows,); the rows are sorted by their columns."""
     value = np.zeros(len(times), np.int64)
     value[_starts(columns)] = 1
-    held = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # as bytes in the order of the numbers
+    held = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # big-endian: bytes sort like the numbers
     order = np.argsort(cluster, kind="stable")
     starts = _starts([cluster[order]])
     texts = [held[rows].tobytes() for rows in np.split(order, starts[1:])]
@@ -83,10 +83,10 @@ def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
 
 
 def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:
-    """Give how often each unit is in some resamples, until there are enough, shape (resamples, units) each.
+    """Yield blocks of resamples: how often each unit is in each, shape (resamples, units).
 
-    As many rows as there are, or clusters, are drawn with replacement. Each block of resamples has random numbers of
-    its own, which do not depend on those before it.
+    Each resample draws as many rows (or clusters) as there are, with replacement. Each block has its own random
+    numbers, which do not depend on other blocks.
     """
     times, width, read = units.times.astype(np.int64), len(units.times), len(units.columns)
     total = int(times.sum())
@@ -112,7 +112,8 @@ def resampled(
     Parameters
     ----------
     columns : shape (columns, units).
-    tick : told how many units are done, as many in all as there are.
+    resamples, seed : the number of resamples, and the seed.
+    tick : called with the part of the work that is done, in units; the calls add up to the number of units.
     """
     n, out = columns.shape[1], np.zeros((len(columns), resamples))
 
@@ -141,14 +142,17 @@ def sums_drawn(columns: Array, often: Array) -> Array:
 
 
 def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[tuple[int, int, np.random.Generator]]:
-    """Give where each block of resamples begins, how many it has, and its random numbers, by the width of each."""
+    """Yield the begin of each block of resamples, its size, and its random generator.
+
+    ``width``: random numbers for each resample, which determine the size.
+    """
     seeds, step = seed if isinstance(seed, Sequence) else [seed], max(AT_ONCE // width, 1)
     for block, begin in enumerate(range(0, resamples, step)):
         yield begin, min(step, resamples - begin), np.random.default_rng([*seeds, block])
 
 
 def _evenly(n: int, m: int, random: np.random.Generator) -> Array:
-    """Draw ``n`` of as many ``m`` times, and count how often each is drawn, shape (m, n)."""
+    """Draw ``n`` of ``n`` units with replacement, ``m`` times, and count how often each is drawn, shape (m, n)."""
     if n <= CACHED:
         chosen = random.integers(0, n, (m, n)) + np.arange(m)[:, None] * n
         return np.bincount(chosen.ravel(), minlength=m * n).reshape(m, n)
@@ -159,7 +163,7 @@ def _evenly(n: int, m: int, random: np.random.Generator) -> Array:
 
 
 def _tiles(n: int, m: int, random: np.random.Generator) -> Iterator[tuple[int, slice, Array]]:
-    """Give for each resample, and each block of units, how often each unit of the block is drawn."""
+    """Yield, for each of ``m`` resamples and each block of units: resample, block, and the counts of its units."""
     begins = np.arange(0, n, CACHED)
     sizes = np.minimum(n - begins, CACHED)
     for row in range(m):
@@ -168,7 +172,10 @@ def _tiles(n: int, m: int, random: np.random.Generator) -> Iterator[tuple[int, s
 
 
 def _places(random: np.random.Generator, n: int, size: int) -> Array:
-    """Draw ``n`` places in a block: of a whole one each is 15 random bits, four from a number of 64."""
+    """Draw ``n`` positions in a block of ``size`` units.
+
+    In a full block a position is 15 random bits, and a random number of 64 bits gives four of them.
+    """
     if size < CACHED:
         return random.integers(0, size, n)
     numbers = random.integers(0, 1 << 64, -(-n // 4), dtype=np.uint64).astype("<u8", copy=False)
@@ -176,6 +183,6 @@ def _places(random: np.random.Generator, n: int, size: int) -> Array:
 
 
 def percentiles(values: Array, level: float) -> Array:
-    """Return the ends of the percentile interval of drawn values, NaN where none is defined, shape (2,)."""
+    """Return the ends of the percentile interval of resampled values, shape (2,); NaN if all are undefined."""
     known = values[~np.isnan(values)]
     return np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else np.full(2, np.nan)

@@ -1,10 +1,10 @@
-"""Confidence sequences: what holds at all looks at growing data together, however often somebody looks."""
+"""Confidence sequences: p-values and intervals that hold at all looks at growing data together."""
 
 from __future__ import annotations
 
 from math import erfc, exp, log, pi, sqrt
 
-MOST = 1400.0  # of a bound; the chance to leave it is 0 in floats
+MOST = 1400.0  # the greatest bound; the chance to cross it is 0 in floats
 
 
 def ever_left(bound: float) -> float:

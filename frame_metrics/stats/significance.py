@@ -14,16 +14,18 @@ from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import detectable
 from frame_metrics.threads import in_threads
 
-CLOSE = 1e-12  # sums nearer than this share of what they could be are equal: each is a sum of floats
-BYTES = 1 << 22  # random bytes drawn at a time
-ATONCE = 16  # blocks of them
-TABLES = 64  # made together
-PARTS = 16  # of the draws that are made at a time, each of which stays in cache
+CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
+BYTES = 1 << 22  # random bytes that are drawn at a time: a block
+ATONCE = 16  # blocks that are processed before their sums are added up
+TABLES = 64  # tables of eight rows that are made together
+PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 Tick = Callable[[int], None]
 
 
 def in_clusters(values: Array, cluster: Array | None) -> Array:
-    """Return the sums of queries' values within clusters, a row each, 0 where they cancel; the values without any.
+    """Return the sums of queries' values within clusters, shape (clusters, columns), 0 where they cancel.
+
+    Without clusters the values are returned as they are.
 
     Parameters
     ----------
@@ -83,13 +85,16 @@ def sureness(
 
 
 def drawn_ends(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
-    """Return percentile intervals of drawn differences, and the share that are as far from what was seen as 0 is.
+    """Return percentile intervals of resampled differences, and p-values.
+
+    A p-value is the share of resamples whose distance from the observed difference is at least that of 0.
 
     Parameters
     ----------
-    drawn : shape (draws, columns).
-    seen : the differences of all, shape (columns,).
-    scale : the size of values.
+    drawn : the resampled differences, shape (draws, columns).
+    seen : the observed differences, shape (columns,).
+    scale : the size of values, for rounding.
+    level : the level of the intervals.
     """
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     far = np.abs(drawn - seen) >= np.abs(seen) - CLOSE * scale
@@ -186,12 +191,12 @@ def exchanged(
 
 
 def _enough(differences: Array) -> Array:
-    """The distance from 0 that makes a sum count as at least as far as what was seen."""
+    """Return the distance from 0 from which a sum counts as extreme: the observed one, less rounding."""
     return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
 
 
 def _every_flip(moved: Array) -> float:
-    """The share of all ways to flip that are at least as far from 0 as what was seen."""
+    """Return the p-value over all ways to flip signs: the share of sums at least as far from 0 as the observed one."""
     sums = np.zeros(1)
     for difference in moved:
         sums = np.concatenate([sums + difference, sums - difference])
@@ -199,10 +204,10 @@ def _every_flip(moved: Array) -> float:
 
 
 def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
-    """Sums of rows with random signs, shape (permutations, columns).
+    """Return the sums of rows with random signs, shape (permutations, columns).
 
-    Eight rows at a time: a table holds their sum for each of the 256 ways to flip them, and a random byte chooses.
-    Blocks are added in their order, so that threads and libraries of linear algebra make no difference.
+    Eight rows are flipped at a time: a table has their sum for each of the 256 combinations of signs, and a random byte
+    chooses one. Blocks are added up in their order, so that the number of threads does not change the last digit.
     """
     groups, columns = -(-len(rows) // 8), rows.shape[1]
     padded = np.zeros((groups * 8, columns))
@@ -218,13 +223,13 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
         total, each = np.zeros((permutations, columns)), np.empty((permutations, columns))
         tables = (table for at in range(0, len(some), TABLES) for table in _sums(some[at : at + TABLES]))
         for table, byte in zip(tables, chosen.reshape(len(some), permutations), strict=True):
-            table.take(byte, axis=0, out=each, mode="clip")  # which needs no buffer of its own
+            table.take(byte, axis=0, out=each, mode="clip")  # with "clip" numpy needs no buffer
             total += each
         pieces[i] = total
         tick(8 * len(some))
 
     whole = np.zeros((permutations, columns))
-    for begin in range(0, len(begins), ATONCE):  # so that few sums wait for their turn
+    for begin in range(0, len(begins), ATONCE):  # a few blocks at a time, so that few sums are in memory
         these = range(begin, min(begin + ATONCE, len(begins)))
         in_threads(these, work)
         for i in these:
@@ -233,7 +238,7 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
 
 
 def _sums(eights: Array) -> Array:
-    """The sums of eight rows for each of the 256 ways to flip their signs, shape (eights, 256, columns)."""
+    """Return the sums of each eight rows for all 256 combinations of signs, shape (eights, 256, columns)."""
     sums = np.zeros((len(eights), 256, eights.shape[2]))
     for i, sign in enumerate((1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)).T):
         sums += sign[:, None] * eights[:, i, None]
@@ -295,12 +300,12 @@ def classical(differences: Array, test: str) -> Array:
 
 
 def scipy_stats(test: str) -> Any:
-    """Return scipy.stats, or raise for a test that needs it where it is not installed."""
+    """Return scipy.stats; raise for a test that needs it if it is not installed."""
     return needed("scipy.stats", f"test={test!r} needs scipy", "stats", NotComputableError)
 
 
 def adjusted(p: Array, correction: str) -> Array:
-    """Return p-values corrected for testing so many at once; NaN stays, and is not counted.
+    """Return p-values corrected for multiple tests; NaN stays, and is not counted.
 
     Parameters
     ----------

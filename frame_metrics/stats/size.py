@@ -1,4 +1,4 @@
-"""Sizes of samples: how many units show a difference, by how much those of a pilot vary."""
+"""Sample sizes: the number of units that can detect a difference, from the variance in a pilot."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.significance import CLOSE
 
-FITS = np.array([[NormalDist().inv_cdf((i + 0.5) / 20)] for i in range(20)])  # chances of a normal number, alike
-NEAR = 1e-11  # ends of an interval that holds a number of units, as a share of it: nearer than a unit can tell
-SURE, DIFFERING = 25, 4  # units that people judge, and that differ: of fewer, a t-test with a machine sees less
+FITS = np.array([[NormalDist().inv_cdf((i + 0.5) / 20)] for i in range(20)])  # 20 equally likely normal numbers
+NEAR = 1e-11  # relative width at which a bisection for a number of units stops; finer than a unit
+# Units that people must judge, and units among them that must differ: with fewer, a t-test with a machine loses power.
+SURE, DIFFERING = 25, 4
 
 
 def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
-    """Return n times the variance of a difference of means by n units an arm: what was seen first, then resamples.
+    """Return n times the variance of a difference of means of n units per arm: as observed, then in each resample.
 
     The mean of an arm is r = sum S / sum m over its G units, and a unit has the part psi = (S - m r) / sum m of it. The
     number is the sum of (g psi - g' psi')^2 over the units of both arms, with g = G / sqrt(G - 1); NaN where an arm has
@@ -36,7 +37,7 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
     arms = len(sums)
     if not sizes.sum(axis=1).all():
         return np.full(1 + resamples, np.nan)
-    apart = sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]  # so that squares are of small numbers
+    apart = sums - sizes * (sums.sum(axis=1) / sizes.sum(axis=1))[:, None]  # squares of small numbers lose fewer digits
     each = np.concatenate([apart, sizes])
     one, other = np.triu_indices(2 * arms)
     columns = np.concatenate([each, sizes > 0, each[one] * each[other]])
@@ -47,43 +48,45 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
         parts = np.concatenate([pull, -pull * total / size])
         twice = np.where(one == other, 1, 2)[:, None]
         found = np.maximum((parts[one] * parts[other] * products * twice).sum(axis=0), 0)
-    return np.where(np.isfinite(found[0]), found, np.nan)  # though a unit that is drawn twice counts as two
+    return np.where(np.isfinite(found[0]), found, np.nan)  # a unit that is drawn twice counts as two units
 
 
 @dataclass(frozen=True, eq=False)
 class Proxied:
-    """Units of which people judge some, and a machine all."""
+    """The variances in a pilot in which people judged some units, and a machine all."""
 
-    units: int  # how many there are
+    units: int  # number of units that there will be
     machine: float  # the variance of the machine's values
-    joint: Array  # their covariance with those of people, what was seen first, then resamples
-    least: float  # units that people judge at the least, where people alone need more
+    joint: Array  # their covariance with people's values: as observed, then in each resample
+    least: float  # the least number of units that people judge, unless people alone need fewer
 
     @classmethod
     def of(cls, judged: Array, sizes: Array, every: Array, units: int | None, drawn: tuple[int, int]) -> Proxied:
-        """Measure how the values of a machine vary with those of people.
+        """Estimate how the values of a machine vary with those of people.
 
-        The correlation is that of the units that people judged, and the variance that of all.
+        The correlation is that over the units that people judged; the variance is that over all units.
 
         Parameters
         ----------
         judged : the sums by people, and by the machine, of each unit that people judged, shape (2, units).
-        sizes : of these, shape (units,).
+        sizes : the sizes of these units, shape (units,).
         every : the sums by the machine, and the sizes, of all units, shape (2, all units).
-        units : how many units there will be; None for as many as here.
-        drawn : resamples and the seed.
+        units : the number of units that there will be; None: as many as in the pilot.
+        drawn : the number of resamples, and the seed.
         """
         people, own, apart = (spreads(side[None], sizes[None], *drawn) for side in (*judged, judged[0] - judged[1]))
         sums, size = every
         machine = float(spreads(sums[None], size[None], 0, 0)[0])
-        least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # what is less is left by adding floats
+        least = (CLOSE * np.abs(sums / size).max(initial=0)) ** 2  # a smaller variance is only rounding
         some = (own > least) & (machine > least)
         joint = np.where(some, (people + own - apart) / 2 * np.sqrt(machine / np.where(some, own, 1)), 0)
-        rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until so many differ
+        rare = DIFFERING * len(sizes) / max(int(np.count_nonzero(judged[0])), 1)  # units to judge until 4 differ
         return cls(len(size) if units is None else units, machine if machine > least else 0.0, joint, max(SURE, rare))
 
     def judged(self, spread: Array, factor: float, beyond: float) -> Array:
-        """Return the least number n that people judge for which the variance times ``factor`` is 1; infinite for none.
+        """Return the least number n of units for people to judge, at which the variance times ``factor`` is 1.
+
+        Infinity if there is none.
 
         The variance is (s - 2 lambda c + lambda^2 v / (1 - n / N)) / (n - ``beyond``) with the lambda of ``powered``,
         of the variances s by people and v by the machine and their covariance c. It is the mean over the lambda that n
@@ -104,13 +107,14 @@ class Proxied:
 
 
 def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Proxied | None = None) -> Array:
-    """Return how many units of each arm show a difference, at least two; infinite where there are not so many.
+    """Return how many units per arm are needed to detect a difference, at least two; infinity if no number will do.
 
     Parameters
     ----------
     spread : as ``spreads`` returns it.
-    arms : 1 where each unit has a difference, else 2.
-    beside : of prediction-powered differences; the number is that of the units that people judge.
+    arms : 1 if each unit has a difference (paired), else 2.
+    detect, power, level : the difference, the power and the level of the test.
+    beside : for prediction-powered differences; the number is then that of units that people judge.
 
     Source: W. C. Guenther, Sample size formulas for normal theory t tests, The American Statistician 35(4), 1981.
     """
@@ -122,11 +126,11 @@ def needed(spread: Array, arms: int, detect: float, power: float, level: float, 
 
 
 def more(level: float) -> float:
-    """Return how many units a t-test of differences needs beyond a normal one."""
+    """Return how many units more a t-test of differences needs than a normal test."""
     return normal_quantile(level) ** 2 / 2
 
 
 def seen_by(units: int, spread: float, power: float, level: float) -> float:
-    """Return the least difference that so many units show; infinite for no more than a t-test is beyond another."""
+    """Return the least difference that ``units`` units can detect; infinity for too few units, see ``more``."""
     many = units - more(level)
     return detectable(level, power) * (spread / many) ** 0.5 if many > 0 else np.inf

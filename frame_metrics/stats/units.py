@@ -1,4 +1,4 @@
-"""The units of two arms of a test: means that are ratios of sums, and how their difference varies."""
+"""The units of two arms of a test: the means, which are ratios of sums, and the variance of their difference."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from frame_metrics.stats.significance import CLOSE
 
 @dataclass(frozen=True, eq=False)
 class Arms:
-    """The units of two arms, queries or clusters of them, in the order in which they are drawn.
+    """The units of two arms, queries or clusters of queries, in the order of random draws.
 
-    A unit that stands in both arms has a row for each, with what it holds there.
+    A unit in both arms has two rows, one for each arm.
     """
 
-    sums: Array  # of the values of a unit's queries, times their weights, shape (rows, columns)
-    size: Array  # the weight of a unit's queries, above 0, shape (rows,)
-    mine: Array  # whether a row is of the first arm, and not of the other, shape (rows,)
-    covariate: Array | None = None  # of each row, shape (rows,)
-    unit: Array | None = None  # the number of each row's unit, shape (rows,); None where no unit has two rows
+    sums: Array  # sums of the values of a unit's queries, times their weights, shape (rows, columns)
+    size: Array  # the sum of the weights of a unit's queries, above 0, shape (rows,)
+    mine: Array  # whether a row is of the first arm, shape (rows,)
+    covariate: Array | None = None  # the covariate of each row, shape (rows,)
+    unit: Array | None = None  # the number of each row's unit, shape (rows,); None if no unit is in both arms
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class Arms:
         return alone
 
     def side_by_side(self, rows: Array) -> Array:
-        """Return what each unit has in the first arm, and in the other, shape (2, units, columns); 0 where it is not.
+        """Return the values of each unit in either arm, shape (2, units, columns); 0 in an arm that it is not in.
 
         Parameters
         ----------
@@ -68,24 +68,24 @@ class Arms:
 
     @cached_property
     def scale(self) -> Array:
-        """The size of values, beside which a difference is only what is left by adding floats, shape (columns,)."""
+        """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
         most = np.abs(self.sums / self.size[:, None]).max(axis=0, initial=0)
         return most + np.abs(self.slope) * np.abs(self.centred).max(initial=0)
 
     @cached_property
     def centred(self) -> Array:
-        """The covariate less its mean over the rows of both arms; 0 where there is none, or where it is constant."""
+        """The covariate less its mean over the rows of both arms, shape (rows,); 0 if there is none, or no variance."""
         if self.covariate is None or not len(self.covariate) or np.ptp(self.covariate) == 0:
             return np.zeros(len(self.size))
         return self.covariate - self.covariate.mean()
 
     @cached_property
     def slope(self) -> Array:
-        """The slope of values by the covariate, theta, over the units of both arms together, shape (columns,).
+        """The slope theta of values by the covariate, over the units of both arms together, shape (columns,).
 
-        Where units stand in both arms it is that of their parts in the difference of the means by their parts in that
-        of the mean covariates, as what a unit has in both arms says little of how the arms differ; 0 where the mean
-        covariates cannot differ, as each unit stands in both.
+        If some units are in both arms, what a unit has in both says little about the difference of the arms. So theta
+        is then the slope of the units' parts in the difference of means, by their parts in the difference of mean
+        covariates. It is 0 if the mean covariates cannot differ, because each unit is in both arms.
         """
         x = self.centred
         if not self.shared.size:
@@ -99,30 +99,30 @@ class Arms:
 
     @cached_property
     def held(self) -> Array:
-        """All that is summed of a unit: its sums, its size and its covariate, shape (rows, columns + 2)."""
+        """All columns of a row that are summed: its sums, size and covariate, shape (rows, columns + 2)."""
         return np.column_stack([self.sums, self.size, self.centred])
 
     def mean(self, totals: Array, n: Array | int) -> Array:
-        """Return the mean of ``n`` units, less what their covariate explains, from totals of what they hold.
+        """Return the mean of ``n`` units, less what their covariate explains.
 
         Parameters
         ----------
-        totals : shape (columns + 2,) or (draws, columns + 2).
-        n : one number, or shape (draws, 1).
+        totals : the totals of ``held`` over the units, shape (columns + 2,) or (draws, columns + 2).
+        n : the number of units, or one for each draw, shape (draws, 1).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return totals[..., :-2] / totals[..., -2:-1] - self.slope * totals[..., -1:] / np.float64(n)
 
     @cached_property
     def means(self) -> Array:
-        """The means of both arms, NaN for an arm without units; 0 where floats left only a rest, shape (2, columns)."""
+        """The means of both arms, shape (2, columns); NaN for an arm without units, 0 for what is only rounding."""
         each = zip((self.mine, ~self.mine), self.n, strict=True)
         means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
         return np.where(np.abs(means) < CLOSE * self.scale, 0, means)
 
     @property
     def difference(self) -> Array:
-        """The difference of the means, 0 where they differ by the adding of floats only, shape (columns,)."""
+        """The difference of the means, 0 where it is only rounding, shape (columns,)."""
         difference = self.means[0] - self.means[1]
         return np.where(np.abs(difference) < CLOSE * self.scale, 0, difference)
 
@@ -149,7 +149,7 @@ class Arms:
 
         Parameters
         ----------
-        over : what each mean is divided by before they are taken from each other, shape (2, columns).
+        over : divisors of the means, before the difference is taken, shape (2, columns); None: 1.
 
         Returns
         -------

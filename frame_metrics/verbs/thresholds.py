@@ -121,7 +121,7 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the answer of ``best_threshold``: the threshold of each segment where the first metric is best.
 
-    Of equally good thresholds it is the highest. A segment without rows gets nulls. ``limits``: those of ``subject_to=``.
+    Of equally good thresholds it is the highest. A segment without rows gets nulls. ``limits``: from ``subject_to=``.
     """
     (_, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
