@@ -1,4 +1,4 @@
-"""Rankings in which equal scores stand in every order at once: what kernels read is the mean over all of them."""
+"""Rankings for ``ties="expected"``: what kernels read is the mean over all orders of tied rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from frame_metrics.inputs.rows import sums_between
 
 
 class Expected(Ranking):
-    """A ranking whose tied rows share what they have: in all orders together, each stands at each of their places.
+    """A ranking in which each row of a tie has the mean of the tie's values: over all orders, any of them is there.
 
-    A metric that adds up over ranks what stands there, and divides it by what no order changes, has its mean over all
-    orders as its value here. What does not add up so, the first relevant document and the relevant ones above another,
-    is taken over the orders of a tie below. Ideals and the number of relevant documents stay those of the documents.
+    For example, two tied rows, one of which is relevant, are two rows of relevance 1/2. So a metric that is a sum over
+    ranks, divided by a number that no order changes, has its mean over all orders as its value here. What is not such a
+    sum (the first relevant document, the relevant documents above another one) is averaged over orders below. The ideal
+    ranking and the number of relevant documents do not depend on the order.
 
     Parameters
     ----------
     run : the ranking in any of its orders.
-    tie : the number of the tie of each row, ascending.
+    tie : the number of each row's tie, ascending.
 
     Source: F. McSherry, M. Najork, Computing information retrieval performance measures efficiently in the presence of
     tied scores, ECIR 2008.
@@ -36,16 +37,16 @@ class Expected(Ranking):
 
     @kept
     def _rows_in(self) -> Array:
-        """Rows of each tie."""
+        """Number of rows of each tie."""
         return np.bincount(self.group)
 
     @kept
     def _relevant_in(self) -> Array:
-        """Relevant rows of each tie."""
+        """Number of relevant rows of each tie."""
         return np.bincount(self.group, self.good)
 
     def _shared(self, values: Array) -> Rows:
-        """The retrieved rows where any of their tie has a value, with its mean."""
+        """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
         mean = (np.bincount(self.group, values) / np.maximum(self._rows_in, 1))[self.group]
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
@@ -54,12 +55,12 @@ class Expected(Ranking):
     def relevant(self) -> Rows:
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
         rows = self._shared(self.good)
-        rows.in_order = True  # so that shares that add up to 1 do so to the last bit
+        rows.in_order = True  # so that shares whose sum is 1 add up to exactly 1
         return rows
 
     @kept
     def _tie_of(self) -> tuple[Array, Array, Array]:
-        """Of each row where a relevant document may stand: its row, its tie, and where that tie begins among these."""
+        """For each row where a relevant document may stand: the row, its tie, and the first such row of that tie."""
         row = np.flatnonzero(self._relevant_in[self.group])
         query = self.query_of(row)
         row = row[row - self.starts[query] < self.n_ret[query]]
@@ -94,7 +95,7 @@ class Expected(Ranking):
     def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
         if k is None:
             return super().count_of(rows, k, retrieved=retrieved)
-        # Rows of whole ties are counted, so that only the tie across the cutoff is a share.
+        # Rows of whole ties are counted; only of the tie across the cutoff is a share taken.
         seen = np.minimum(self.n_ret, k)
         some = np.flatnonzero(seen)
         end = self.starts[some] + seen[some]
@@ -111,9 +112,10 @@ class Expected(Ranking):
 
     @kept
     def precision(self) -> Array:
-        """Precision at each rank where a relevant document may stand, summed over the orders in which one does there.
+        """The mean over all orders of the precision at each rank, counted as 0 if no relevant document stands there.
 
-        Above it are the relevant documents of the ties above, and of its own tie's others each as often as any.
+        Given a relevant document at the rank, those above it are all of the ties above, and on average an equal share
+        of the other relevant documents of its own tie for each place of the tie above it.
         """
         row, tie, begin = self._tie_of
         place, others = np.arange(len(row)) - begin, np.maximum(self._rows_in[tie] - 1, 1)
@@ -123,10 +125,10 @@ class Expected(Ranking):
 
     @kept
     def is_first(self) -> Array:
-        """The share of the orders in which the first relevant document stands there, shape (relevant rows,).
+        """The share of the orders in which the first relevant document stands at a row, shape (relevant rows,).
 
-        It is one of the first tie that has any, and the x-th of its n rows, m of them relevant, in m / (n - x + 1) of
-        the orders in which it is none of the x - 1 above.
+        It stands in the first tie with a relevant document. If the tie has n rows, m of them relevant, and none of its
+        first x - 1 places has a relevant document, the x-th place has one with the chance m / (n - x + 1).
         """
         _, tie, begin = self._tie_of
         left = self._rows_in[tie] - (np.arange(len(tie)) - begin)
@@ -136,4 +138,4 @@ class Expected(Ranking):
         top = self.relevant.position == 1
         share = chance * np.where(top, 1.0, np.roll(not_yet, 1))
         before = np.where(top, 0.0, np.roll(self.relevant.running(share), 1))
-        return np.where((chance == 1) & (share > 0), 1 - before, share)  # so that they add up to 1, and not nearly
+        return np.where((chance == 1) & (share > 0), 1 - before, share)  # so that they add up to exactly 1

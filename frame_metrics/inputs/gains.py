@@ -1,4 +1,4 @@
-"""Gains of grades, and other functions of the caller's from one number to another."""
+"""Gains of grades, and calls of users' functions from numbers to numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
 from frame_metrics.inputs.rows import Array
 
-OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
+OfNumber: TypeAlias = Callable[[float], float]  # a user's function from a number to a number
 Gain: TypeAlias = str | Mapping[float, float] | OfNumber
-LARGEST = 1e300  # a hundred million of such gains can still be added
+LARGEST = 1e300  # the largest gain: a hundred million of them can be added without overflow
 
 
 def gain_of(grade: Array, gain: Gain) -> Array:
@@ -46,23 +46,25 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
 
 
 def name_of(function: Any) -> str:
-    """Return the name of a caller's function as metrics are printed with it; no text reads back to it."""
+    """Return the name of a user's function as metrics print it, such as "<double>", which cannot be read back."""
     name = getattr(function, "__name__", type(function).__name__)
     return f"<{name.strip('<>')}>"
 
 
 def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> Array:
-    """Return a caller's function of numbers, each of which it is given once, shape (numbers,).
+    """Call a user's function once for each distinct number, and return the values, shape (numbers,).
 
     Parameters
     ----------
-    option : the name of the parameter that it is.
-    rising : whether its values may not fall, or else not rise, from one number to the next.
+    option : the parameter that is the function, for errors.
+    function : the function.
+    numbers : its arguments.
+    rising : whether its values must never fall as the numbers rise; otherwise they must never rise.
 
     Raises
     ------
     KernelError
-        It fails, gives what is no number from 0, or goes the other way.
+        The function fails, returns something other than a number from 0, or its values go the wrong way.
     """
     known, at = np.unique(numbers, return_inverse=True)
     values = np.array([_called(f"{option}={name_of(function)}", function, x) for x in known.tolist()], np.float64)
@@ -75,7 +77,7 @@ def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> 
 
 
 def _called(said: str, function: OfNumber, number: float) -> float:
-    """A caller's function of one number, an integer where it is whole."""
+    """Call a user's function with one number, which it gets as an integer if it is whole."""
     number = int(number) if number == int(number) else number
     try:
         value = function(number)

@@ -1,4 +1,4 @@
-"""Documents that are relevant to the single subtopics of queries: where they stand, and the best order of them."""
+"""Relevance of documents to the subtopics of queries, and the ideal order of documents by it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Subtopics:
 
     Parameters
     ----------
-    starts : where the judgments of each document begin below, shape (documents,).
-    lengths : how many there are, shape (documents,).
-    number : the subtopic of each judgment, among those of its query from 0, rising within a document.
-    grade : of each judgment, NaN where only its label is known.
-    label : 1 relevant, 0 not, NaN where only its grade is known; None where the grade decides.
-    name : the place of each document's id among all, shape (documents,).
+    starts : where the judgments of each document begin in the arrays of judgments, shape (documents,).
+    lengths : number of judgments of each document, shape (documents,).
+    number : the number of each judgment's subtopic, from 0 in each query, rising within a document.
+    grade : the grade of each judgment, NaN if only its label is known.
+    label : 1 relevant, 0 not, NaN if only its grade is known; None if the grade decides.
+    name : the sort rank of each document's id among all ids, shape (documents,).
     """
 
     starts: Array
@@ -35,7 +35,14 @@ class Subtopics:
         seal(self)
 
     def relevant(self, document: Array, rel: float) -> tuple[Array, Array]:
-        """Return the subtopics that documents are relevant to: the place of each one's document, and its number."""
+        """Return a row for each document and subtopic that it is relevant to.
+
+        ``document``: numbers of documents, as positions in ``starts``; ``rel``: the least relevant grade.
+
+        Returns
+        -------
+        The position of the document in ``document``, and the number of the subtopic.
+        """
         length = self.lengths[document]
         at = spans(self.starts[document], length)
         good = self.grade[at] >= rel if self.label is None else self.label[at] == 1
@@ -43,18 +50,17 @@ class Subtopics:
 
 
 class Intents(Remembers):
-    """Relevance to the subtopics of each query; a row stands for a document and one subtopic.
+    """Relevance to the subtopics of each query; a row is a document and a subtopic that it is relevant to.
 
-    A subtopic that no document is relevant to is none.
+    A subtopic without a relevant document is not counted.
 
     Parameters
     ----------
-    found : the retrieved documents with each subtopic that they are relevant to, its number as the value.
-    query : the query of each relevant document and subtopic, retrieved or not, shape (rows,).
-    document : a number of the document, the same for its rows, which stand together, shape (rows,).
-    number : of the subtopic, among those of its query, shape (rows,).
-
-    Of each query those come first whose ids are the last.
+    found : the rows of retrieved documents; the value is the number of the subtopic.
+    query : the query of each row, of all relevant documents, retrieved or not, shape (rows,).
+    document : the number of each row's document; rows of a document stand together, shape (rows,). In a query,
+        documents are in the descending order of their ids.
+    number : the number of each row's subtopic, among those of its query, shape (rows,).
     """
 
     def __init__(self, found: Rows, query: Array, document: Array, number: Array) -> None:
@@ -66,10 +72,7 @@ class Intents(Remembers):
 
     @kept
     def seen(self) -> Rows:
-        """The retrieved documents with each subtopic that they are relevant to.
-
-        The value is how many documents above are relevant to the same subtopic.
-        """
+        """The rows of retrieved documents; the value counts the documents above, relevant to the same subtopic."""
         order = np.argsort(self._seen_cell, kind="stable")
         cell = self._seen_cell[order]
         above = np.empty(len(order))
@@ -78,25 +81,26 @@ class Intents(Remembers):
 
     @kept
     def relevant(self) -> Array:
-        """Documents that are relevant to the subtopic of each row of ``seen``, retrieved or not, shape (rows,)."""
+        """Number of documents, retrieved or not, relevant to the subtopic of each row of ``seen``, shape (rows,)."""
         return self._relevant[self._seen_cell]
 
     @kept
     def count(self) -> Array:
-        """Subtopics that a document is relevant to, shape (queries,)."""
+        """Number of subtopics of each query that have a relevant document, shape (queries,)."""
         return np.count_nonzero(self._relevant.reshape(-1, self._width), axis=1)
 
     def ideal(self, alpha: float, k: int | None = None) -> Rows:
-        """Return the order that has the most gain at each rank in turn, of ranks up to ``k`` (None: all) at least.
+        """Return the greedy ideal order, down to rank ``k`` at least (None: all).
 
-        The value is as in ``seen``, and (1 - alpha) to the power of it the gain of a row. Of documents with equal gains
-        the one with the last id comes first. Another order may be better; the best is not found in a short time.
+        Each rank gets the document with the greatest gain left; of equal ones the one with the last id. Values are
+        defined as in ``seen``; the gain of a row is (1 - alpha) to the power of its value. The greedy order need not be
+        the best one, which would take too long to find.
         """
         depth = None if k is None else 1 << max((k - 1).bit_length(), 4)
         return self.once((alpha, depth), lambda: self._greedy(alpha, depth))
 
     def _greedy(self, alpha: float, depth: int | None) -> Rows:
-        """The order of at most ``depth`` documents, found rank by rank for all queries at once."""
+        """Return the order of at most ``depth`` documents of each query, found rank by rank for all queries at once."""
         cell, new = self._cell, np.diff(self._document, prepend=-1) != 0
         document, of = np.cumsum(new) - 1, self._query[new]
         above, parts = np.zeros(len(self._relevant), np.int64), []

@@ -1,4 +1,4 @@
-"""Arrays that metrics share: a kernel reads them, and cannot write in them, which would change the other metrics."""
+"""Arrays that metrics share are computed once and read-only: a kernel that wrote in them would change other metrics."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 class kept(cached_property[T]):
-    """Property that is worked out once; an array that it gives cannot be written in."""
+    """A property that is computed once; if it is an array, it is read-only."""
 
-    if not TYPE_CHECKING:  # where it has the types of what it stands for
+    if not TYPE_CHECKING:  # for type checkers it is a cached_property
 
         def __get__(self, owner: Any, kind: type | None = None) -> Any:
             if owner is None:
                 return self
-            value = self.func(owner)  # no lock, as cached_property has one: a block is worked on by one thread
+            value = self.func(owner)  # without the lock of cached_property (before 3.12): one thread has a block
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             owner.__dict__[self.attrname] = value
@@ -27,13 +27,13 @@ class kept(cached_property[T]):
 
 
 class Remembers:
-    """An object that remembers what it worked out, each under a key; ``kept`` is for what there is one of."""
+    """An object that remembers computed values by a key; ``kept`` is for a value without a key."""
 
     def once(self, key: Any, make: Callable[[], T]) -> T:
-        """Return what is made at the first call with this key; an array cannot be written in."""
+        """Return the value that ``make`` returned at the first call with this key; an array becomes read-only."""
         made: dict[Any, T] = self.__dict__.setdefault("_made", {})
         value: Any = made.get(key, made)
-        if value is made:  # where nothing is
+        if value is made:  # the key is new
             made[key] = value = make()
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -41,7 +41,7 @@ class Remembers:
 
 
 def seal(owner: Any) -> None:
-    """Put views that cannot be written in, in the place of an object's arrays."""
+    """Replace the arrays of an object by read-only views of them."""
     held = vars(owner)
     for name, value in held.items():
         if isinstance(value, np.ndarray) and value.flags.writeable:
@@ -50,7 +50,7 @@ def seal(owner: Any) -> None:
 
 
 def sealed(values: Any) -> Any:
-    """Return a view of an array that cannot be written in; whoever made the array still can write in it."""
+    """Return a read-only view of an array; the array itself stays writable."""
     view = values.view()
     view.setflags(write=False)
     return view

@@ -1,4 +1,4 @@
-"""The documents that the lists of a segment show together, each with how often."""
+"""The documents that all lists of a segment show, each with how often it is shown: the input of metrics of lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.inputs.kept import kept
 from frame_metrics.inputs.rows import EXACT, Array, Segmented
 
-ROOM = 1 << 20  # cells that are counted in a table, however few results there are
+ROOM = 1 << 20  # size of a table of counts that is allowed however few results there are
 
 
 class Lists(Segmented):
@@ -50,9 +50,10 @@ class Lists(Segmented):
 
     @kept
     def rising(self) -> Array:
-        """Shares of documents in all that a segment shows, rising within each segment, shape (documents,)."""
+        """The share of each document in all showings of its segment, sorted ascending in each, shape (documents,)."""
         most = self.shown.max(initial=0) + 1
-        if (self.shown == np.floor(self.shown)).all() and most * self.n_queries < EXACT:  # sorted in one, which is fast
+        # Whole counts are sorted as one integer with the segment, which is fast.
+        if (self.shown == np.floor(self.shown)).all() and most * self.n_queries < EXACT:
             shown = _sorted((self.query * most + self.shown).astype(np.int64), int(most) * self.n_queries)
             shown = shown - self.query * most
         else:
@@ -61,7 +62,7 @@ class Lists(Segmented):
 
 
 def _sorted(numbers: Array, size: int) -> Array:
-    """Sort whole numbers below a size; those that are dense are counted."""
+    """Sort whole numbers below ``size``: by counting, if they are dense."""
     if size > 4 * len(numbers) + ROOM:
         return np.sort(numbers)
     return np.repeat(np.arange(size), np.bincount(numbers, minlength=size))

@@ -1,4 +1,4 @@
-"""The judged documents of queries, where they are not only those that a system lists."""
+"""The judged documents of queries, also those that a system does not list."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Pool:
     Parameters
     ----------
     query : the query of each document, shape (documents,).
-    grade : its grade, NaN where only its label is known, shape (documents,).
-    label : 1 relevant, 0 not, NaN where only its grade is known; None where the grade decides.
-    document : its number among those of ``Subtopics``; None where there are none.
+    grade : its grade, NaN if only its label is known, shape (documents,).
+    label : 1 relevant, 0 not, NaN if only its grade is known; None if the grade decides.
+    document : its number in ``Subtopics``; None without subtopics.
     """
 
     query: Array
@@ -44,7 +44,7 @@ class Pool:
         return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
 
     def with_others(self, query: Array) -> Pool:
-        """Return these documents, and others that are not relevant, by the query of each, shape (others,)."""
+        """Return these documents and others that are not relevant; ``query``: the query of each other one."""
         none = np.zeros(len(query))
         label = None if self.label is None else np.append(self.label, none)
         return Pool(np.append(self.query, query), np.append(self.grade, none), label)

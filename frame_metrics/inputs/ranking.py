@@ -27,27 +27,27 @@ class Ranking(Remembers):
     Parameters
     ----------
     grade : grade of each row, the rows of a query in rank order, those not retrieved last; NaN is unjudged.
-    lengths : rows of each query, shape (queries,).
-    n_ret : retrieved rows of each query, shape (queries,).
+    lengths : number of rows of each query, shape (queries,).
+    n_ret : number of retrieved rows of each query, shape (queries,).
     rel : the least grade that is relevant.
     label : 1 relevant, 0 not, NaN not judged; None where the grade decides.
     shown : rank of each row as it was shown; None for 1, 2, 3 ...
-    pool : every judged document of the queries, where the rows are not all there is.
-    known_relevant : relevant documents of each query where they are counted and not listed, shape (queries,).
-    size : documents in the collection, shape (queries,).
-    decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None where what
-        was retrieved is what was predicted.
-    score : of each row, NaN where it has none; None where no metric reads scores.
-    tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
-    extra : values of each row in columns that only users' metrics read, by name; NaN is null.
-    relevance_known : True for the queries of which the caller says what is relevant, which may be nothing (as an empty
-        list does), shape (queries,); None where only judgments say it.
-    whole : of condensed rankings, the documents that the collection was said to have and those known of it, shape
-        (queries,) each.
-    ratio : weight of each row, 1 over its propensity, or its target propensity over it; None where none is named.
+    pool : every judged document of the queries; None if only rows are judged.
+    known_relevant : number of relevant documents of each query, if they are only counted (n_relevant=), (queries,).
+    size : number of documents in the collection, shape (queries,).
+    decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None if the
+        retrieved rows are the predicted ones.
+    score : score of each row, NaN for none; None if no metric reads scores.
+    tie : number of each row's tie, ascending, with ties="expected"; else None.
+    extra : by name, the values of each row in columns that only some metrics read; NaN is null.
+    relevance_known : True for queries that are judged even without a judged document, such as one whose list of
+        relevant documents is empty, shape (queries,); None: a query is judged if a document is.
+    whole : for condensed rankings, the collection size as given, and the number of known documents before any was
+        dropped, shape (queries,) each.
+    ratio : weight of each row, 1 / propensity or target propensity / propensity; None if none is named.
     clip : the largest weight that counts; None for any.
-    document : number of each row's document among those of the subtopics, -1 without a judgment.
-    subtopics : what documents were judged for; None where queries have one subtopic each.
+    document : number of each row's document in ``subtopics``, -1 for an unjudged one.
+    subtopics : the judgments by subtopic; None without subtopics.
     """
 
     grade: Array
@@ -87,12 +87,12 @@ class Ranking(Remembers):
 
     @kept
     def everything_retrieved(self) -> bool:
-        """True where no row is only known, and not retrieved."""
+        """True if every row was retrieved."""
         return np.count_nonzero(self.n_ret == self.lengths) == self.n_queries
 
     @kept
     def _even(self) -> bool:
-        """True where all queries have as many rows, and some."""
+        """True if all queries have the same number of rows, above 0."""
         return bool(self.n_queries and self.lengths[0] and (self.lengths == self.lengths[0]).all())
 
     def query_of(self, row: Array) -> Array:
@@ -136,7 +136,7 @@ class Ranking(Remembers):
         return np.minimum(self.n_ret, k) if self.shown is None else self.count_of(np.ones(len(self.shown), bool), k)
 
     def _shown_at(self, place: Array | int) -> Array:
-        """The rank shown at a place (from 1) of each query, 0 where nothing was retrieved, shape (queries,)."""
+        """Return the shown rank of one row of each query, by its position from 1; 0 if nothing was retrieved."""
         rank = np.zeros(self.n_queries, np.int64)
         if self.shown is not None:
             some = self.n_ret > 0
@@ -292,7 +292,7 @@ class Ranking(Remembers):
 
     @property
     def _said(self) -> tuple[Array, Array] | None:
-        """Documents that the collection is said to have, and those that are known of it, before any was dropped."""
+        """The collection size as given, and the number of known documents before any was dropped; None if unknown."""
         return self.whole if self.whole or self.size is None else (self.size, self.n_known)
 
     @kept
@@ -464,11 +464,11 @@ class Ranking(Remembers):
         return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
 
     def _all_differ(self, score: Array) -> bool:
-        """Return True where every row was retrieved, in the order of its score, which no other of its query has."""
+        """Return True if all rows were retrieved in the order of their scores, and no two of a query are equal."""
         if self.shown is not None or not self.everything_retrieved:
             return False
         last = np.cumsum(self.lengths[self.lengths > 0]) - 1
-        falls = score[1:] < score[:-1]  # False beside what is no number
+        falls = score[1:] < score[:-1]  # False beside NaN
         falls[last[:-1]] = True
         return bool(falls.all() and (score[last] > -np.inf).all())
 
@@ -481,7 +481,7 @@ class Ranking(Remembers):
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
         query, good = np.repeat(np.arange(self.n_queries), self.lengths), self.good
-        if lacking.any():  # judged elsewhere, and not listed
+        if lacking.any():  # judged documents that are not listed
             rest = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
             place = np.arange(len(rest)) - np.searchsorted(rest, rest)
             query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
@@ -490,5 +490,5 @@ class Ranking(Remembers):
 
 
 def _key(gain: Gain) -> Any:
-    """A key that tells gains apart: the text of one, or the function."""
+    """Return a key for a gain: its text, or the function itself."""
     return gain if callable(gain) else repr(gain)

@@ -11,10 +11,10 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # numpy.typing, which has a name for it, takes long to import
-EXACT = 2**53  # the integers that a float64 tells apart
-NONE = -1  # no row of the caller's frame: the key is null
-FEW = 4  # cutoffs at which rows are counted one by one
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
+EXACT = 2**53  # all integers up to this are exact as a float64
+NONE = -1  # stands for no row of the caller's frame, so that the key is null
+FEW = 4  # number of cutoffs up to which each is counted separately
 
 
 def ratio(a: Array, b: Array) -> Array:
@@ -25,12 +25,12 @@ def ratio(a: Array, b: Array) -> Array:
 
 
 def code_of(text: str) -> float:
-    """Return a number for a text, another one for another text, wherever it is worked out."""
+    """Return a hash of a text as a number, the same in every process."""
     return float(int.from_bytes(blake2b(text.encode(), digest_size=6).digest()))
 
 
 def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
-    """Return ``f(rank)``, looked up where a table of the ranks is smaller than the ranks are many."""
+    """Return ``f(rank)``, looked up in a table of all ranks if that is not much longer than ``rank``."""
     top = int(rank.max(initial=0))
     if top > 4 * len(rank) + 64:
         return f(rank)
@@ -39,18 +39,18 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
 
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
-    running = np.concatenate([[0], values])  # numbers, which are added up several times as fast as marks
+    running = np.concatenate([[0], values])  # makes numbers of booleans: these are added up several times as fast
     np.cumsum(running, out=running)
     return running[ends] - running[starts]
 
 
 def spans(starts: Array, lengths: Array) -> Array:
-    """Return the places of slices, one slice after the other."""
+    """Return the positions in slices, slice after slice: 3, 4, 8, 9 for starts 3, 8 and lengths 2, 2."""
     return np.repeat(starts - (lengths.cumsum() - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def as_grid(values: Array, lengths: Array, fill: float) -> Array:
-    """Return the values of queries as a grid with a row for each, ``fill`` behind those that have fewer than others."""
+    """Return the values of queries as a grid with a row for each query, filled up with ``fill``."""
     shape = len(lengths), int(lengths.max(initial=0))
     if shape[0] * shape[1] == len(values):
         return values.reshape(shape)
@@ -60,7 +60,7 @@ def as_grid(values: Array, lengths: Array, fill: float) -> Array:
 
 
 def no_rows(name: str) -> BadValueError:
-    """Return the error of a column that is asked of counts."""
+    """Return the error for ``column(name)`` of an input that has no rows."""
     return BadValueError(
         f"column({name!r}): counts and levels have no rows to read; let the first parameter be a Ranking"
     )
@@ -100,7 +100,7 @@ class Segmented(Remembers):
         return self.starts if self.filled is None else self.starts[self.filled]
 
     def spread(self, of_filled: Array, empty: float = 0.0) -> Array:
-        """Give the filled queries their values, and the others ``empty``, shape (queries,)."""
+        """Return values of the filled queries, with ``empty`` for the others, shape (queries,)."""
         if self.filled is None:
             return of_filled.astype(np.float64, copy=False)
         out = np.full(self.n_queries, empty)
@@ -123,12 +123,12 @@ class Segmented(Remembers):
         return self.spread(values[self.begins + counted - 1])
 
     def each(self, of_query: Array) -> Array:
-        """Return a query's value at each of its elements, shape (elements,)."""
+        """Repeat the value of each query for all of its elements, shape (elements,)."""
         return of_query[self.query]
 
     @kept
     def position(self) -> Array:
-        """The place of each element among its query's, from 1, shape (elements,)."""
+        """The position of each element in its query, from 1, shape (elements,)."""
         return np.arange(1, len(self.query) + 1) - self.starts[self.query]
 
 
@@ -143,7 +143,7 @@ class Rows(Segmented):
     n_queries : number of queries, those without rows included.
     """
 
-    in_order = False  # whether totals too are added up from the first rank to the last, and not in pairs
+    in_order = False  # whether totals are added up one by one from the first rank, not pairwise as numpy does
 
     def __init__(self, query: Array, rank: Array, value: Array, n_queries: int) -> None:
         self.rank, self.value = rank, value
@@ -154,7 +154,7 @@ class Rows(Segmented):
         super().__init__(query, n_queries)
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
-        """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
+        """Return the same rows with other values (and ranks); cached facts about the queries are kept."""
         other = object.__new__(Rows)
         vars(other).update(vars(self), value=value, _made={}, _sums={})
         if rank is not None:
@@ -178,7 +178,10 @@ class Rows(Segmented):
         return int(self.rank.max(initial=0))
 
     def _reached_at(self, k: int) -> dict[int, Array]:
-        """The counts at one cutoff; after the first few at many, which are had together in the time of five."""
+        """Return the counts at cutoff ``k``, by cutoff.
+
+        After the first few cutoffs, those at many cutoffs are counted together, which takes the time of five.
+        """
         n, deep = self.n_queries, min(1 << max(k.bit_length(), 5), self._deepest)
         if len(self._reached) < FEW or deep * n > 16 * len(self.rank):
             return {k: sealed(np.bincount(self.query[self._up_to(k)], minlength=n))}
@@ -190,8 +193,8 @@ class Rows(Segmented):
         return self._added_up(self.query, values) if self.in_order else self.reduce(np.add, values)
 
     def _added_up(self, query: Array, values: Array) -> Array:
-        """The sum of each query's values, from the first to the last, shape (queries,)."""
-        return np.bincount(query, values, self.n_queries).astype(np.float64, copy=False)  # of nothing an integer
+        """Return the sum of each query's values, added up from the first to the last, shape (queries,)."""
+        return np.bincount(query, values, self.n_queries).astype(np.float64, copy=False)  # without rows: integers
 
     def total_within(self, k: int | None, values: Array) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
@@ -203,32 +206,31 @@ class Rows(Segmented):
             sums = self._added_up(self.query[at], values[at])
         else:
             sums = running[reached, self._each_query]
-        # Past its last row a query's sum is its total, to the last bit, though that is added up in another order.
+        # If a query has no rows past k, its sum is its total, to the last bit; the total is added up in another order.
         whole = reached == self.count
         if not whole.any():
             return sums
-        # What cannot be written in is the same the next time, and is held by the running sums.
+        # A read-only array will have the same values next time, and ``_sums`` keeps it, so that its id stays its own.
         total = self.total(values) if values.flags.writeable else self.once(id(values), lambda: self.total(values))
         return np.where(whole, total, sums)
 
     def _up_to(self, k: int) -> Array:
-        """The places of the rows at ranks up to ``k``, shape (rows up to there,)."""
+        """Return the positions of the rows at ranks up to ``k``."""
         if k not in self._places:
             self._places[k] = np.flatnonzero(self.rank <= k)
         return self._places[k]
 
     def _running_sums(self, values: Array) -> Array | None:
-        """The sums of the first 0, 1, 2 ... values of each query, from the second cutoff of the same values on.
+        """Return the sums of the first 0, 1, 2 ... values of each query, shape (most values + 1, queries).
 
-        Shape (most values + 1, queries).
-
-        They are added up from the first to the last, as for one cutoff, so that a value does not depend on what else is
-        asked. Two hundred metrics at many cutoffs then take 4 times as long as ten, and not 8 times.
+        None at the first cutoff that is asked for with these values: a single sum is faster then. Values are added up
+        from the first to the last, as for a single cutoff, so that a metric does not depend on what else is asked. Two
+        hundred metrics at many cutoffs then take 4 times as long as ten, not 8 times.
         """
-        if values.flags.writeable:  # then they may not be the same the next time
+        if values.flags.writeable:  # they may have changed next time
             return None
         if id(values) not in self._sums:
-            self._sums[id(values)] = values, None  # the values too, so that no others have this id
+            self._sums[id(values)] = values, None  # keeps the values, so that no other array gets their id
             return None
         if self._sums[id(values)][1] is None:
             cells = np.zeros((int(self.count.max(initial=0)) + 1, self.n_queries))
@@ -242,7 +244,7 @@ class Rows(Segmented):
 
     @kept
     def inside(self) -> Array:
-        """True where a (queries x longest query) grid holds rows."""
+        """Marks of the cells of a (queries x longest query) grid that have a row."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
 
     def grid(self, values: Array, fill: float = 0.0) -> Array:
@@ -252,11 +254,11 @@ class Rows(Segmented):
         return cells
 
     def running(self, values: Array, ufunc: np.ufunc = np.add, fill: float = 0.0) -> Array:
-        """Return ``ufunc`` accumulated down each query's rows, shape (rows,)."""
+        """Accumulate values with ``ufunc`` from each query's first row on, shape (rows,)."""
         return ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
 
     def at(self, place: Array, values: Array, outside: float) -> Array:
-        """Return the value at a place (from 1) of each query, ``outside`` where it has fewer rows, shape (queries,)."""
+        """Return the value of one row of each query, by its position from 1; ``outside`` for none, shape (queries,)."""
         there = (place >= 1) & (place <= self.count)
         out = np.full(self.n_queries, outside)
         out[there] = values[self.starts[there] + place[there] - 1]
@@ -264,9 +266,9 @@ class Rows(Segmented):
 
 
 def falling(rows: Rows) -> Array:
-    """Return the values of rows, each query's from the greatest to the least."""
+    """Return the values of rows, sorted in each query from the greatest to the least."""
     value = rows.value
-    if len(value) < 64:  # of few the way below takes longer
+    if len(value) < 64:  # for few rows this is faster than the ways below
         return value[np.lexsort((-value, rows.query))]
     if not len(value) or value.min() == value.max():
         return value

@@ -1,4 +1,4 @@
-"""Scores against the truth: how many relevant rows and others stand at or above each distinct score."""
+"""Scores against the truth: the numbers of relevant and of other rows at or above each distinct score."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class Scores(Segmented):
         super().__init__(query, n_queries)
 
     def before(self, values: Array) -> Array:
-        """Return the values of the level above, 0 above a query's first, shape (levels,)."""
+        """Return the value of the level before each one, 0 for a query's first level, shape (levels,)."""
         shifted = np.concatenate([np.zeros(min(len(values), 1), values.dtype), values[:-1]])
         shifted[self.begins] = 0
         return shifted
 
     def column(self, name: str) -> Never:
-        """Raise: only a ``Ranking`` has rows that a column could be read of."""
+        """Raise: only a ``Ranking`` has rows with columns."""
         raise no_rows(name)
 
     @kept
     def retrieved(self) -> Array:
-        """True for levels that are scores, and not what stands below all of them, bool, shape (levels,)."""
+        """True for levels of real scores, False for the level of documents without a score, bool, shape (levels,)."""
         return self.score > -np.inf
 
     @kept
@@ -69,26 +69,26 @@ class Scores(Segmented):
 
     @kept
     def steps(self) -> Array:
-        """Precision at each score times the relevant rows that have it; 0 below all scores, shape (levels,)."""
+        """Precision at each score, times the number of relevant rows with it; 0 for no score, shape (levels,)."""
         precision = ratio(self.tp, self.tp + self.fp)
         return np.where((self.pos > 0) & self.retrieved, self.pos * precision, 0)
 
     @kept
     def probability(self) -> Array:
-        """The scores, known to lie between 0 and 1."""
+        """The scores; raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
 
 
 class DistinctScores(Scores):
-    """The scores of rows in rank order, no two of a query alike: each row is a level.
+    """The scores of rows in rank order, all different in a query, so that each row is a level.
 
-    Areas are then had from the relevant rows alone, which are few, and what they rest on is counted only if it is read.
+    The area is then computed from the relevant rows alone, which are few; counts are computed only if they are read.
 
     Parameters
     ----------
-    score : of each row, falling within a query, shape (rows,).
-    lengths : rows of each query, shape (queries,).
-    relevant : the relevant rows; the rank of each is its place.
+    score : the score of each row, falling within a query, shape (rows,).
+    lengths : number of rows of each query, shape (queries,).
+    relevant : the relevant rows; the rank of each is its position in the query.
     """
 
     def __init__(self, score: Array, lengths: Array, relevant: Rows) -> None:
@@ -102,14 +102,14 @@ class DistinctScores(Scores):
 
     @kept
     def tp(self) -> Array:
-        """Relevant rows of the query from the first to this one, shape (rows,)."""
+        """Number of relevant rows of the query down to each row, shape (rows,)."""
         at = np.zeros(len(self.score))
         at[self._row] = 1
         return np.cumsum(at) - np.repeat(self.relevant.starts, self.count)
 
     @kept
     def fp(self) -> Array:
-        """Other rows of the query from the first to this one, shape (rows,)."""
+        """Number of other rows of the query down to each row, shape (rows,)."""
         return self.position - self.tp
 
     @kept
@@ -122,7 +122,7 @@ class DistinctScores(Scores):
 
     @property
     def _row(self) -> Array:
-        """The place of each relevant row among all, shape (relevant rows,)."""
+        """The position of each relevant row among all rows, shape (relevant rows,)."""
         return self.relevant.each(self.starts) + self.relevant.rank - 1
 
     @kept
@@ -188,18 +188,18 @@ class ClassScores:
         return self._against(a, (self.weight > 0) & ((self.actual == a) | (self.actual == b)))
 
     def _against(self, c: int, some: Array) -> Scores:
-        """The scores of a class among some rows."""
+        """Return the scores of class ``c`` against the others, among the rows ``some``."""
         weight, good = self.weight[some], self.actual[some] == c
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
     @kept
     def falling(self) -> Array:
-        """The rows of one segment in the falling order of the scores of each class, shape (K, rows)."""
+        """The order of the rows by falling score of each class, if there is one segment, shape (K, rows)."""
         return np.argsort(-self.score, axis=0, kind="stable").T
 
     @kept
     def probability(self) -> Array:
-        """The scores, known to lie between 0 and 1, shape (rows, K)."""
+        """The scores, shape (rows, K); raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
 
     def mean(self, values: Array) -> Array:
@@ -210,7 +210,7 @@ class ClassScores:
 
 
 class DrawnScores(ClassScores):
-    """The scores of some resamples of the rows of one segment, which are sorted once.
+    """The scores of several classes in resamples of one segment; the rows are sorted only once.
 
     Parameters
     ----------
@@ -232,12 +232,12 @@ class DrawnScores(ClassScores):
         return self._of(a, falling[(actual[falling] == a) | (actual[falling] == b)])
 
     def _of(self, c: int, falling: Array) -> Scores:
-        """The scores of a class, of rows in their falling order."""
+        """Return the scores of class ``c``; ``falling``: the rows, by falling score."""
         return drawn_levels(self.rows.score[falling, c], self.rows.actual[falling] == c, self.often[:, falling])
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
-    """Gather rows in any order into levels; the parameters are those of ``levels``."""
+    """Count rows at each distinct score, in any order; the other parameters are those of ``levels``."""
     falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
     if not falls.all():
         order = np.lexsort((-score, query))
@@ -246,12 +246,12 @@ def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_quer
 
 
 def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
-    """Gather rows into levels.
+    """Count rows at each distinct score.
 
     Parameters
     ----------
-    query, score : rows sorted by query, within a query by falling score, shape (rows,).
-    good, weight : weight of each row if it is relevant, else 0, and its weight, shape (rows,).
+    query, score : query and score of each row, sorted by query, within a query by falling score, shape (rows,).
+    good, weight : the weight of a relevant row, 0 for another row; and the weight of any row, shape (rows,) each.
     n_queries : number of queries.
     """
     if not len(score):
@@ -269,12 +269,12 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
 
 
 def drawn_levels(score: Array, good: Array, weight: Array) -> Scores:
-    """Gather resamples of the same rows into levels, a query for each resample.
+    """Count the rows of resamples at each distinct score; each resample is a query.
 
     Parameters
     ----------
-    score, good : of the rows, by falling score, and whether each is relevant, shape (rows,).
-    weight : the weight that each row has in each resample, shape (resamples, rows).
+    score, good : the score of each row, falling, and whether it is relevant, shape (rows,).
+    weight : the weight of each row in each resample, shape (resamples, rows).
     """
     draw, row = np.nonzero(weight)
     kept = weight[draw, row]

@@ -1,4 +1,4 @@
-"""Contingency tables: what was decided against what is true, of two classes or of many."""
+"""Contingency tables of decisions and truth, of two classes or of several."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ class Confusion:
     tp, fp, fn : true positives, false positives, false negatives, of the documents that are decided, shape (n,).
     empty : places up to the cutoff that were not filled, shape (n,); 0 without a cutoff.
     size : documents in the collection, shape (n,); None where it is not known, and then tn is an error.
-    undecided : relevant and other documents without a decision, shape (n,) each, where decisions may be missing; they
-        are in none of tp, fp, fn and tn.
-    rest : the true negatives where they are counted and are not what remains of ``size``, shape (n,).
-    said : documents that the collection is said to have, and those that are known of it, shape (n,) each.
+    undecided : relevant and other documents without a decision, shape (n,) each, which are in none of tp, fp, fn and
+        tn; empty if all are decided.
+    rest : the true negatives, if they were counted; None if they are what remains of ``size``, shape (n,).
+    said : the size of the collection as given, and the number of documents that are known of it, for the error if it is
+        too small, shape (n,) each.
     """
 
     tp: Array
@@ -46,7 +47,7 @@ class Confusion:
         return len(self.tp)
 
     def column(self, name: str) -> Never:
-        """Raise: only a ``Ranking`` has rows that a column could be read of."""
+        """Raise: only a ``Ranking`` has rows with columns."""
         raise no_rows(name)
 
     @property
@@ -68,7 +69,7 @@ class Confusion:
             raise NotComputableError("true negatives need collection_size=")
         rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
         size, known = self.said or (self.size, self.size - rest)
-        few = (known > size) & ((size > 0) | (rest < 0))  # of an empty collection nothing is defined, and no error
+        few = (known > size) & ((size > 0) | (rest < 0))  # an empty collection gives undefined values, not an error
         if few.any():
             raise BadValueError(
                 f"collection_size: {int(size[few][0])} documents are fewer than the {int(known[few][0])} that are "
@@ -103,18 +104,18 @@ class Confusion:
 
     @property
     def agreement(self) -> Array:
-        """N (tp + tn) less what shares of these sizes would agree in by chance, times N, shape (n,)."""
+        """N² times (observed agreement - agreement by chance), the numerator of kappa, shape (n,)."""
         return self.negative * (self.tp - self.fn) + self.actual * (self.tn - self.fp)
 
     @kept
     def inverse(self) -> Confusion:
-        """The table seen from what is not relevant."""
+        """The table with the two classes exchanged: relevant documents become negatives."""
         nothing = np.zeros(len(self.tp))
         return Confusion(self.tn, self.fn, self.fp, nothing, self.size, self.undecided[::-1], self.tp)
 
     @property
     def counts(self) -> tuple[Array, ...]:
-        """Everything that is summed when queries are pooled; what is not known is NaN."""
+        """All counts that are summed when queries are pooled; NaN for unknown ones."""
         unknown = np.full(len(self.tp), np.nan)
         size, rest = (unknown if values is None else values for values in (self.size, self.rest))
         return (self.tp, self.fp, self.fn, self.empty, *self.undecided, size, rest)
@@ -132,11 +133,11 @@ class Classes:
 
     Parameters
     ----------
-    found : rows by true class and what was predicted, the last column those without a prediction, shape (n, K, F + 1):
-        one of F clusters, or of the classes, and then F is K.
-    seen : which classes take part, shape (n, K); None for those that stand on either side.
-    taken : class that each cluster is taken for, -1 for none, shape (n, F); None where classes were predicted.
-    apart : error for clusters that nothing takes for classes; None where it is known which class is predicted.
+    found : number of rows by true class and prediction, shape (n, K, F + 1). A prediction is one of F found clusters,
+        or of the classes (then F is K); the last column is for rows without a prediction.
+    seen : which classes take part, shape (n, K); None for those that are true or predicted somewhere.
+    taken : the class that each cluster stands for, -1 for none, shape (n, F); None if classes were predicted.
+    apart : the error to raise if clusters are not matched to classes; None if predictions are classes or matched.
     """
 
     def __init__(
@@ -157,23 +158,26 @@ class Classes:
         return self.n
 
     def drawn(self, g: int, found: Array) -> Classes:
-        """Return tables of rows drawn from a segment, whose clusters are taken for what they are taken for in it."""
+        """Return tables of resamples of segment ``g``; clusters stand for the same classes as in the segment.
+
+        ``found``: the counts of each resample.
+        """
         n = len(found)
         taken = None if self.taken is None else np.repeat(self.taken[g][None], n, axis=0)
         return Classes(found, np.repeat(self.seen[g][None], n, axis=0), taken, self.apart)
 
     @kept
     def counts(self) -> Array:
-        """Rows by true and predicted class, the last column those without a prediction, shape (n, K, K + 1)."""
+        """Rows by true and predicted class, shape (n, K, K + 1); the last column is for rows without a prediction."""
         if self.apart is not None:
             raise self.apart
         if self.taken is None:
             return self.found
-        to = np.column_stack([self.taken, np.full(self.n, -1)])  # of what has no class, the last column
+        to = np.column_stack([self.taken, np.full(self.n, -1)])  # no class: index -1, the last column
         return np.asarray(self.found @ np.eye(self.k + 1)[to])
 
     def pairs(self) -> tuple[Array, Array, Array, Array]:
-        """Return pairs of rows with a prediction: all, those of one class, of one prediction, of both, shape (n,)."""
+        """Count pairs of rows with a prediction, shape (n,) each: all; equal in class, in prediction, and in both."""
         rows = self.found[:, :, :-1]
         same_class, same_found = (_pairs(rows.sum(axis=axis)).sum(axis=1) for axis in (2, 1))
         return _pairs(rows.sum(axis=(1, 2))), same_class, same_found, _pairs(rows).sum(axis=(1, 2))
@@ -213,5 +217,5 @@ class Classes:
 
 
 def _pairs(n: Array) -> Array:
-    """Pairs that groups of so many rows make."""
+    """Return the number of pairs among ``n`` rows."""
     return np.maximum(n * (n - 1) / 2, 0)

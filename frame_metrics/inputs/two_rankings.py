@@ -18,10 +18,10 @@ class TwoRankings(Remembers):
     ----------
     lengths : documents of the system's ranking and of the baseline's, shape (2, queries).
     query : the query of each document that both have, ascending, shape (documents,).
-    place : its place from 1 in both, shape (2, documents).
-    first, last : the first and the last place of its tie in both, shape (2, documents); ``place`` without ties.
-    ties : the first place of the tie of each document of the one and of the other, query after query; None without
-        ties.
+    place : its position from 1 in both rankings, shape (2, documents).
+    first, last : the first and the last position of its tie in both, shape (2, documents); ``place`` without ties.
+    ties : for each of the two rankings, the first position of the tie of every document, query after query; None
+        without ties.
     """
 
     lengths: Array
@@ -40,7 +40,7 @@ class TwoRankings(Remembers):
         return self.lengths.shape[1]
 
     def cut(self, k: int | None) -> TwoRankings:
-        """Return the rankings up to the place ``k``; of a tie that is cut, all documents with their chances."""
+        """Return the rankings down to position ``k``; a tie across ``k`` is kept whole, and counts by its chances."""
         return self if k is None else self.once(k, lambda: self._cut(k))
 
     def _cut(self, k: int) -> TwoRankings:
@@ -68,7 +68,7 @@ class TwoRankings(Remembers):
 
     @kept
     def overlap(self) -> Array:
-        """Documents that both rankings have down to each depth; of ties their mean over all orders, shape (depths,).
+        """Number of common documents down to each depth, shape (depths,); with ties the mean over all orders.
 
         In a random order of a tie from place t to place b a document is among the first d with the chance
         (d - t + 1) / (b - t + 1): what it adds is a polynomial of d, which changes where a tie begins or ends.
@@ -88,16 +88,16 @@ class TwoRankings(Remembers):
         return np.clip(total, 0, d)
 
     def _from(self, depth: Array, value: Array) -> Array:
-        """Return the sums of values of the common documents, each from its depth on, shape (depths,)."""
+        """Sum the values of common documents, each of which counts from its depth on, shape (depths,)."""
         there = depth <= self.depths.count[self.query]
         at = self.depths.starts[self.query[there]] + depth[there] - 1
         return self.depths.running(np.bincount(at, value[there], minlength=len(self.depths.query)))
 
     @kept
     def agreement(self) -> Array:
-        """Share of the documents that both rankings have down to each depth, shape (depths,).
+        """The share of common documents down to each depth, shape (depths,).
 
-        Past the end of the shorter ranking, what it would add agrees as much as all that it has.
+        Past the end of the shorter ranking, its missing documents are assumed to agree as often as those that it has.
         """
         depths, shorter = self.depths, self.lengths.min(axis=0)
         at_end = np.where(shorter > 0, np.append(self.overlap, 0)[depths.starts + shorter - 1], 0)
@@ -106,7 +106,7 @@ class TwoRankings(Remembers):
 
     @kept
     def together(self) -> OneOrder:
-        """The documents of both rankings in the order of the first; what it lacks comes last, as equals."""
+        """All documents of both rankings in the order of the first; those that it lacks come last, as one tie."""
         return OneOrder.of(self)
 
 
@@ -114,14 +114,15 @@ class TwoRankings(Remembers):
 class OneOrder:
     """All documents of two rankings in the order of the first, query after query.
 
-    Documents that a ranking lacks stand below all that it has, as one tie. Pairs are of one document and one above it.
+    Documents that a ranking lacks stand below all that it has, as one tie. The numbers of each document are of pairs
+    with a document above it.
     """
 
-    place: Segmented  # whose position is the place of each, from 1
-    rising: Array  # documents above that do not stand lower in the baseline either, those tied in one or both included
-    tied: Array  # documents above that are tied with it in the first ranking
-    tied_in_baseline: Array  # those in the baseline
-    tied_in_both: Array
+    place: Segmented  # the documents; ``position`` is the position of each, from 1
+    rising: Array  # documents above it that are not below it in the baseline either, tied ones included
+    tied: Array  # documents above it that are tied with it in the first ranking
+    tied_in_baseline: Array  # the same in the baseline
+    tied_in_both: Array  # the same in both
 
     @classmethod
     def of(cls, two: TwoRankings) -> OneOrder:
@@ -160,9 +161,10 @@ class OneOrder:
 
 
 def smaller_before(value: Array) -> Array:
-    """Count for each value of a row the smaller ones that stand before it.
+    """Count, for each value of a row, the smaller values that stand before it.
 
-    Each row is sorted from the highest bit to the lowest: the values of one half of a stretch pass those of the other.
+    Each row is sorted bit by bit, from the highest: when the values of a stretch are split into a low and a high half,
+    each high value counts the low ones before it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rankings whose results have weights, by which metrics that add over results correct for what was shown to whom."""
+"""Rankings whose results are weighted by propensities, for metrics that add up over results."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from frame_metrics.inputs.rows import Array, Rows
 
 
 class Weighted(Ranking):
-    """A ranking in which each result counts as many times as its weight says.
+    """A ranking in which each result counts with its weight.
 
-    A metric that adds up over the results what stands there has the weighted sum as its value here. What is counted of
-    documents that need not be retrieved stays as it is.
+    A metric that is a sum over results has the weighted sum as its value here. Counts of documents that need not be
+    retrieved, such as R, are not weighted.
 
     Parameters
     ----------
     run : the ranking.
-    worth : the weight of each row, shape (rows,).
+    worth : the weight of each row, before it is clipped, shape (rows,).
     """
 
     def __init__(self, run: Ranking, worth: Array) -> None:
@@ -42,10 +42,10 @@ class Weighted(Ranking):
         return self.relevant.total_within(k, self.relevant.value)
 
     def effective(self, k: int | None, *, off_policy: bool) -> Array:
-        """Return the sums of weights and of their squares up to rank ``k``, of which is made an effective sample size.
+        """Return the sums of weights and of squared weights up to rank ``k``, for the effective sample size.
 
-        Over queries, the square of the first sum over the second is it: that of relevant results, or off policy of
-        lists, of which each result is a share.
+        Summed over queries, it is the square of the first sum divided by the second. It counts relevant results; off
+        policy it counts lists, of which each result is an equal share.
 
         Returns
         -------
@@ -62,12 +62,12 @@ class Weighted(Ranking):
 
 
 def own(run: Ranking) -> Array:
-    """Return the weight of each row by itself, shape (rows,)."""
+    """Return the weight of each row, shape (rows,)."""
     return np.ones(len(run.grade)) if run.ratio is None else run.ratio
 
 
 def cumulated(run: Ranking) -> Array:
-    """Return the product of the weights of each row and all above it, shape (rows,)."""
+    """Return the product of the weight of each row and those of all rows above it, shape (rows,)."""
     every = Rows(run.query_of(np.arange(len(run.grade))), np.arange(len(run.grade)), run.grade, run.n_queries)
     return every.running(own(run), np.multiply, fill=1.0)
 
