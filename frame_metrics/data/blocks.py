@@ -271,14 +271,14 @@ def numbers(values: pl.Series) -> pl.Series:
 
 
 def n_different(values: pl.Series, hashes: pl.Series) -> int:
-    """Count the different ones of fewer than 2^32 values, by half of their hashes, in whose order equal ones meet.
+    """Count the distinct ones of fewer than 2^32 values, by sorting half of their hashes: equal ones become neighbours.
 
-    Of many texts that takes a quarter of what ``n_unique`` takes, and a half of what numbering them takes.
+    For many texts this takes a quarter of the time of ``n_unique``, and half the time of numbering them.
     """
     key = np.sort((hashes.to_numpy().astype(np.uint64) << 32) | np.arange(len(values), dtype=np.uint64))
     row, key = key.astype(np.uint32), key >> 32
     near = np.flatnonzero(key[1:] == key[:-1])
-    # Where neighbours differ, and have one hash all the same, equal ones need not be neighbours.
+    # If different neighbours have equal hashes (a collision), equal values with this hash need not be neighbours.
     odd = np.unique(key[near[differ(values[places(row[near])], values[places(row[near + 1])])]])
     start, end = (np.searchsorted(key, odd, side) for side in ("left", "right"))
     return len(key) - len(near) - len(odd) + values[places(row[spans(start, end - start)])].n_unique()

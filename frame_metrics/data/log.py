@@ -246,11 +246,12 @@ class Log:
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], *, busy: bool = False, alike: bool | None = False) -> None:
-        """Call ``work`` with blocks of all rankings, side by side.
+        """Call ``work`` with all rankings, block by block, in threads.
 
         Parameters
         ----------
-        busy : whether a ranking keeps ``work`` the busier, the more of its rows are relevant.
+        work : a function of a block.
+        busy : whether ``work`` takes longer for relevant rows, so that blocks are cut by estimated time.
         alike : see ``Sorter.sort``.
 
         Raises
@@ -359,7 +360,7 @@ class Block:
     """Some rankings of a log, which are processed together."""
 
     log: Log
-    at: slice | Array  # which of its rankings
+    at: slice | Array  # the numbers of these rankings
     alike: bool | None = False  # see ``Sorter.sort``
 
     @cached_property

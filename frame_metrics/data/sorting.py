@@ -42,8 +42,10 @@ class Sorter:
 
         Parameters
         ----------
-        alike : whether documents also order those that no metric tells apart; None where no order is looked at, so that
-            scores, of which none is null, are checked and no more.
+        block : the numbers of the rankings.
+        alike : with ``ties="doc"``, whether tied rows with equal judgments are ordered by document too, which only
+            metrics of documents need. None if no metric looks at the order: then nothing is sorted, and scores, none of
+            which may be null, are only checked.
         """
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
@@ -57,7 +59,8 @@ class Sorter:
             n_ret = lengths - sums_between(absent, end - lengths, end)
         order, equal = (None, False) if alike is None else rank_order(score, lengths)
         every = order is not None or alike is None or len(score) <= threads.SMALL
-        stop = lengths[lengths > 0].cumsum()  # rows in rank order are infinite or NaN at the ends of a ranking only
+        # In rank order an infinite or NaN score is the first or the last of its ranking: only these are checked.
+        stop = lengths[lengths > 0].cumsum()
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):

@@ -18,8 +18,8 @@ class Lists(Segmented):
     Parameters
     ----------
     segment, document, weight : the numbers of each result, and the weight of its query, shape (results,) each.
-    shape : how many segments, those without lists included, and documents there are.
-    catalogue : number of documents that could have been shown; NaN where it was not said.
+    shape : the number of segments, with those without lists, and the number of documents.
+    catalogue : number of documents that could have been shown; NaN if unknown.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class Lists(Segmented):
 
     @cached_property
     def _counted(self) -> tuple[Array, Array]:
-        """The cells of a segment and a document that are shown, ascending, and how often, shape (documents,) each."""
+        """A number for each segment and document shown in it, ascending, and how often, shape (documents,) each."""
         cell, size, there = self._cell, self._shape[0] * self._shape[1], None
         if size > 4 * len(cell) + ROOM:
             there, cell = np.unique(cell, return_inverse=True)
         shown = np.bincount(cell, self._weight, size if there is None else len(there))
-        some = np.flatnonzero(shown > 0)  # where a query weighs 0, its list counts for nothing
+        some = np.flatnonzero(shown > 0)  # the list of a query of weight 0 shows nothing
         return some if there is None else there[some], shown[some]
 
     @kept
@@ -45,7 +45,7 @@ class Lists(Segmented):
 
     @kept
     def shown(self) -> Array:
-        """In how many lists of its segment it stands, times the weights of their queries, shape (documents,)."""
+        """The number of lists of its segment that show each document, weighted by their queries, (documents,)."""
         return self._counted[1].astype(np.float64)
 
     @kept

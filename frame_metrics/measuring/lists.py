@@ -32,10 +32,10 @@ class Results:
 
     ranking: Array  # the number of each result's list, shape (results,)
     rank: Array  # shape (results,)
-    doc: Array  # the number of its document; before these are numbered its row in the log
-    size: int = 0  # what is above all numbers of documents
-    catalogue: float = np.nan  # number of documents that could be shown; NaN where it was not said
-    different: int | None = None  # documents, where no more is asked of all results; None where they are numbered
+    doc: Array  # the row of each result in the log; after ``numbered``, the number of its document, shape (results,)
+    size: int = 0  # the largest number of a document, plus 1
+    catalogue: float = np.nan  # number of documents that could be shown; NaN if unknown
+    different: int | None = None  # number of distinct documents, if only that is needed; None if they are numbered
 
     def lists(self, metric: Metric, segment: Array, n: int, weight: Array | None) -> Lists:
         """Return the input of a metric: the results down to its cutoff, by segment.
@@ -104,7 +104,7 @@ def results_of(block: Block, run: Ranking, deep: int) -> Results:
 
 
 def every(log: Log) -> Results:
-    """Return all rows of a log as results, at whatever rank."""
+    """Return all rows of a log as results, in any order; each has the rank 1, which is not used."""
     rankings = log.grid.rankings
     ranking = np.repeat(np.arange(len(rankings.lengths)), rankings.lengths)
     return Results(ranking, np.ones(len(ranking), np.int64), rankings.rows_of(np.arange(len(ranking))))
@@ -128,13 +128,16 @@ def from_lists(table: pl.DataFrame, catalogue: Any) -> Results:
 def numbered(
     results: Results, docs: pl.Series, catalogue: Any, *, apart: bool = True, by: pl.Series | None = None
 ) -> Results:
-    """Return results with the numbers of their documents, and how many there could be.
+    """Return results with documents numbered, and with the size of the catalogue.
 
     Parameters
     ----------
-    docs : the documents of the log's rows.
-    apart : whether they are numbered as the results show them, and not as they stand in the log.
-    by : hashes of ``docs``, where no more is asked than how many of them are different; None where they are numbered.
+    results : results whose ``doc`` is a row of the log.
+    docs : the document ids of the log's rows.
+    catalogue : the documents that could be shown, as a column or a number; None if unknown.
+    apart : whether only the documents of the results are numbered, in their order; otherwise those of all rows are,
+        which is faster for most of the rows.
+    by : hashes of ``docs``, if only the number of distinct documents is needed; None to number them.
 
     Raises
     ------

@@ -183,8 +183,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
             check_known(run, rel, log)
             _fill(measured, wanted, run, block)
 
-    # Of whole lists together no order is looked at, but for what is not retrieved, or is shown after a gap; weights are
-    # added up in it, and documents that the catalogue lacks are named in it.
+    # Metrics of sets of whole lists do not need the order of results. But it is needed if some are not retrieved, or
+    # ranks have gaps; if weights are added up in that order; and for errors that name documents not in the catalogue.
     ordered = any(metric.input is not Lists or metric.k for _, metric in asked) or log.sorter.nulls
     ordered = ordered or bool(columns.rank or columns.weight) or isinstance(log.conventions.catalogue, pl.Series)
     log.each_block(work, busy=True, alike=deep is not None if ordered else None)

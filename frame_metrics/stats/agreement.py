@@ -47,7 +47,7 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
     means = [mean(side) for side in (one, other)]
     spread = sum(mean((side - of[pair]) ** 2) for side, of in zip((one, other), means, strict=True))
     by_chance = spread + (means[0] - means[1]) ** 2
-    by_chance[by_chance < (CLOSE * np.abs(one).max(initial=0)) ** 2] = 0  # which adding floats leaves of one grade
+    by_chance[by_chance < (CLOSE * np.abs(one).max(initial=0)) ** 2] = 0  # only rounding: all have one grade
     return ratio(by_chance - mean((one - other) ** 2), by_chance)
 
 
@@ -63,7 +63,7 @@ class Judgments:
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """Values that were given, less the least; of each document with one of them both, by number, and how often."""
+        """The distinct values, less the least; and document, number of the value, and count, for each value of each."""
         values, code = np.unique(self.value, return_inverse=True)
         cells, many = np.unique(self.document * len(values) + code, return_counts=True)
         return values - values[:1], *np.divmod(cells, len(values)), many
@@ -114,6 +114,6 @@ class Judgments:
             apart = size * (size - 1) - alike
             differ = total**2 - (counted**2).sum(axis=1)
         observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
-        some = (counted > 0).sum(axis=1) > 1  # of one value alone there is no difference, but what adding floats leaves
+        some = (counted > 0).sum(axis=1) > 1  # with a single value any difference is only rounding
         found["alpha"] = 1 - ratio(observed * total * (total - 1), differ * some)
         return {"equal": equal} | found

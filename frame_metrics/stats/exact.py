@@ -11,8 +11,8 @@ import numpy as np
 
 from frame_metrics.inputs import Array
 
-EQUAL = 1e-7  # probabilities nearer than this share of each other are equal: each is a sum of logarithms
-FAR = (40, 1000)  # standard deviations from the mean, and more, beyond which a probability is 0
+EQUAL = 1e-7  # probabilities that differ relatively by less are equal, because they are rounded sums of logarithms
+FAR = (40, 1000)  # further from the mean than 40 standard deviations plus 1000, a probability is 0 in floats
 
 
 def mcnemar(wins: float, losses: float) -> float:
@@ -64,11 +64,16 @@ def binomial(count: int, n: int, share: float) -> float:
 
 
 def _no_likelier(step: Callable[[Array], Array], at: int, ends: tuple[int, int], mean: float, spread: float) -> float:
-    """The probability of outcomes no likelier than one, of whole numbers; those beyond FAR have none that floats hold.
+    """Return the probability of all outcomes, whole numbers, that are no likelier than the outcome ``at``.
+
+    Outcomes further from the mean than ``FAR`` have a probability of 0 in floats, and are left out.
 
     Parameters
     ----------
-    step : the logarithm of the ratio of the probability of x + 1 to that of x.
+    step : a function of x: the logarithm of the probability of x + 1 over that of x.
+    at : the outcome.
+    ends : the least and the greatest outcome.
+    mean, spread : the mean and the standard deviation of outcomes.
     """
     far = FAR[0] * spread + FAR[1]
     low, high = max(ends[0], int(mean - far)), min(ends[1], int(mean + far))
@@ -133,9 +138,9 @@ def chi_square(counts: Array, shares: Array) -> float:
 def split_exactly(counts: Array, shares: Array) -> float:
     """Return the p-value that units were assigned to groups with these shares; exact for few units and rare groups too.
 
-    It is the exact binomial test of each group against the others, corrected for the number of groups. The parameters
-    are those of ``chi_square``.
+    Each group is tested against the others by the exact binomial test, with a Bonferroni correction. The parameters are
+    those of ``chi_square``.
     """
     n = int(counts.sum())
-    groups = range(len(counts) if len(counts) > 2 else 1)  # of two groups one says all
+    groups = range(len(counts) if len(counts) > 2 else 1)  # of two groups one is enough
     return min(1.0, len(groups) * min(binomial(int(counts[i]), n, float(shares[i])) for i in groups))
