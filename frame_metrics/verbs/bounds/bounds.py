@@ -1,4 +1,4 @@
-"""The verb bounds: the least and the greatest value that equal scores, or missing judgments, leave open."""
+"""The verb bounds: the least and the greatest value of a metric over all orders of ties, or over missing judgments."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
-BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
+BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
 Of = Literal["ties", "unjudged"]
-# Values of a metric, stacked: as it is, the least, the greatest, and how much is open. That is 1 where scores are equal
-# across the cutoff, else 0; or the share of judged results.
-# Of differences: the value, the least and the greatest difference, and 1 where no judgments may reach these.
+# Four values of each metric are stacked as if they were metrics: the value, the least, the greatest, and how much is
+# uncertain (1 if there is a tie across the cutoff, else 0; or the share of judged results). For differences from a
+# baseline: the difference, the least, the greatest, and 1 if it is not known that some judgments reach these.
 STACKED = 4
 
 
 def bounds(
     irm: Plan, metrics: Sequence[Metrics], *, of: Of, baseline: Any, max_grade: float | None, per_query: bool
 ) -> Any:
-    """Answer ``irm.bounds``, which has the parameters."""
+    """Implement ``irm.bounds``, whose docstring has the parameters."""
     check_choice("of", of, get_args(Of))
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
@@ -70,7 +70,7 @@ def bounds(
 
 
 def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
-    """Raise for metrics that orders of equal scores do not bound, and for options of unjudged rows."""
+    """Raise for metrics that the worst and the best order of ties do not bound, and for options of unjudged rows."""
     for name, metric in asked:
         if not metric.bounded:
             raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
@@ -81,7 +81,7 @@ def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Bounding(Measuring):
-    """Bounded values for each ranking of a piece."""
+    """The stacked values of each ranking of a piece, see ``STACKED``."""
 
     of: Of
     max_grade: float | None
@@ -93,7 +93,7 @@ class Bounding(Measuring):
 
 
 def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: Any) -> Measured:
-    """Bound values over the orders of equal scores, or over all judgments of the unjudged rows; they are stacked."""
+    """Compute values and bounds for every ranking, stacked, see ``STACKED``."""
     if of == "unjudged" and log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
             "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
@@ -105,7 +105,7 @@ def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: 
 
 
 def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
-    """Values in the worst and in the best order of equal scores, the least first, and where some are equal."""
+    """Return the least and the greatest values over the worst and the best order of ties; and as 0 or 1, if tied."""
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
     ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
@@ -115,7 +115,7 @@ def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
 
 
 def _ordered(log: Log, asked: Asked) -> Array:
-    """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
+    """Return values with ``ties="worst"`` or "best"; ties are ordered by what a metric reads, grades or labels."""
     values = np.empty((len(asked), len(log.grid.pair)))
     graded = np.array([metric.graded for _, metric in asked], bool)
     for some, one in ((graded, log), (~graded, _labelled(log))):
@@ -126,7 +126,7 @@ def _ordered(log: Log, asked: Asked) -> Array:
 
 
 def _labelled(log: Log) -> Log:
-    """The log without its grades, where labels say what is relevant."""
+    """Return the log without grades, if it has labels."""
     rankings = log.grid.rankings
     if "label" not in rankings.values:
         return log
@@ -135,7 +135,7 @@ def _labelled(log: Log) -> Log:
 
 
 def _tied(log: Log, asked: Asked) -> Array:
-    """1 where results at a metric's cutoff and after it have equal scores; without a cutoff, where any two have."""
+    """Return 1 where a tie lies across a metric's cutoff (without a cutoff: where there is any tie), else 0."""
     out = np.zeros((len(asked), len(log.grid.pair)))
     condensed = [log.conventions.variant(metric)[1] for _, metric in asked]
 
@@ -152,14 +152,14 @@ def _tied(log: Log, asked: Asked) -> Array:
 
 
 def scaled(asked: Asked, max_grade: float | None) -> Asked:
-    """Return metrics that are told the highest grade where they need it."""
+    """Return metrics with ``max_grade`` set, where they need it and do not have it."""
     if max_grade is None:
         return asked
     return [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
 
 
 def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
-    """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
+    """Raise for columns, conventions or metrics for which bounds of unjudged rows are not known; nothing is read."""
     columns, conventions = plan.columns, plan.conventions
     if conventions.unjudged == "drop":
         raise NotComputableError(
@@ -181,7 +181,7 @@ def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
 
 
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
-    """The least and the greatest values over all judgments of the unjudged rows, and the shares of judged results."""
+    """Return the least and greatest values over all judgments of unjudged rows, and the share of judged results."""
     lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
     spare, rels = spare_of(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
@@ -198,13 +198,14 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    # Where labels say what is relevant, a row without a grade stands for one of grade 0 in all but its bounds.
+    # With labels and grades, a row without a grade looks like one of grade 0 to the tie rule. But its bounds differ, so
+    # that such tied rows are ordered too.
     log.each_block(work, alike=len(judging(log.table)) > 1)
     return lower, upper, seen
 
 
 def check_open_ties(sheet: Sorted, log: Log) -> None:
-    """Raise where the judgment that an unjudged row will get decides where it stands."""
+    """Raise if the rank of an unjudged row depends on the judgment that it will get: a tie that judgments order."""
     if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return
     grade, label = sheet.judgments()
@@ -228,7 +229,10 @@ def check_open_ties(sheet: Sorted, log: Log) -> None:
 
 
 def _answer(every: Measured, names: list[str], of: str, baseline: Any, *, per_query: bool) -> Answer:
-    """Return one row per group and metric, or per query and metric, of values that are stacked; ``names``: columns."""
+    """Return the answer: a row for each group (or query) and metric.
+
+    ``every``: the stacked values; ``names``: the columns of the result.
+    """
     lay: Callable[[Measured], Answer] = each_query if per_query else averaged
     *each, is_open = np.split(every.values, STACKED)
     asked = every.asked[: len(is_open)]
@@ -246,7 +250,7 @@ def _answer(every: Measured, names: list[str], of: str, baseline: Any, *, per_qu
 
 
 def _schema(of: str, *, per_query: bool, apart: bool) -> dict[str, Any]:
-    """The columns of a result beside the keys, and their types; ``apart``: of differences."""
+    """Return the columns of a result beside the keys, and their types; ``apart``: whether it has differences."""
     first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
     if apart:
         return first | OF_PAIRS | ({} if per_query else {"n": pl.Int64})

@@ -1,7 +1,7 @@
-"""The documents whose judgments narrow bounds most in the mean, found by trying all choices of so many.
+"""Choose the n documents whose judgments narrow the bounds most, by trying all choices.
 
-The mean is that over all judgments that they could get, no gain and the highest. It adds up over queries, so that the
-choices of each query are tried by themselves.
+A choice is rated by the mean over all judgments that its documents could get: each no gain, or the highest gain. The
+mean is a sum over queries, so that the choices within each query are tried separately, and then combined.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from frame_metrics.inputs import Array
 from frame_metrics.verbs.bounds.differences import Shared
 from frame_metrics.verbs.bounds.unjudged import Given
 
-SMALL_WORK = 1 << 20  # cells of ``_ways``, up to which all choices are tried: a second or two
-QUERY_WORK = 64  # cells that take as long as what is done once for each document, whatever ``n`` is
-# Some rankings, the place of each weight's document among those of its query, how many items each ranking has, and the
-# numbers of these, end to end -> the values of the items.
+SMALL_WORK = 1 << 20  # limit of cells of ``_ways`` for trying all choices, which then takes a second or two
+QUERY_WORK = 64  # the fixed work for each document, in cells
+# From some rankings, the position of each weight's document among those of its query, the number of items of each
+# ranking, and the numbers of these items, ranking by ranking: to the values of the items.
 Part: TypeAlias = Callable[[Shared, Array, Array, Array], Array]
-# Documents ``of`` queries, the query of each item, ascending, and what gives the values of items in rankings -> the
-# sums of these, by the share that each ranking has in the mean.
+# From documents ``of`` queries, the query of each item, ascending, and a ``Part``: to the sum of each item's values
+# over rankings, weighted by the share of each ranking in the mean.
 Summed: TypeAlias = Callable[[pl.DataFrame, Array, Part], Array]
 
 
 def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | None:
-    """Return the best choice of ``n`` documents; None where there are too many choices to try.
+    """Return the best choice of ``n`` documents; None if there are too many choices to try.
 
     Parameters
     ----------
-    table : documents ``of`` queries; those of a query that are ``alike`` have the same number there.
-    summed : gives sums over rankings, here of how wide the bounds are in each way to judge documents of a query.
+    table : documents with their query, the column "of". Documents of a query with equal "alike" are exchangeable.
+    n : the number of documents.
+    summed : returns weighted sums over rankings, here of the width of the bounds after each way to judge documents.
     """
     table = table.sort("of", -pl.col("moved"), "alike", "rank", "row", nulls_last=True)
     queries = table.group_by("of", maintain_order=True).agg(pl.col("alike").rle().struct.field("len"))
@@ -56,21 +57,24 @@ def best_choice(table: pl.DataFrame, n: int, summed: Summed) -> pl.DataFrame | N
 
 
 def _cells(alike: tuple[int, ...], n: int) -> float:
-    """Cells of what ``_ways`` returns first; if they are too many, a number that is too great as well."""
+    """Return the number of cells of the first result of ``_ways``, or some number above ``SMALL_WORK`` if too many."""
     ways = np.ones(1)
-    for size in alike:  # as polynomials: of 0, 1, 2 ... judged documents that are alike one more number may be highest
+    # As a product of polynomials: of m judged exchangeable documents 0 to m may have the highest gain, m + 1 ways.
+    for size in alike:
         ways = np.convolve(ways, np.arange(1.0, min(size, n) + 2))[: n + 1].clip(max=SMALL_WORK)
     return float(ways.sum()) * sum(alike)
 
 
 def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
-    """All ways to judge up to ``n`` documents of a query: which are chosen, and what is said of each.
+    """Return all ways to choose and judge up to ``n`` documents of a query.
+
+    ``alike``: the sizes of the groups of exchangeable documents.
 
     Returns
     -------
-    What is said in each way, 1 for no gain, 2 for the highest, 0 where nothing is, shape (ways, documents); the chance
-    of that among all judgments of the chosen documents, and the number of the choice, shape (ways,) each; and the
-    choices, shape (choices, documents), those of earlier documents first, and last the one of none.
+    The judgments of each way, 1 for no gain, 2 for the highest, 0 for an unjudged document, shape (ways, documents);
+    the chance of each way among all judgments of the chosen documents, and the number of its choice, shape (ways,);
+    and the choices as marks, shape (choices, documents): those of earlier documents first, and last the empty choice.
     """
     given, chance = np.zeros((1, 0), np.int8), np.ones(1)
     for size in alike:  # the first of them are chosen, and of these the first have the highest gain
@@ -84,18 +88,22 @@ def _ways(alike: tuple[int, ...], n: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _best(chance: Array, choice: Array, chosen: Array, left: Array) -> tuple[Array, Array]:
-    """Width that the best choice of 0, 1, 2 ... documents takes, and this choice; ``left``: that of each way."""
+    """Return how much the best choice of 0, 1, 2 ... documents narrows the bounds, and these choices.
+
+    ``chance``, ``choice``, ``chosen``: as ``_ways`` returns them; ``left``: the width of the bounds after each way.
+    """
     mean, size = np.bincount(choice, chance * left), chosen.sum(axis=1)
-    narrowed = np.rint((mean[-1] - mean) * 1e12).astype(np.int64)  # so that equal ones are, though sums are rounded
+    narrowed = np.rint((mean[-1] - mean) * 1e12).astype(np.int64)  # whole numbers, so that rounding breaks no ties
     order = np.lexsort((-narrowed, size))
     best = order[np.unique(size[order], return_index=True)[1]]
     return narrowed[best], chosen[best]
 
 
 def _of_all(best: list[tuple[Array, Array]], n: int) -> Array:
-    """The best choice of ``n`` documents of all queries, True for these; ``best``: of each query, as ``_best`` says.
+    """Combine the best choices of all queries into the best choice of ``n`` documents, as marks.
 
-    With each query the best choices of 0 up to ``n`` documents of the queries so far are found.
+    By dynamic programming: after each query, the best choices of 0 to ``n`` documents of the queries so far are known.
+    ``best``: the result of ``_best`` for each query.
     """
     most, taken, chosen = np.zeros(n + 1, np.int64), [], []
     for narrowed, _ in best:

@@ -1,6 +1,6 @@
-"""Differences from a baseline: what missing judgments leave open of them, and what each of these moves.
+"""Bounds of differences from a baseline over missing judgments, and how much each judgment narrows bounds.
 
-A document that several systems list gets one judgment, for all of them. The arguments stand in docs/bounds.md.
+A document that several systems list gets one judgment, for all of them. The proofs are in docs/bounds.md.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.bounds.unjudged import Gains, Given, Pair, best_alone, fitted, open_in, ratio_of
 
-UNTURNED = 1 << 40  # the place in an order of what is not in it
-RATIOS = ("ndcg", "recall")  # whose sum and whose ideal are moved by each document alone
+UNTURNED = 1 << 40  # the position of a document that is not in an order
+RATIOS = ("ndcg", "recall")  # ratios of a sum over documents and an ideal; each document adds its own part to both
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
 
 def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
-    """Raise for systems whose documents are not known to be the same, and for what is no system; nothing is read."""
+    """Raise for a bad baseline, for systems without common document ids, and for averages; nothing is read."""
     columns = plan.columns
     if columns.system is None:
         raise ColumnError(
@@ -55,11 +55,15 @@ def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
 
 
 def of_differences(measured: Measured, max_grade: float | None, baseline: Any, ends: Pair) -> list[Array]:
-    """Return differences from a baseline, the least and the greatest they could be, and 1 where none may reach these.
+    """Return the four stacked values of differences from a baseline, see ``STACKED`` in bounds.py.
 
     Parameters
     ----------
-    ends : the bounds of the metrics, which give those of differences where one of two systems has nothing open.
+    measured : the values of every ranking.
+    max_grade : the highest grade.
+    baseline : the system that is the baseline.
+    ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
+        uncertain value.
     """
     log, grid, asked = measured.log, measured.log.grid, measured.asked
     base, values, (lower, upper) = place_of(log, baseline), np.array(all_filled(measured)), ends
@@ -76,14 +80,17 @@ def of_differences(measured: Measured, max_grade: float | None, baseline: Any, e
 
     each_shared(log, [asked[i] for i in exact], max_grade, base, take)
     now = values - values[:, of_base]
-    # As the judgments are now, the difference is the plain one, to the last bit.
+    # The bounds include the difference by the present judgments, to the last bit.
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
 
 
 def of_pairs(
     columns: dict[str, pl.Series], rows: Answer, log: Log, baseline: Any
 ) -> tuple[dict[str, pl.Series], Answer]:
-    """Return the columns of the systems beside that of a baseline, with whether the order can turn, and their keys."""
+    """Leave out the rows of the baseline itself, and add the column "can_turn" and the key "baseline".
+
+    Returns the columns, and the answer with the keys of the remaining rows.
+    """
     system = str(log.columns.system)
     base = log.rows(log.grid.system_row)[system_of(log, baseline)]
     others = rows.keys[system] != base
@@ -96,7 +103,10 @@ def of_pairs(
 
 
 def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool:
-    """Return True for a metric of a sum to which each document adds its own, over what all systems have in common."""
+    """Return True if the bounds of a metric's differences are exact.
+
+    They are for a sum to which each document adds its own part, divided by nothing, or by what all systems share.
+    """
     decided = columns.predicted is not None or conventions.threshold is not None
     decided &= metric.input is Confusion and metric.k is None
     return (metric.adds is True or metric.name in RATIOS) and metric.average is None and not decided
@@ -104,14 +114,14 @@ def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Unjudged documents with a weight for a metric of a ranking, or for its difference from that of a baseline."""
+    """The weights of unjudged documents in a metric of some rankings, or in its difference from a baseline."""
 
-    metric: int  # its number among those asked
-    at: Array  # the rankings
-    start: Array  # the value, or the sum of a ratio, without the unjudged documents, shape (rankings,)
-    weights: Rows  # of each ranking, the greatest first
-    doc: Array  # the number of the document that each weight is of
-    gains: Gains | None  # None where the value is the sum
+    metric: int  # the position of the metric
+    at: Array  # the numbers of the rankings
+    start: Array  # the value (of a ratio: the sum) without the unjudged documents, shape (rankings,)
+    weights: Rows  # the weights of each ranking's documents, the greatest first
+    doc: Array  # the number of each weight's document
+    gains: Gains | None  # for a ratio; None if the metric is a sum
 
     def bounds(self) -> Pair:
         """Return the least and the greatest value of each ranking."""
@@ -121,14 +131,14 @@ class Shared:
         return self.start + falls, self.start + rises
 
     def narrowed(self, turn: Array, count: Array) -> Array:
-        """Return by how much the judgment of each document, alone, narrows the bounds.
+        """Return how much the judgment of a single document narrows the bounds, for each document.
 
-        It is the mean of what they narrow by if the document has no gain, and if it has the greatest.
+        It is the mean of two cases: the document has no gain, or the greatest.
 
         Parameters
         ----------
-        turn : the place, from 0, of the document of each weight among those of its ranking; UNTURNED: it is not there.
-        count : how many documents of each ranking there are, those without a weight included.
+        turn : the position, from 0, of each weight's document among those of its ranking; UNTURNED for none.
+        count : the number of documents of each ranking, with those without a weight.
 
         Returns
         -------
@@ -140,38 +150,38 @@ class Shared:
         else:
             lower, upper = self.gains.bounds()
             left = np.maximum(np.repeat(upper - lower, n_ways) - self._left_by_two(rows.position, n_ways, _one), 0)
-            first = np.cumsum(n_ways) - n_ways  # what is judged first has no place, and no weight
+            first = np.cumsum(n_ways) - n_ways  # way 0 of each ranking judges a document without a weight
             moved, rest = np.delete(left, first), np.where(self.gains.outside > 0, left[first], 0)
         each, first, there = np.repeat(rest, count), np.cumsum(count) - count, turn < UNTURNED
         each[first[rows.query[there]] + turn[there]] = moved[there]
         return each
 
     def narrowed_in_turn(self, turn: Array, count: Array) -> Array:
-        """Return by how much each judgment narrows the bounds once those of the documents before it are there.
+        """Return how much each judgment narrows the bounds further, after those of the documents before it.
 
-        It is the mean of two ways to judge them in turn: no gain, the greatest, no gain ..., and the reverse.
-        Parameters and result are those of ``narrowed``.
+        It is the mean of two sequences of judgments: no gain, the greatest, no gain ...; and the reverse. Parameters
+        and result are those of ``narrowed``.
         """
         left = self._left_by_two(turn, count + 1, _first)
         return -np.diff(left)[spans(np.zeros_like(count), count + 1)[1:] > 0]
 
     def _left_by_two(self, turn: Array, n_ways: Array, said: Callable[..., Given]) -> Array:
-        """The mean of what two sorts of ways leave, each numbered from 0."""
+        """Return the mean width that two cases leave in each way; ``said`` with ``begin`` 0 and 1 gives the cases."""
         ways = spans(np.zeros_like(n_ways), n_ways)
         no_gain, highest = (self.left(turn, n_ways, ways, partial(said, begin=begin)) for begin in (0, 1))
         return (no_gain + highest) / 2
 
     def left(self, turn: Array, n_ways: Array, ways: Array, said: Callable[[Array, Array], Given]) -> Array:
-        """Return how wide the bounds are once documents are judged, in several ways, shape (ways,).
+        """Return the width of the bounds after documents are judged, for several ways to judge them, shape (ways,).
 
         Parameters
         ----------
-        turn : as of ``narrowed``.
-        n_ways, ways : how many ways there are for each ranking, and the numbers of them, end to end.
-        said : the judgments of some ways, of the documents at these places, shape (ways, 1) and (ways, weights); see
-            ``Gains.judged``.
+        turn : as in ``narrowed``.
+        n_ways, ways : the number of ways for each ranking, and the numbers of the ways, ranking by ranking.
+        said : returns the judgments of some ways, shape (ways, 1), for documents at positions, shape (ways, weights);
+            see ``Gains.judged``.
         """
-        gains = cast(Gains, self.gains)  # of sums each judgment takes away its own part, whatever the others are
+        gains = cast(Gains, self.gains)  # never None here: for a sum, a judgment narrows by its weight in any case
         place, at = self.weights.grid(turn, UNTURNED), np.repeat(np.arange(len(n_ways)), n_ways)
         left, step = np.zeros(len(at)), max(threads.BLOCK // (place.shape[1] + 1), 1)
         for first in range(0, len(at), step):
@@ -183,31 +193,36 @@ class Shared:
 
 
 def _one(way: Array, place: Array, begin: int) -> Given:
-    """The judgment of one document: of no gain, or of the greatest."""
+    """Return the judgments of ways in which one document is judged: no gain (``begin=0``), or the greatest (1)."""
     n = np.ones(len(way), np.int64)
     return (place == way) * (1 + begin), n, n * begin
 
 
 def _first(way: Array, place: Array, begin: int) -> Given:
-    """The judgments of so many first documents in turn: no gain, the greatest, no gain ..., or the reverse."""
+    """Return the judgments of ways in which the first ``way`` documents are judged.
+
+    They alternate between no gain and the greatest; ``begin``: 0 if no gain comes first, else 1.
+    """
     return (place < way) * (1 + (place + begin) % 2), way[:, 0], (way[:, 0] + begin) // 2
 
 
 def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, take: Callable[[Shared], None]) -> None:
-    """Call ``take`` with the unjudged documents of all systems of some queries, and of each metric, side by side.
+    """Call ``take`` with the unjudged documents of all systems, for some queries and one metric at a time, in threads.
 
     Parameters
     ----------
-    asked : metrics of which ``is_exact`` is true.
-    top : see ``extremes``.
-    base : the number of the system that the others are compared with; None for the systems by themselves.
+    log : the log.
+    asked : metrics for which ``is_exact`` is True.
+    top : the highest grade, see ``extremes``.
+    base : the number of the baseline; None for the values of the systems themselves.
+    take : a function of ``Shared``.
     """
     grid, doc, spare = log.grid, number_documents(log), spare_of(log)
     together = np.lexsort((grid.system, grid.pair)).reshape(-1, max(len(grid.system_row), 1))
 
     def work(some: slice | Array) -> None:
         at = together[some].ravel()
-        block = Block(log, at, alike=True)  # which document is where matters here, also among the unjudged
+        block = Block(log, at, alike=True)  # the rank of each document matters here, also of unjudged ones
         whole = block.ranking(scored=any("score" in metric.reads for _, metric in asked))
         docs = doc[block.rows.frame_rows(grid.rankings, np.arange(len(whole.grade)))]
         for i, (name, metric) in enumerate(asked):
@@ -230,7 +245,10 @@ def each_shared(log: Log, asked: Asked, top: float | None, base: int | None, tak
 
 
 def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> tuple[Array, Array, Array]:
-    """The weights of rankings, those of each query side by side, and the baseline's with the other sign at each."""
+    """Add the baseline's weights, with the opposite sign, to those of each system's ranking of a query.
+
+    ``item``: the ranking of each weight; the rankings of a query, one for each of the ``systems``, stand together.
+    """
     mine = np.flatnonzero(item % systems == base)
     others = (item[mine, None] - base + np.arange(systems)).ravel()
     doc = np.append(doc, doc[mine].repeat(systems))
@@ -238,7 +256,10 @@ def _apart(item: Array, doc: Array, weight: Array, base: int, systems: int) -> t
 
 
 def _falling(item: Array, doc: Array, weight: Array, n: int) -> tuple[Rows, Array]:
-    """Sums of the weights of each document that are not 0, of each ranking the greatest first, and the documents."""
+    """Sum the weights of each document in each ranking, drop sums of 0, and sort them, the greatest first.
+
+    Returns the sums, and the number of each one's document.
+    """
     _, first, which = np.unique(item * (doc.max(initial=0) + 1) + doc, return_index=True, return_inverse=True)
     item, doc, weight = item[first], doc[first], np.bincount(which, weight, len(first))
     order = np.lexsort((-weight, item))
@@ -247,7 +268,7 @@ def _falling(item: Array, doc: Array, weight: Array, n: int) -> tuple[Rows, Arra
 
 
 def spare_of(log: Log) -> Array:
-    """Return how many documents of each ranking's query others list and it does not, without a judgment."""
+    """Count, for each ranking, the unjudged documents that only other systems list for its query."""
     grid = log.grid
     if log.judged is None:
         return np.zeros(len(grid.pair), np.int64)
@@ -260,26 +281,26 @@ def spare_of(log: Log) -> Array:
 
 
 def system_of(log: Log, baseline: Any) -> int:
-    """Return the number of a baseline; raise where it is no system, or the only one."""
+    """Return the number of the baseline; raise if it is no system, or the only one."""
     return pairs_of(range(len(log.systems)), log.systems, baseline, str(log.columns.system))[0][1]
 
 
 def place_of(log: Log, baseline: Any) -> int:
-    """Return the number of a baseline; where a piece of a log does not have it, that of a system without rows."""
+    """Return the number of the baseline; in a piece without it, that of the system that stands for all others."""
     if not (log.grid.system_row == NONE).any():
         return system_of(log, baseline)
     at = number_if_any(baseline, log.systems)
-    return len(log.systems) if at is None else at  # the systems of all pieces are looked at later
+    return len(log.systems) if at is None else at  # whether the baseline exists is checked for all pieces later
 
 
 def keys_of(log: Log) -> list[str]:
-    """Return the owner of a judgment of a document: a query, and its segment where judgments say it."""
+    """Return the inside names of the columns that a judgment belongs to: the query, and ``by`` that judgments have."""
     _, by, query = log.columns.key_names
     return [*by, *query] if log.judged is None else log.judged.keys
 
 
 def number_documents(log: Log) -> Array:
-    """Return a number for the document of a query, of each row; where systems are columns, their rows are the same."""
+    """Return the number of each row's document, equal for one document of one query in all systems."""
     if "doc" in log.table.columns:
         return codes(log.table, [*keys_of(log), "doc"])[0]
     return np.arange(len(log.table)) % max(len(log.table) // max(len(log.columns.per_system), 1), 1)

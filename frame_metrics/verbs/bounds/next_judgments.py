@@ -45,12 +45,12 @@ FIRST = {
     "bounds": {"moved": True, "turn": False, "rank": False, "row": False},
     "depth": {"rank": False, "n_systems": True, "row": False},
 }
-BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"
+BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"  # the way out in errors
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
 def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: Way, max_grade: Any) -> Any:
-    """Answer ``irm.to_judge``, which has the parameters."""
+    """Implement ``irm.to_judge``, whose docstring has the parameters."""
     check_choice("way", way, get_args(Way))
     if n is not None:
         check_whole("n", n, 1)
@@ -83,7 +83,7 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
 
 
 def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
-    """Raise for columns or a metric of which it is not known what a judgment moves; nothing is read."""
+    """Raise for columns, or a metric, for which the effect of a judgment is not known; nothing is read."""
     columns = plan.columns
     if columns.relevant:
         raise NotComputableError(f"{columns.relevant} lists all that is relevant, so that nothing is left to judge")
@@ -102,7 +102,7 @@ def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
 
 
 def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
-    """Return a row for each unjudged document of what a judgment belongs to, a segment and query or a query."""
+    """Return a row for each unjudged document of a query (and segment, if judgments have it), see ``keys_of``."""
     grid, n, names = log.grid, len(log.table), judging(log.table)
     ranking, rank = np.zeros(n, np.int64), np.full(n, np.nan)
 
@@ -116,7 +116,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
         seen = run.rows(every, rows)
         rank[seen.value] = seen.rank
 
-    log.each_block(work, alike=True)  # which document is where matters here, also among the unjudged
+    log.each_block(work, alike=True)  # the rank of each document matters here, also of unjudged ones
     if asked and len(names) == 2:  # a metric of gains reads grades, another one labels
         names = names[:1] if asked[0][1].graded else names[1:]
     unjudged = np.all([np.ones(n, bool), *(np.isnan(to_array(log.table[name])) for name in names)], axis=0)
@@ -130,7 +130,7 @@ def _unjudged(log: Log, asked: Asked) -> pl.DataFrame:
 
 
 def _alike(metric: Metric) -> pl.Expr:
-    """A number for each document, the same for those that have the same weights in a ratio, by their places."""
+    """Return an expression that numbers documents, equally if they have equal ranks, and so weights, in all systems."""
     places = ["ranking"] if metric.name == "recall" else ["ranking", "rank"]
     return pl.struct(places).filter(pl.col("rank") <= (metric.k or np.inf)).hash().sum().alias("alike")
 
@@ -138,15 +138,15 @@ def _alike(metric: Metric) -> pl.Expr:
 def _moving(
     table: pl.DataFrame, log: Log, asked: Asked, baseline: Any, max_grade: float | None, n: int | None
 ) -> pl.DataFrame:
-    """Return the documents that move a metric, or its difference from a baseline, with how much they move its mean.
+    """Return the documents whose judgments narrow the bounds of a metric, with how much, in the mean over rankings.
 
-    Of a ratio they are the best ``n``; where there are too many choices to try, the first ``n`` of each query, as it is
-    open how much one moves once others are judged.
+    For a ratio, how much a judgment narrows depends on the other judgments. So these are the best ``n`` together, or,
+    if there are too many choices to try, the first ``n`` of each query.
     """
     n, summed = min(n or len(table), len(table)), _summing(log, asked, baseline, max_grade)
 
     def moving(table: pl.DataFrame, narrowed: Callable[[Shared, Array, Array], Array]) -> pl.DataFrame:
-        """The table with what documents move, and that as they are ordered by: equal ones, though sums are rounded."""
+        """Add "moves", how much each document narrows the bounds, and "moved", rounded, so that ties stay ties."""
         moves = summed(table, table["of"].to_numpy(), lambda one, turn, count, _: narrowed(one, turn, count))
         return table.with_columns(moves=moves).with_columns(moved=pl.col("moves").round_sig_figs(10))
 
@@ -161,7 +161,7 @@ def _moving(
 
 
 def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
-    """Return the function that adds up what rankings say of their unjudged documents, see ``choices.Summed``."""
+    """Return the function that sums values of unjudged documents over rankings, see ``choices.Summed``."""
     keys, base = keys_of(log), None if baseline is None else system_of(log, baseline)
     share, names = _shares(log, base), log.table[keys][codes(log.table, keys)[1]].with_row_index("of")
     query = log.joined(names, keys)["of"].cast(pl.Int64).fill_null(len(names)).to_numpy()
@@ -179,19 +179,19 @@ def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> 
             found[int(one.at[0])] = at, parts * np.repeat(share[one.at], count[mine])
 
         each_shared(log, asked, max_grade, base, take)
-        in_order = (found[at] for at in sorted(found))  # so that sums are rounded alike, whichever thread is first
+        in_order = (found[at] for at in sorted(found))  # sums are then rounded alike, whichever thread was first
         at, parts = map(np.concatenate, zip(*in_order, strict=True))
-        return np.bincount(at, parts, len(of)).astype(np.float64)  # of nothing an integer
+        return np.bincount(at, parts, len(of)).astype(np.float64)  # without parts: integers
 
     return summed
 
 
 def _shares(log: Log, base: int | None) -> Array:
-    """The part that each ranking has in the mean over queries and systems, of which the baseline is none."""
+    """Return the share of each ranking in the mean over queries and systems; the baseline does not count."""
     grid, measured = log.grid, each_ranking(log, [])
     if len(log.table) and not measured.evaluated.any():
         raise NotComputableError(f"no query has a judgment, and bounds are those of queries that have one; {BEGIN}")
     weight = measured.evaluated * (1.0 if measured.weight is None else measured.weight)
-    compared = max(len(grid.system_row), 1) - (base is not None)  # systems, as often as which each query has a weight
+    compared = max(len(grid.system_row), 1) - (base is not None)  # number of systems in the mean
     total = np.bincount(grid.segment, weight, len(grid.segment_row)) * compared / max(len(grid.system_row), 1)
     return np.nan_to_num(ratio(weight, total[grid.segment]))

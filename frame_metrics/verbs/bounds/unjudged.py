@@ -1,6 +1,6 @@
 """Bounds of unjudged rows: the least and the greatest value that a metric could have once all are judged.
 
-The arguments for these formulas stand in docs/bounds.md.
+The proofs of these formulas are in docs/bounds.md.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
 
 Pair: TypeAlias = tuple[Array, Array]
-Given: TypeAlias = tuple[Array, Array, Array]  # of documents: what is said of some, how many are judged, and highest
+# Judgments of documents: 1 for no gain, 2 for the highest, 0 for none; how many are judged; how many have the highest.
+Given: TypeAlias = tuple[Array, Array, Array]
 Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
 
 
 def check_bounded(name: str, metric: Metric, top: float | None = None, highest: float | None = None) -> None:
-    """Raise for a metric whose bounds are not known, or that needs ``top``, the highest grade there can be.
+    """Raise for a metric whose bounds are not known, or that needs ``top`` (``max_grade=``, the highest grade).
 
-    ``highest`` is the highest grade of a scale of words, which the error then names.
+    ``highest``: the highest grade of ``scale=``, which the error then names.
     """
     if metric.unjudged is None:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
@@ -57,11 +58,11 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     Parameters
     ----------
     name : the metric as the caller wrote it.
-    run : the rankings, with an unjudged row wherever a grade, or for metrics of relevance a label, is NaN.
-    spare : documents of each query that stand neither in the ranking nor among the judgments, shape (n,). Judged
-        relevant they count in R and in the ideal ranking.
-    top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
-    fill : what an undefined value counts as: 0, or of a complement 1.
+    run : the rankings; a row is unjudged if its grade, or for metrics of relevance its label, is NaN.
+    spare : number of documents of each query that are neither in the ranking nor judged, shape (n,). If judged
+        relevant, they count in R and in the ideal ranking.
+    top : the highest grade that an unjudged row could get, for metrics of gains; None: the metric's ``max_grade``.
+    fill : the substitute for an undefined value: 0, or 1 for a complement.
     """
     spare = spare.astype(np.int64) + _undecided(run, graded=metric.graded)
     metric, top = fitted(name, metric, run, top)
@@ -72,14 +73,14 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
         least, greatest = plain, _value(metric, _best(metric, run, spare, top))
     else:
         least, greatest = _turned(metric, run, spare, fill)
-    # With every unjudged row at 0 the value is the plain one, to the last bit.
+    # The bounds include the value with every unjudged row not relevant, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
 
 def fitted(name: str, metric: Metric, run: Ranking, top: float | None) -> tuple[Metric, float | None]:
-    """Return a metric, and the highest grade an unjudged row could get; raise for a higher one.
+    """Return a metric, and the highest grade that an unjudged row could get; raise if some grade is higher.
 
-    A gain that is a function becomes a mapping, of all grades up to the highest.
+    In the metric, a gain that is a function becomes a mapping of all grades up to the highest.
     """
     if not metric.graded:
         return metric, top
@@ -101,12 +102,12 @@ def _value(metric: Metric, run: Ranking, fill: float = 0) -> Array:
 
 
 def _share(a: Array, b: Array) -> Array:
-    """A ratio, 0 where it is undefined."""
+    """Return a / b, 0 where it is undefined."""
     return np.nan_to_num(ratio(a, b))
 
 
 def _best(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Ranking:
-    """The rankings with each unjudged document relevant, or each row without a grade at the greatest gain."""
+    """Return the rankings with each unjudged document relevant, or each row without a grade at the greatest gain."""
     if not metric.graded:
         relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
         return _completed(run, run.good | ~run.judged, relevant)
@@ -116,12 +117,12 @@ def _best(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Rank
 
 
 def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
-    """The grades of a mapping, up to the highest that there is to be."""
+    """Return the grades of a mapping, up to the highest that is allowed."""
     return [grade for grade in gain if top is None or grade <= top]
 
 
 def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
-    """The rankings with these rows relevant, of so many relevant documents."""
+    """Return the rankings with the rows ``good`` relevant, the others not, and ``r`` relevant documents in all."""
     label = good.astype(np.float64)
     return replace(run, grade=label, label=label, pool=None, known_relevant=r)
 
@@ -131,9 +132,9 @@ def _n_open(run: Ranking, unjudged: Array) -> Array:
 
 
 def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
-    """Return the unjudged rows up to the cutoff, with their places, and how many documents of a query are unjudged.
+    """Return the unjudged rows up to the cutoff, and the number of unjudged documents of each query, shape (n,).
 
-    The latter has shape (n,), and is without the spare ones.
+    The value of a row is its position among all rows. The number does not include ``spare`` documents.
     """
     unjudged = np.isnan(run.grade) if metric.graded else ~run.judged
     listed = _n_open(run, unjudged)
@@ -141,16 +142,17 @@ def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
 
 
 def best_alone(metric: Metric, run: Ranking, rows: Rows, top: float | None) -> Array:
-    """Return what each row adds to a metric that adds up once it is judged, with the greatest gain, shape (rows,)."""
+    """Return how much each row would add to a metric that is a sum, if it got the greatest gain, shape (rows,)."""
     n = len(rows.query)
     alone = Ranking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
     return _value(metric, _best(metric, alone, np.zeros(n, np.int64), top))
 
 
 def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
-    """Bounds of a metric that is extreme where the predicted unjudged rows alone are relevant, or where the others are.
+    """Return the bounds of a metric whose extremes are two cases.
 
-    Of the others the number matters, as they enter by the number of relevant documents, and which have no decision.
+    Either only the predicted ones of the unjudged documents are relevant, or only the others. Of the others, only their
+    number matters, which is part of R, and which of them have no decision.
     """
     found = rest = ~run.judged
     if metric.input is Confusion and metric.k is None and run.decision is not None:
@@ -164,21 +166,22 @@ def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
     return np.minimum(one, other), np.maximum(one, other)
 
 
-# Scans. A grid has a row for each query and a column for each of its rows that matter, in rank order.
+# Scans look for bounds over all candidates. A grid has a row for each query, and a column for each of its relevant or
+# unjudged rows, in rank order.
 
 
 def _from(values: Array) -> Array:
-    """The sum of a column's value and those after it."""
+    """Return the sum of each column and all columns after it."""
     return np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
 
 
 def _after(first: Array | float, columns: Array) -> Array:
-    """Columns after a first one."""
+    """Return columns with a first one put before them."""
     return np.column_stack([np.broadcast_to(first, len(columns)), columns])
 
 
 def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
-    """The marked rows that were retrieved at ranks up to ``k``, with their values."""
+    """Return the marked rows that were retrieved at ranks up to ``k``, with their values."""
     at = np.flatnonzero(rows)
     seen = run.rows(at, value[at].astype(np.float64))
     if k is None:
@@ -188,11 +191,12 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
 
 
 def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
-    """Bounds of R-precision.
+    """Return the bounds of R-precision.
 
-    With a relevant unjudged rows the first R' = R + a ranks count. Between two ranks with a row that is relevant or
-    unjudged the best value rises with a up to the unjudged rows so far and falls then; the worst falls as long as
-    there is room below and rises then. So one candidate from each stretch is enough.
+    If a unjudged documents are relevant, the first R' = R + a ranks count. While R' moves between two rows that are
+    relevant or unjudged, the best value rises with a until a is the number of unjudged rows above, and then falls. The
+    worst value falls as long as all a relevant documents can be below, and then rises. So one candidate for a in each
+    stretch is enough.
     """
     seen = _marked(run, run.good | ~run.judged, run.good, None)
     good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
@@ -209,7 +213,10 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
 
 
 def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
-    """Bounds of average precision: the unjudged rows up to some rank relevant, or all from some rank on."""
+    """Return the bounds of average precision.
+
+    It is greatest if the unjudged rows down to some rank are relevant, and least if all from some rank on are.
+    """
     k = metric.k
     seen = _marked(run, run.good | ~run.judged, run.good, k)
     good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
@@ -242,17 +249,17 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """A metric that is a sum of discounted gains over the greatest that there could be."""
+    """The parts of a metric that is a sum of discounted gains, divided by the same sum of the ideal ranking."""
 
-    levels: Array  # the positive gains that an unjudged document could have, rising; 0 where there is none
+    levels: Array  # the positive gains that an unjudged document could have, rising; [0] if there are none
     start: Array  # the sum over the judged documents, shape (n,)
-    discount: Callable[[Array], Array]  # of ranks
-    steps: tuple[Array, Array, Array]  # of the judged gains, see _steps
-    k: int | None  # places of the ideal ranking; None for all
+    discount: Callable[[Array], Array]  # from ranks to their discounts
+    steps: tuple[Array, Array, Array]  # the steps of the judged gains, see ``_steps``
+    k: int | None  # number of ranks of the ideal ranking; None for all
 
 
 def ratio_of(metric: Metric, run: Ranking, top: float | None) -> Ratio:
-    """Return the parts of nDCG, or of recall, whose gains are 1 and whose ideal ranking finds everything."""
+    """Return the parts of nDCG, or of recall, whose gains and discounts are 1 and whose ideal finds everything."""
     n, gain = run.n_queries, metric.params.get("gain", "linear")
     if metric.name == "recall":
         one = np.ones((n, 1), np.int64)
@@ -260,7 +267,7 @@ def ratio_of(metric: Metric, run: Ranking, top: float | None) -> Ratio:
     if isinstance(gain, Mapping):
         gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
     else:
-        # Whole grades that no judged one is next to are not looked at by themselves, as _steps says.
+        # Only whole grades next to a judged grade are needed, and the highest: see ``_steps``.
         judged = run.grade if run.pool is None else run.pool.grade
         near = judged[judged > 0]
         gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
@@ -271,25 +278,25 @@ def ratio_of(metric: Metric, run: Ranking, top: float | None) -> Ratio:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Weights of unjudged documents, and the ideal that their gains raise: what the bounds of a ratio are made of.
+    """The weights of unjudged documents and the ideal that their gains raise, from which bounds of a ratio follow.
 
-    The weights are the discounts of one system, or those less the ones of another that shares the documents.
+    A weight is the discount at the document's rank in a ranking; for differences, less the discount in the baseline's.
     """
 
-    levels: Array  # as of Ratio
-    start: Array  # what the judged documents give, shape (n,)
-    sums: Array  # of none of the weights that are not 0, the greatest, the two greatest ...; past the end, of all
-    added: Array  # how many these are
-    above: Array  # how many weights are above 0, shape (n,)
-    outside: Array  # how many documents have no weight, shape (n,)
-    width: Array  # the steps of the judged gains, see _steps
+    levels: Array  # as in ``Ratio``
+    start: Array  # the sum over the judged documents, shape (n,)
+    sums: Array  # in column j: the sum of the j greatest weights; past the number of weights, the sum of all
+    added: Array  # the number of weights in each of these sums
+    above: Array  # number of weights above 0, shape (n,)
+    outside: Array  # number of unjudged documents without a weight, shape (n,)
+    width: Array  # this and the next two: the steps of the judged gains, see ``_steps``
     reach: Array
     ends: Array
-    best: Array  # the sum of no discount of the ideal ranking, the first, the first two ...
+    best: Array  # at j: the sum of the first j discounts of the ideal ranking
 
     @classmethod
     def of(cls, ratio: Ratio, start: Array, weights: Rows, outside: Array) -> Gains:
-        """Return the gains of documents with these weights, of each query the greatest first, none of them 0."""
+        """Return the object for documents with these weights, the greatest of each query first, none of them 0."""
         width, reach, ends = ratio.steps
         sums = _after(0, np.cumsum(weights.grid(weights.value), axis=1))
         added = np.minimum(np.arange(sums.shape[1]), weights.count[:, None])
@@ -300,7 +307,7 @@ class Gains:
         return cls(ratio.levels, start, sums, added, above, outside, width, reach, ends, best)
 
     def _ideal(self, step: int, more: Array) -> Array:
-        """Addition of one step of gain to the ideal, with so many unjudged rows reaching it; as many columns."""
+        """Return what one step of gain adds to the ideal, if ``more`` unjudged documents reach that gain too."""
         place = np.minimum(self.reach[:, step, None] + more, len(self.best) - 1)
         return self.width[:, step, None] * self.best[place]
 
@@ -312,22 +319,23 @@ class Gains:
         return 0.0 - turned._greatest(), self._greatest()
 
     def _greatest(self) -> Array:
-        """The greatest value: where it is below 0, all that raise the sum are at the top, and more, to raise the ideal.
+        """Return the greatest value of each query.
 
-        Else those alone have a gain.
+        If it is not below 0, only documents that raise the sum have a gain. If it is below 0, a greater ideal helps:
+        all documents that raise the sum have the highest gain, and perhaps further documents.
         """
         more = self.added + self.outside[:, None]
         ideal = sum((self._ideal(step, more) for step in range(self.width.shape[1])), np.zeros(more.shape))
         values = _share(self.start[:, None] + self.levels[-1] * self.sums, ideal)
         share = np.minimum(np.where(self.added < self.above[:, None], -np.inf, values).max(axis=1), 0)
-        while True:  # Dinkelbach: each round finds a greater value, and there are finitely many
+        while True:  # Dinkelbach's method: each round finds a greater value, and there are finitely many
             reached = np.where(share < 0, share, _share(*self._best_at(share)))
             if not (reached > share).any():
                 return share
             share = np.maximum(share, reached)
 
     def _best_at(self, share: Array) -> Pair:
-        """The sum and the ideal whose difference, ideal times share, is greatest."""
+        """Return the sum and the ideal for which the sum less ``share`` times the ideal is greatest."""
         total, ideal = self.start.copy(), np.zeros(len(share))
         gained, cost = np.zeros(len(share)), np.zeros(self.added.shape)
         each = np.arange(len(share))
@@ -342,14 +350,13 @@ class Gains:
         return total, ideal
 
     def judged(self, at: Array, given: Array, n: Array, tops: Array) -> Gains:
-        """Return the gains of some queries, once documents of each are judged: of no gain, or of the highest.
+        """Return the same for some queries, after some documents of each are judged: no gain, or the highest.
 
         Parameters
         ----------
-        at : the queries, which may repeat.
-        given : of the document of each weight of these, 1 for no gain, 2 for the highest, and 0 where it is not judged,
-            shape (queries, weights).
-        n, tops : how many documents are judged, and have the highest gain, those without a weight included.
+        at : the numbers of the queries, which may repeat.
+        given : for the document of each weight: 1 for no gain, 2 for the highest, 0 for unjudged, (queries, weights).
+        n, tops : number of documents that are judged, and that have the highest gain, with those without a weight.
         """
         done, top = given > 0, self.levels[-1]
         gone = np.where(done, np.diff(self.sums[at], axis=1), 0)
@@ -367,14 +374,17 @@ class Gains:
 
 
 def _discount(metric: Metric, rank: Array) -> Array:
-    """The discount of each rank: the dcg of one document with a gain of 1 there."""
+    """Return the discount of each rank: the DCG of a single document with a gain of 1 at that rank."""
     one = np.ones(len(rank), np.int64)
     params = {name: value for name, value in metric.params.items() if name in ("discount", "base")}
     return dcg(**params).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
 
 
 def _undecided(run: Ranking, *, graded: bool) -> Array:
-    """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
+    """Count the judged documents that are not listed and lack what a metric reads, shape (n,).
+
+    They have a label but no grade (``graded``), or a grade but no label.
+    """
     if run.pool is None or run.pool.label is None or run.label is None:
         return np.zeros(run.n_queries, np.int64)
     grade, label = (run.pool.grade, run.grade), (run.pool.label, run.label)
@@ -385,13 +395,20 @@ def _undecided(run: Ranking, *, graded: bool) -> Array:
 
 
 def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
-    """The axis of gain in steps over which neither the judged documents nor the choice of rows can change.
+    """Cut the axis of gains into steps in which the number of judged documents, and the best choice, do not change.
+
+    Gains of unjudged rows (``levels``) without a judged gain between them are one step, because the best choice for one
+    of them is best for the others.
+
+    Parameters
+    ----------
+    best : the ideal ranking of the judged documents.
+    levels : as in ``Ratio``.
 
     Returns
     -------
-    For each query and step, grids: how wide the step is, how many judged documents have a gain that high, and whether
-    the step ends at a gain that an unjudged row could have. Levels between which no judged gain lies are one step, as
-    what is best for one of them is best for the others.
+    Grids with a value for each query and step: the width of the step, the number of judged documents with a gain that
+    high, and whether the step ends at a gain that an unjudged row could have.
     """
     above = np.minimum(np.searchsorted(levels, best.value), len(levels) - 1)
     under = np.append(levels, 0)[np.searchsorted(levels, best.value, side="right") - 1]
@@ -411,5 +428,5 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     return steps.grid(steps.value - before), reach, ends
 
 
-# The functions that look for the bounds of metrics that declare a scan.
+# The functions that compute bounds of metrics that declare ``unjudged="scan"``.
 SCANS: dict[str, Scan] = {"rprec": _rprec, "ap": _ap, "ndcg": _ndcg}
