@@ -1,4 +1,4 @@
-"""Arms compared without a query: each has rows of its own, whose values are counted together."""
+"""Compare arms without a query: each arm has its own rows, which are counted together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and pair of arms."""
+    """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.plan.columns
     cases = read_cases(source.table, columns.as_arms(), source.plan.conventions)
     check_cases(asked, cases)
@@ -40,32 +40,32 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
 
 @dataclass(frozen=True, eq=False)
 class ArmRows:
-    """The rows of arms, each a segment, and what is asked of them."""
+    """The rows of arms, where each arm in each segment is a group, and the metrics to compare."""
 
     cases: Cases
-    systems: Segments  # the arms, sorted by their names
-    segments: Segments  # that arms are compared in
-    each: Segments  # each arm in each segment that it has rows in
+    systems: Segments  # the arms, sorted by name
+    segments: Segments  # the segments in which arms are compared
+    each: Segments  # each arm in each segment in which it has rows
     asked: Asked
     options: CompareOptions
     _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cases: Cases, system: str, asked: Asked, options: CompareOptions) -> ArmRows:
-        """Find the arms; ``system`` is the column that tells them apart."""
+        """Find the arms; ``system``: the column of arms."""
         each = segments_of(cases.cells)
         return cls(cases, *cases.cells.by_system(system), each, asked, options)
 
     @cached_property
     def at(self) -> dict[tuple[int, int], int]:
-        """The place among these of a segment and an arm."""
+        """The position in ``each`` of a segment and an arm."""
         first = self.each.first
         pairs = zip(self.segments.place[first].tolist(), self.systems.place[first].tolist(), strict=True)
         return {pair: i for i, pair in enumerate(pairs)}
 
     @cached_property
     def normal(self) -> set[int]:
-        """The metrics that are tested by DeLong."""
+        """The positions of metrics that are tested by DeLong."""
         independent = "delong" in tests_for("rows of arms", self.cases.columns)
         if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
@@ -73,7 +73,7 @@ class ArmRows:
 
     @cached_property
     def values(self) -> tuple[list[Values], Array]:
-        """The values of each metric, and the variance of the area, where it is needed."""
+        """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
         inputs, areas = inputs_of(self.cases, self.each), [metric for _, metric in self.asked]
         if self.cases.binary:
             sort_scores(inputs, areas, vary=bool(self.normal))
@@ -82,7 +82,7 @@ class ArmRows:
 
     @cached_property
     def clusters(self) -> list[Array]:
-        """The clusters of each arm in each segment, none where no column says them."""
+        """The clusters of each arm in each segment; empty without ``cluster=``."""
         if not self.cases.columns.cluster:
             return [np.zeros(0)] * len(self.each)
         pairs = pl.DataFrame({"at": self.each.of(self.cases.rows), "cluster": self.cases.rows["cluster"]}).unique()
@@ -91,13 +91,14 @@ class ArmRows:
 
     @cached_property
     def units(self) -> Array:
-        """The rows, or clusters, of each arm in each segment, shape (arms,)."""
+        """Number of rows, or of clusters, of each arm in each segment, shape (arms in segments,)."""
         return np.array([len(clusters) for clusters in self.clusters]) if self.cases.columns.cluster else self.each.n
 
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
-        """The draws of each metric that is not normal, by its number and the place of an arm in a segment.
+        """Return resampled values of each metric not in ``normal``, by metric and position of an arm in a segment.
 
-        Arms that are drawn by themselves have seeds of their own; clusters of several have in a draw all their rows.
+        ``systems``: one arm that is resampled by itself, with its own seed; or several that share clusters and are
+        resampled together, so that a drawn cluster brings its rows of all these arms.
         """
         if systems not in self._known:
             place = self.systems.place
@@ -129,7 +130,7 @@ class ArmRows:
         return row | (self._by_area if metric in self.normal else self._by_draws)(metric, there, [value, base])
 
     def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Intervals and p-value of areas of rows that have nothing to do with each other."""
+        """Return intervals and p-value by DeLong, for areas of independent arms."""
         asked, variance = self.asked[metric][1], self.values[1][at]
         (least, most), means = asked.range, np.array(values)[:, None]
         row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, (least - most, most - least))
@@ -139,7 +140,7 @@ class ArmRows:
         return row | {"relative_low": low[0], "relative_high": high[0]}
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Intervals and p-value of the draws of both arms."""
+        """Return intervals and p-value from resamples of both arms; together, if they share clusters."""
         systems = self.systems.place[self.each.first[at]].tolist()
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]

@@ -1,4 +1,4 @@
-"""Arms compared: systems that have each their own queries, as in an online test."""
+"""Compare arms: systems with separate queries, as in an online test."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 
-HARDER = 4  # times the work of a flip of a query is the exchange of a unit between arms
+HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
 
 def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
-    """Return the plan that reads the covariate too."""
+    """Return the plan with the column of ``covariate=``, if it is given."""
     name, available = options.covariate, plan.available
     if name is None:
         return plan
@@ -45,23 +45,23 @@ def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
 
 @dataclass(frozen=True, eq=False)
 class ArmValues:
-    """The values of metrics on the queries that are evaluated, each of one arm, segment after segment."""
+    """The values of metrics on the evaluated queries, segment after segment; each query is of one arm."""
 
     log: Log
     asked: Asked
     systems: Segments  # sorted by their names
     segments: Segments  # sorted by their values
-    edges: Array  # where the queries of each segment begin, and the last end, shape (segments + 1,)
+    edges: Array  # the begin of each segment's queries, and the end of the last, shape (segments + 1,)
     arm: Array  # the number of each query's system, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries)
-    weight: Array  # of each query, shape (queries,)
-    unit: Array  # the number of each query's cluster, else its own, whichever arm it is of, shape (queries,)
-    covariate: Array | None  # of each query; None where none is named
+    weight: Array  # the weight of each query, shape (queries,)
+    unit: Array  # the number of each query's cluster, else of the query, the same in both arms, shape (queries,)
+    covariate: Array | None  # the covariate of each query; None if none is named
 
     @classmethod
     def of(cls, measured: Measured, system: str) -> ArmValues:
-        """Lay out what was measured, in the order in which queries are drawn."""
+        """Lay out the measured values in the order of random draws; ``system``: the column of arms."""
         log = measured.log
         systems, segments = log.cells.by_system(system)
         arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
@@ -79,20 +79,21 @@ class ArmValues:
         return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
 
     def of_pair(self, segment: int, pair: Pair) -> Array:
-        """Return the places of the queries of two arms in one segment."""
+        """Return the positions of the queries of two arms in one segment."""
         here = slice(*self.edges[segment : segment + 2])
         return np.flatnonzero((self.arm[here] == pair[0]) | (self.arm[here] == pair[1])) + here.start
 
     def units(self, both: Array, pair: Pair) -> Iterator[tuple[list[int], Array, Array, Arms]]:
-        """Give metrics that are defined for the same queries of two arms, with these queries and their units.
+        """Yield the units of two arms, for each group of metrics that are defined for the same queries.
 
         Parameters
         ----------
-        both : the places of the queries of the two arms.
+        both : the positions of the queries of the two arms.
+        pair : the numbers of the arms.
 
         Yields
         ------
-        The metrics, the places of their queries, whether each is of the first arm, and the units.
+        The metrics, the positions of their queries, whether each query is of the first arm, and the units.
         """
         groups: dict[bytes, list[int]] = {}
         for metric in range(len(self.asked)):
@@ -103,7 +104,7 @@ class ArmValues:
             yield metrics, at, mine, self._arms(at, mine, metrics)
 
     def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick) -> list[Row]:
-        """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
+        """Compare two arms in one segment on every metric; metrics on the same queries share random draws."""
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
         for metrics, at, mine, arms in self.units(both, pair):
@@ -117,10 +118,10 @@ class ArmValues:
         return [rows[metric] for metric in range(len(self.asked))]
 
     def _grown(self, counts: Row, arms: Arms, first_look: int) -> float:
-        """Return the number of queries over that at the first look; 0 before it.
+        """Return how many times as much is known as at the first look; 0 before it.
 
-        What is known of a difference grows no faster than the harmonic mean of the queries of both arms, also where
-        units come back, or few of them are large.
+        It is the harmonic mean of the numbers of queries in both arms, divided by ``first_look``. The information about
+        a difference grows no faster, even if units come back, or if a few units are large.
         """
         columns, again = self.log.columns, arms.shared.shape[1]
         if again and not columns.cluster:
@@ -133,24 +134,27 @@ class ArmValues:
         return float(2 / (1 / counts["n"] + 1 / counts["baseline_n"]) / first_look)
 
     def _arms(self, at: Array, mine: Array, metrics: Sequence[int]) -> Arms:
-        """The units of two arms, by their queries and the metrics that these have."""
+        """Return the units of two arms, with sums of some metrics over their queries.
+
+        ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
+        """
         weight, unit = self.weight[at], self.unit[at]
         held = [self.values[metric, at] * weight for metric in metrics]
         row = numbered(2 * unit + mine)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
-        some = sums[-1] > 0  # what weighs nothing is in no mean
+        some = sums[-1] > 0  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some])
 
 
 def counts_of(mine: Array, arms: Arms) -> Row:
-    """Return how many queries and units two arms have; ``mine``: whether each query is of the first one."""
+    """Return the numbers of queries and units of two arms; ``mine``: whether each query is of the first arm."""
     return {"n": mine.sum(), "baseline_n": (~mine).sum(), "n_units": arms.n[0], "baseline_n_units": arms.n[1]}
 
 
 def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:
-    """Raise for a covariate that has several values in a cluster."""
+    """Raise for a covariate with several values in one cluster."""
     if cluster is None or covariate is None:
         return
     _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
@@ -164,7 +168,7 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
 
 
 def arms_compared(measured: Measured, system: str, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and pair of arms."""
+    """Return the answer: a row for each segment, metric and pair of arms."""
     arms = ArmValues.of(measured, system)
     pairs = pairs_among(arms.systems, options)
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)

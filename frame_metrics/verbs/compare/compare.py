@@ -1,4 +1,4 @@
-"""The verb compare: differences between systems, query by query, with intervals and tests."""
+"""The verb compare: differences between systems with intervals and tests, paired by query or between arms."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
-    """Answer ``irm.compare``, which has the parameters."""
+    """Implement ``irm.compare``, whose docstring has the parameters."""
     plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else TAKES_LISTS)
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
@@ -69,7 +69,7 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
 
 
 def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:
-    """Return the way in which values are paired; a saved baseline is looked at before anything is read."""
+    """Return a function that pairs the values of systems; a saved baseline is checked before anything is read."""
     beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
 
     def paired(measured: Measured) -> Pairing:
@@ -81,14 +81,14 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
 
 
 def _shown(measured: Measured) -> Measured:
-    """The values of teams in the lists that show something of them: a list of one team compares none."""
+    """Leave out the value of a team in a list without its rows: a list of one team compares nothing."""
     absent = ~answered(measured) | ~measured.evaluated
     values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
     return replace(measured, values=values, evaluated=every, absent=np.broadcast_to(absent, values.shape))
 
 
 def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and pair of systems."""
+    """Return the answer: a row for each segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     of_lists = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))]
@@ -99,18 +99,18 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
                 found = lists_compared(pairing, segment, metrics, two, options, tick)
                 tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
             rows += tested.values()
-    if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are without bias
+    if pairing.measured.log.conventions.propensity is not None:  # of weighted values only means are unbiased, not wins
         rows = [{name: said for name, said in row.items() if name not in WINS} for row in rows]
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
 def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
-    """Return how many queries are drawn, what a bar calls them, and the work of all draws, in flips of a query.
+    """Return the number of queries, the word for them in the progress bar, and the work, in sign flips of a query.
 
-    ``exchanges``: pairs of systems whose lists are exchanged in each segment.
+    ``exchanges``: the number of exchange tests of lists in each segment.
     """
-    flipped = options.test in ("randomization", "tukey")  # of each query, and it is resampled
+    flipped = options.test in ("randomization", "tukey")  # whether signs are flipped, beside the resampling
     alone = sum(metric.input is not Lists for _, metric in pairing.measured.asked)
     queries = (bool(alone) + (alone if options.together else bool(alone) * flipped)) * pairing.n_queries
     work = queries * (options.permutations if flipped else options.resamples) * (HEAVIER if options.together else 1)
@@ -120,7 +120,7 @@ def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[in
 
 
 def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
-    """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
+    """Compare all pairs of systems on every metric in one segment; those on the same queries share random draws."""
     rows: list[Row] = []
     groups: dict[bytes, list[tuple[Row, Array]]] = {}
     alike: dict[bytes, list[int]] = {}  # metrics with values on the same queries
@@ -152,19 +152,22 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
 
 
 def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
-    """Fill what was inferred of each column into the row that it is of."""
+    """Put each column's values of ``inferred`` into its row."""
     for i, row in enumerate(rows):
         row.update((name, float(found[i])) for name, found in inferred.items())
 
 
 def _apart(value: Array, base: Array) -> Array:
-    """Return differences of values, 0 where both are one sum but for the order in which it was rounded."""
+    """Return differences of values, 0 for those that are only rounding."""
     difference = value - base
     return np.where(np.abs(difference) < ROUNDED * np.abs(base), 0, difference)
 
 
 def _described(value: Array, base: Array, better: Array, weight: Array | None) -> Row:
-    """Means of two systems on the same queries, their difference, and how often it is ``better``, which is above 0."""
+    """Return the means of two systems on the same queries, their difference, and the numbers of wins and losses.
+
+    ``better``: the difference of each query, above 0 if the first system is better.
+    """
     n = len(value)
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
@@ -178,7 +181,10 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
 def _inferred(
     differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: CompareOptions, tick: Tick
 ) -> dict[str, Array]:
-    """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
+    """Return intervals and p-values for each column of differences, shape (queries, columns).
+
+    ``alone``: whether there are fewer than two clusters, so that nothing can be tested.
+    """
     inferred = {"p_value": np.ones(differences.shape[1])}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
         drawn = options.resamples, options.seed, tick
@@ -196,7 +202,7 @@ def _inferred(
 def _tested_together(
     values: QueryValues, metrics: list[int], use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick
 ) -> Array:
-    """Test all pairs of systems at once, on the queries that all are compared on; NaN where nothing can be drawn.
+    """Test all pairs of systems together (Tukey), on the queries of all; NaN if there are too few to exchange.
 
     Returns
     -------
@@ -212,7 +218,7 @@ def _tested_together(
 
 
 def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
+    """Return the answer with ``per_query=True``: a row for each comparison and query, greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
     for here, (segment, metric, i), use in pairing.each(options.unanswered):

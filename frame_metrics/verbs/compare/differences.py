@@ -1,4 +1,4 @@
-"""The rows of a comparison: their columns, their order, and their p-values corrected."""
+"""The rows of a comparison: their columns, their order, and the correction of their p-values."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from frame_metrics.stats.exact import detectable, normal
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
 from frame_metrics.verbs.compare.options import CompareOptions
 
-Row: TypeAlias = dict[str, Any]  # what is known of a row of the result
-Pair: TypeAlias = tuple[int, int]  # a system and the one that it is compared with
+Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
+Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 
 EACH = ("value", "baseline_value", "difference")
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
@@ -50,13 +50,13 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
 def schema_of(
     columns: Columns, options: CompareOptions, beside: Mapping[str, Any] | None = None
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return the types of the result's columns, by those of the frame's columns.
+    """Return a function from the types of the frame's columns to the types of the result's columns.
 
-    ``beside``: those beside the keys; None for what ``compare`` returns.
+    ``beside``: the columns beside the keys; None for those of ``compare``.
     """
     queries = columns.query if options.per_query else ()
     keys = (*columns.by, *queries, *([columns.system] if columns.system else []))
-    named = options.saved or options.against is not None  # and no system of the frame
+    named = options.saved or options.against is not None  # whether the baseline is a text, not a system of the frame
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         baseline = pl.String if named else types[str(columns.system)]
@@ -67,15 +67,15 @@ def schema_of(
 
 
 def places(n: int, metrics: int, pairs: int, each: int = 1) -> tuple[Array, Array, Array]:
-    """Return the numbers of the segment, the metric and the pair of each of ``n`` rows, which have ``each`` so many."""
+    """Return the numbers of segment, metric and pair of each of ``n`` rows; ``each``: rows for one comparison."""
     at = np.arange(n) // each
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
 
 
 def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOptions) -> dict[str, pl.Series]:
-    """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here.
+    """Return rows as columns, with corrected p-values; a value that a row does not have is null.
 
-    What a row does not say is null.
+    The rows are by segment, then metric, then pair of systems.
     """
     segment, metric, _ = places(len(rows), metrics, pairs)
     family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
@@ -96,10 +96,12 @@ def by_area(
 
     Parameters
     ----------
-    metric : how much it rises with the area is known.
-    covariance : of the areas of the system and of what it is compared with, shape (2, 2); of the first one alone where
-        that is no system, shape (1, 1).
-    ends : of what the difference can be.
+    difference : the difference of the metric.
+    metric : the metric, whose slope by the area is known.
+    covariance : the covariance of the areas of the system and of its baseline, shape (2, 2); only the variance of the
+        system's area if the baseline is a constant, shape (1, 1).
+    options : the level of the interval.
+    ends : the least and the greatest possible difference.
     """
     sign = np.array([1.0, -1.0])[: len(covariance)] * float(metric.of_area or 1)
     variance = float(sign @ covariance @ sign)
@@ -111,11 +113,13 @@ def by_area(
 
 
 def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> Row:
-    """Return intervals and p-value of the difference of two values, of arms its relative one too.
+    """Return interval and p-value of the difference of two values by the bootstrap; for arms, a relative interval too.
 
     Parameters
     ----------
-    drawn : the draws of both, shape (2, draws).
+    values : the two values.
+    drawn : their values in the resamples, shape (2, draws).
+    options : the level of the intervals.
     """
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
@@ -130,7 +134,7 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> 
 
 
 def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:
-    """Return rows by segment, then metric, then pair; ``compared`` gives those of a pair in a segment, by metric."""
+    """Return rows by segment, then metric, then pair; ``compared`` returns those of a segment and pair, by metric."""
     rows: list[Row] = []
     for segment in range(segments):
         each = [compared(segment, pair) for pair in pairs]
@@ -139,7 +143,7 @@ def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any],
 
 
 def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
-    """Return the pairs of systems to compare; raise where there are none."""
+    """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
     return pairs_of(range(len(names)), names, options.baseline, column)
@@ -153,7 +157,7 @@ def pairs_compared(
     options: CompareOptions,
     compared: Callable[[int, Pair], list[Row]],
 ) -> Answer:
-    """Return rows of pairs of systems as an answer; ``compared`` gives those of a pair in a segment, by metric."""
+    """Compare pairs of systems; ``compared`` returns the rows of a segment and pair, by metric."""
     rows = in_order(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
     return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs)
@@ -176,9 +180,10 @@ def answer_with(
 
 
 def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, pl.Series]:
-    """Return p-values corrected for how many there are in each family, how many these are, and the correction.
+    """Return corrected p-values, the number of p-values in each family, and the correction, as columns.
 
-    Tukey's are corrected already. Where a family has one p-value nothing is corrected, and the correction is null.
+    Tukey's p-values are corrected already. With one p-value in a family nothing is corrected, and the correction is
+    null. ``family``: the number of each row's family.
     """
     p = p_value.fill_null(np.nan).to_numpy()
     out = np.full(len(p), np.nan)

@@ -1,4 +1,4 @@
-"""Metrics of all lists together compared: two systems exchange their lists query by query."""
+"""Compare metrics of sets of lists: a randomization test in which two systems exchange their lists, query by query."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from frame_metrics.stats.significance import exchanged
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 
-ROOM = 1 << 21  # results whose exchange is drawn at a time
-HEAVIER = 40  # times the work of a flip of a query is the exchange of a result
+ROOM = 1 << 21  # number of results that are exchanged at a time
+HEAVIER = 40  # for the progress bar: the exchange of a result takes as long as 40 sign flips of a query
 
 
 def by_cutoff(asked: Asked) -> list[list[int]]:
-    """Return the metrics of all lists together, by their numbers, those of one cutoff together."""
+    """Return the positions of metrics of sets of lists, grouped by cutoff."""
     groups: dict[int | None, list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         if metric.input is Lists:
@@ -32,10 +32,10 @@ def by_cutoff(asked: Asked) -> list[list[int]]:
 def lists_compared(
     pairing: Pairing, segment: int, metrics: Sequence[int], pair: Pair, options: CompareOptions, tick: Tick
 ) -> list[Row]:
-    """Return what is known of two systems by metrics of all their lists in a segment, which have one cutoff.
+    """Compare two systems in a segment by metrics of sets of lists, which have one cutoff.
 
-    The p-value is that of Fisher's randomization test: if nothing differs between two systems, either could have given
-    each of two lists. Each draw exchanges the lists of some queries, or clusters of them, and has the metric anew.
+    The p-value is that of Fisher's randomization test: if the systems do not differ, either could have returned each of
+    the two lists of a query. Each draw exchanges the lists of some queries, or clusters, and computes the metric anew.
     """
     measured, shown = pairing.measured, pairing.measured.results
     grid, asked, n_queries = measured.log.grid, [measured.asked[i][1] for i in metrics], pairing.n_queries
@@ -49,7 +49,7 @@ def lists_compared(
     weight = None if measured.weight is None else measured.weight[ranking]
 
     def values(exchange: Array) -> Array:
-        """The metrics of both in some draws, by what units exchange in each, shape (draws, metrics, 2)."""
+        """Compute the metrics of both systems, shape (draws, metrics, 2); ``exchange``: 1 or 0, by draw and unit."""
         n = len(exchange)
         placed = np.arange(0, 2 * n, 2)[:, None] + (mine ^ exchange[:, unit])
         every = None if weight is None else np.tile(weight, n)
@@ -70,7 +70,7 @@ def lists_compared(
 
 
 def _units(pairing: Pairing, used: Array) -> Array:
-    """The number of the unit that exchanges its lists at once, of each query, in the order in which they are drawn."""
+    """Return the number of each query's unit, a query or a cluster, in the order of random draws."""
     drawn, cluster, unit = pairing.drawn[used[pairing.drawn]], pairing.measured.cluster, np.zeros(len(used), np.int64)
     of_query = np.zeros(len(used))
     if cluster is not None:

@@ -136,7 +136,7 @@ class PlanOptions(CompareOptions):
 
 
 def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) -> Any:
-    """Answer ``irm.plan``, which has the parameters."""
+    """Implement ``irm.plan``, whose docstring has the parameters."""
     plan, asked = planned(irm, metrics, WEIGHS)
     if not plan.columns.query and not plan.of_values:
         raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")

@@ -1,4 +1,4 @@
-"""Rows without a query compared: those of systems, paired by document, or each system with chance or the majority."""
+"""Compare systems on rows without a query, paired by document; or each system with chance, or with the majority."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and pair of systems, or system that is compared with what is no system."""
+    """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
     cases = read_cases(source.table, source.plan.columns, source.plan.conventions, single=True)
     check_cases(asked, cases)
     if options.against is not None:
@@ -56,7 +56,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
-    """Return one row per segment, metric and system, each of which is compared with chance or with the majority."""
+    """Return the answer with ``against=``, chance or the majority: a row for each segment, metric and system."""
     (systems, segments), cell = cases.cells.by_system(cases.columns.system), cases.rows["cell"].to_numpy()
 
     def compared(segment: int, system: int) -> list[Row]:
@@ -71,7 +71,7 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
 
 
 def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> Inputs:
-    """The rows of one system, and beside them those of a constant prediction where it is compared with the majority."""
+    """Return the inputs of one system, and against the majority also of a constant prediction on the same rows."""
     if options.against == "chance":
         return _stacked(cases, [rows])
     mine = replace(cases, rows=rows)
@@ -81,7 +81,7 @@ def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> Input
 
 
 def _stacked(cases: Cases, rows: Sequence[pl.DataFrame]) -> Inputs:
-    """Inputs of metrics, of the same rows as each of some systems sees them; each system is a segment."""
+    """Return the inputs of metrics for several systems on the same rows; each system is a segment."""
     number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
     stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
     segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
@@ -90,33 +90,33 @@ def _stacked(cases: Cases, rows: Sequence[pl.DataFrame]) -> Inputs:
 
 @dataclass(frozen=True, eq=False)
 class RowComparison:
-    """Two systems on the same rows, or one beside what chance gives."""
+    """The comparison of two systems on the same rows, or of one system with chance."""
 
-    inputs: Inputs  # with a segment for each system, which have the same rows, one after another
+    inputs: Inputs  # a segment for each system; all have the same rows in the same order
     options: CompareOptions
-    first: int = 0  # the segment of the system that is compared with the other
+    first: int = 0  # the segment of the system; the other one is its baseline
 
     @property
     def cases(self) -> Cases:
-        """The rows as the first system sees them, and then as the other does."""
+        """The rows with the decisions of one segment's system, then the same rows with those of the other."""
         return self.inputs.cases
 
     @property
     def order(self) -> list[int]:
-        """The segments of the system and of the one that it is compared with, if it is with one."""
+        """The segments of the system and, if it is a system, of the baseline."""
         return [self.first, 1 - self.first][: len(self.inputs.segments)]
 
     @property
     def n(self) -> int:
-        """Number of rows, each as often as it stands for others."""
+        """Number of rows; a row that stands for several counts as these."""
         return int(self.inputs.segments.n[0])
 
     def _once(self, values: Array) -> Array:
-        """Values that are the same for all systems, of each row, shape (rows,)."""
+        """Return values that are the same for all systems, once for each row, shape (rows,)."""
         return values[: len(values) // len(self.order)]
 
     def _seen(self, kind: type) -> tuple[Array, Array]:
-        """The true class of each row, and what the system and then the other one say of it, shape (systems, rows)."""
+        """Return the true class of each row, and its prediction or score by system and baseline, (systems, rows)."""
         actual, values = columns_read(self.cases, kind)
         return self._once(actual), values.reshape(len(self.order), -1)[self.order]
 
@@ -138,7 +138,7 @@ class RowComparison:
         return found
 
     def _described(self, name: str, metric: Metric) -> Row:
-        """Values of a metric, and the test that it gets: all that is known without drawing."""
+        """Return the values of a metric and its test: the part of a row that needs no random draws."""
         share = share_of(metric, binary=self.cases.binary)
         level = self._level(name, metric)
         row: Row = {"n": self.n, "n_unpaired": 0, "n_undefined": 0, "test": self._test(name, metric, share)}
@@ -151,7 +151,7 @@ class RowComparison:
         return row if share is None or level is not None else row | self._counted(share, metric.sign)
 
     def _level(self, name: str, metric: Metric) -> float | None:
-        """The metric's value by chance, where that is what the system is compared with."""
+        """Return the metric's value by chance, if the baseline is chance; else None."""
         if self.options.against != "chance":
             if self.options.against and input_of(self.cases, metric) is not Classes:
                 raise NotComputableError(f"{name} is of scores, and the majority is a decision; say against='chance'")
@@ -167,7 +167,7 @@ class RowComparison:
         return level
 
     def _test(self, name: str, metric: Metric, share: Array | None) -> str:
-        """The test that is asked for, or else the first that the metric has."""
+        """Return the test of a metric: the one asked for, else the first that applies; raise if it does not apply."""
         cases, against = self.cases, self.options.against
         has = {
             "mcnemar": share is not None and against != "chance",
@@ -183,7 +183,7 @@ class RowComparison:
         return self.options.test or tests[0]
 
     def _counted(self, share: Array, sign: int) -> Row:
-        """Count the rows on which one system is the better, by the sign of that; the effect size of differences."""
+        """Count wins, ties and losses over rows, and compute the effect size, for a metric that is a share of rows."""
         actual, predicted = self._seen(Classes)
         times, each = self._once(self.cases.times), self._once(self.cases.each)
         mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
@@ -200,12 +200,12 @@ class RowComparison:
         return row
 
     def _decided(self) -> Array:
-        """The 2x2 table of the rows with a decision, by true class and prediction."""
+        """Return the 2x2 table of rows with a decision, by true class and prediction."""
         actual, (predicted,) = self._seen(Classes)
         return np.bincount(actual * 3 + predicted, self.cases.times, minlength=6).reshape(2, 3)[:, :2]
 
     def _by_area(self, row: Row, metric: Metric) -> Row:
-        """Interval and p-value of a metric of the area under the ROC curve, by DeLong."""
+        """Return interval and p-value of a metric of the area under the ROC curve, by DeLong."""
         (actual, score), (least, most), base = self._seen(Scores), metric.range, row["baseline_value"]
         order = np.lexsort((*score, actual))  # so that sums do not depend on where rows stand
         _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
@@ -213,7 +213,7 @@ class RowComparison:
         return by_area(row["difference"], metric, covariance, self.options, ends)
 
     def _by_draws(self, row: Row, draws: dict[tuple[int, int], Array], i: int) -> Row:
-        """Interval of a difference, and its p-value if it is the bootstrap's."""
+        """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
         if (i, self.first) not in draws:
             return {}
         level = np.full(len(draws[i, self.first]), row["baseline_value"])
