@@ -499,7 +499,7 @@ def _worth(table: Confusion, tp: float, fp: float, fn: float, tn: float) -> Arra
     return worth + tn * table.tn if tn else worth
 
 
-@_share(unjudged="turns")
+@_share(unjudged="turns", also=("relative_p", "set_relative_p", "setrelp"))
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest possible precision with this number of relevant documents.
 

@@ -16,7 +16,6 @@ from frame_metrics.metrics.metric import REGISTRY, Metric
 SPELLINGS = (
     (r"(ndcg|map)_cut[_.](\d[\d,]*)", r"\1@\2"),
     (r"(p|recall|success|relative_p)[_.](\d[\d,]*)", r"\1@\2"),
-    (r"(?:relative_p|set_relative_p|setrelp)(@.*)?", r"relative_precision\1"),
     (r"iprec_at_recall[_.](\.?\d.*)", r"iprec@\1"),
     (r"rprec_mult[_.](\d[\d.]*)", r"rprec_mult(multiple=\1)"),
     (r"utility\.([^,]+),([^,]+),([^,]+),([^,]+)", r"utility(tp=\1, fp=\2, fn=\3, tn=\4)"),

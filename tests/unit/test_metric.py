@@ -136,6 +136,8 @@ IR_MEASURES: dict[str, tuple[str, dict[str, Any], float | None]] = {
     "SetF(beta=0.25)": ("fbeta", {"beta": 0.5}, None),
     "SetP(rel=2,relative=True)": ("relative_precision", {"rel": 2}, None),
     "SetP(relative=False)": ("precision", {}, None),
+    "SetRelP": ("relative_precision", {}, None),
+    "SetRelP(rel=2)": ("relative_precision", {"rel": 2}, None),
     "SetAP": ("set_ap", {}, None),
     "RBP(p=0.8, rel=1)": ("rbp", {"p": 0.8, "rel": 1}, None),
     "NumQ": ("num_q", {}, None),
