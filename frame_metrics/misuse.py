@@ -21,6 +21,7 @@ OF_PROXIES = ("judge", "evaluate", "compare", "plan", "audit")
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
+    "k": "; a cutoff is part of a metric's name, as 'ndcg@10'",
     "layout": "; pivot() the result",
     "ci": "; intervals are those of evaluate(), of one class with positive=",
     "average": "; other averages are those of evaluate(), side by side with by=",

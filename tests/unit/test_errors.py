@@ -1254,6 +1254,8 @@ LOG_OF_TWO.irm.explain("rr", query=1, rel=2)
     but: LOG_OF_TWO.irm(rel=0.5).explain("rr", query=1)
 LOG_OF_TWO.irm.evaluate("rr", avrage="macro")
     UnknownNameError: evaluate() has no option 'avrage'; did you mean 'average'?
+LOG_OF_TWO.irm.evaluate("ndcg", k=10)
+    UnknownNameError: evaluate() has no option 'k'; a cutoff is part of a metric's name, as 'ndcg@10'
 LOG_OF_TWO.irm.compare("rr", margins=True)
     UnknownNameError: compare() has no option 'margins'; leave out by= to take all segments together
 LOG_OF_TWO.irm.compare("rr", average="q0.95")
