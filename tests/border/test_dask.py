@@ -214,7 +214,7 @@ def test_errors_of_the_whole_frame(undefined: str | None) -> None:
     both = (IRM(one, system="run", undefined=undefined) for one in (dd.from_pandas(rows, npartitions=3), rows))
     said, expected = (error(lambda one=one: one.evaluate("rr")) for one in both)
     assert said == expected
-    assert f"{'is undefined for' if undefined else 'and no other system has any of one'}" in said
+    assert f"{'is undefined for' if undefined else 'and no other system has results of any of them'}" in said
 
 
 READ: list[int] = []  # partitions

@@ -716,7 +716,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr,ndcg@10"], "rr,ndcg@10: metrics are parted by spaces, as rr ndcg@10"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
-        (["evaluate", "blanks.csv", "rr"], "'label' has that name; did you mean 'query ', with its blanks?"),
+        (["evaluate", "blanks.csv", "rr"], "'label'; did you mean 'query ', with its blanks?"),
         (["evaluate", "dashes.csv", "rr", "--system=--arm"], "say --no-system, --by=--arm for the mean of each over"),
         (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
         (
