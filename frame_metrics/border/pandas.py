@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
+FEW = 1 << 10  # texts, up to which the way by views costs more than it saves
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
@@ -131,7 +133,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return _as_series(name, values.sparse.to_dense())
     try:
         if type(dtype).__name__ == "StringDtype":
-            return pl.Series(name, pl.from_arrow(values.array.__arrow_array__()))
+            return _from_text(name, values)
         if dtype.name == "object":
             return _from_objects(name, values)
         return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
@@ -151,6 +153,17 @@ def _from_numbers(name: str, array: Array) -> pl.Series:
     if array.dtype == np.float16:
         return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
     return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
+
+
+def _from_text(name: str, values: Any) -> pl.Series:
+    """Return a text column. Many texts become views, as polars stores text, so that none is copied."""
+    import pyarrow as pa
+
+    text = values.array.__arrow_array__()
+    if len(text) > FEW:
+        with suppress(pa.ArrowNotImplementedError):  # pyarrow before 18
+            text = text.cast(pa.string_view())
+    return pl.Series(name, pl.from_arrow(text)).rechunk()
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:

@@ -228,7 +228,7 @@ def labels(asked: Asked, at: Array | None, **more: Sequence[str | None]) -> dict
 
 @lru_cache(maxsize=64)
 def _column(name: str, *values: Any) -> pl.Series:
-    """Return names or cutoffs as a column; cached, because calls in a loop ask for the same."""
+    """Return names, cutoffs or counts as a column; cached, because calls in a loop ask for the same."""
     return pl.Series(name, values, dtype=pl.String if name in ("metric", "average") else pl.Int64)
 
 
@@ -238,7 +238,9 @@ def number(values: Array, name: str = "") -> pl.Series:
 
 
 def whole(values: Array, name: str = "") -> pl.Series:
-    """Return counts as a column of integers."""
+    """Return counts as a column of integers. A single one is cached, as small calls in a loop have the same."""
+    if len(values) == 1:
+        return _column(name, int(values[0]))
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
