@@ -1,5 +1,5 @@
 """Frames in and out: one class for each kind of frame, and the files of TREC.
 
-A border hands over the needed columns as polars and takes an answer back as a frame of the caller's kind.
-It is handed the function to run, and imports nothing of what computes.
+A border gives the needed columns as polars, and makes a frame of the caller's kind from an answer.
+It receives the function to run as an argument, and imports nothing that computes.
 """

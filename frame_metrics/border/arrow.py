@@ -1,4 +1,4 @@
-"""Arrow: whatever gives it, read to its end; answers are pyarrow Tables."""
+"""Arrow: tables, datasets and other objects that export Arrow, read to their end; answers are pyarrow Tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_metrics.errors import BadValueError
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-DIGITS = 38  # of a decimal of 128 bits
+DIGITS = 38  # the most digits of a decimal of 128 bits
 
 
 class ArrowFrame(Border):
@@ -36,7 +36,7 @@ class ArrowFrame(Border):
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
-        if hasattr(self.frame, "scanner"):  # which reads no column where another one stands twice
+        if hasattr(self.frame, "scanner"):  # which reads nothing if any two columns have one name
             super().check(self.names())
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -50,13 +50,13 @@ class ArrowFrame(Border):
     def holds_lists(self, column: str) -> bool:
         import pyarrow as pa
 
-        at = self._schema.get_field_index(column)  # -1 for one that stands twice
+        at = self._schema.get_field_index(column)  # -1 if two columns have this name
         is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
         return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
 
     @property
     def unchanged(self) -> bool:
-        return False  # it may be asked for its names once only
+        return False  # unknown: some frames can be asked for their names only once
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
@@ -90,7 +90,7 @@ class ArrowTable(ArrowFrame):
         table = self.frame
         for name, values in columns.items():
             made, at = narrow(pl.Series(name, values)), table.schema.get_field_index(name)
-            field = made.to_frame().to_arrow().schema.field(0)  # which has the order of an Enum
+            field = made.to_frame().to_arrow().schema.field(0)  # its metadata keep the order of an Enum
             column = made.to_arrow()
             table = table.append_column(field, column) if at < 0 else table.set_column(at, field, column)
         return replace(self, frame=table)
@@ -110,7 +110,7 @@ def as_polars(table: Any) -> pl.DataFrame:
     held = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
     fields = [_field(field, column.type) for field, column in zip(table.schema, held, strict=True)]
     whole = pa.table(held, schema=pa.schema(fields))
-    if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # which would be sliced where others are
+    if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # in chunks, they would be slices
         whole = whole.combine_chunks()
     read = pl.from_arrow(whole)
     read = read if isinstance(read, pl.DataFrame) else read.to_frame()
@@ -119,9 +119,10 @@ def as_polars(table: Any) -> pl.DataFrame:
 
 
 def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
-    """Return intervals and periods of pandas in a type that says their sides or their frequency; None for others.
+    """Return intervals and periods of pandas as structs; None for values of other types.
 
-    Values of different types are never equal: that of an interval that is closed on the left is called so.
+    The names of a struct's fields say which sides of an interval are closed, or the frequency of a period. So intervals
+    closed on different sides, and periods of different frequencies, have different types and are never equal.
     """
     said = getattr(kind, "extension_name", None)
     if said == "pandas.interval":
@@ -135,23 +136,24 @@ def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
 
 
 def _unmarked(values: pl.Series, kind: Any) -> pl.Series:
-    """Return what was marked so as the type that is stored has it."""
+    """Undo ``_marked``: give the fields of a struct the names that the stored type has, or take its only field."""
     if not isinstance(values.dtype, pl.Struct):
         return values
     return values.struct.rename_fields([field.name for field in kind]) if kind.num_fields else values.struct[0]
 
 
 def as_series(name: str, column: Any) -> pl.Series:
-    """Return a column of Arrow as polars; in a table, as polars 1.36 reads large lists of text wrongly without one."""
+    """Return a column of Arrow as polars; it is read in a table, as polars 1.36 misreads large lists of text alone."""
     import pyarrow as pa
 
     return as_polars(pa.table({name: column})).to_series()
 
 
 def readable(name: str, column: Any) -> Any:
-    """Return a column of Arrow as polars can read it.
+    """Return a column of Arrow in a type that polars can read.
 
-    Run-ends are decoded, decimals of 256 bits held in 128, moments with a fixed offset told in UTC, extensions stored.
+    Run-end encoding is undone, decimals of 256 bits become decimals of 128, times with a fixed offset become UTC, and
+    extension types become their storage types.
 
     Raises
     ------
@@ -169,9 +171,9 @@ def readable(name: str, column: Any) -> Any:
             return readable(name, column.cast(kind.value_type))
         if (wanted := _type_to_read(kind)) != kind:  # a cast to its own type breaks a list of nulls
             column = column.cast(wanted)
-        if pa.types.is_fixed_size_list(column.type):  # a slice of which, with nulls, polars does not read
+        if pa.types.is_fixed_size_list(column.type):  # polars cannot read a slice of it that has nulls
             column = column.take(np.arange(len(column)))
-        if _holds_wide_decimals(column.type) or "month_day_nano" in str(kind):  # which polars panics at
+        if _holds_wide_decimals(column.type) or "month_day_nano" in str(kind):  # polars panics at these
             raise NotImplementedError
         pl.from_arrow(pa.nulls(1, column.type))
     except (pa.ArrowException, pl.exceptions.PolarsError, NotImplementedError):
@@ -182,7 +184,7 @@ def readable(name: str, column: Any) -> Any:
 
 
 def _check_digits(name: str, column: Any) -> None:
-    """Raise for a number of more digits than a decimal has, which DuckDB gives for one of 128 bits; polars panics."""
+    """Raise for a decimal of too many digits, at which polars panics; DuckDB exports 128-bit integers so."""
     import pyarrow as pa
 
     try:
@@ -192,7 +194,7 @@ def _check_digits(name: str, column: Any) -> None:
 
 
 def narrow(values: pl.Series) -> pl.Series:
-    """Return integers of 128 bits, which other libraries have not, in a type that holds them."""
+    """Return integers of 128 bits, which other libraries lack, in a smaller type that holds them, or as decimals."""
     if values.dtype not in (pl.Int128, pl.UInt128):
         return values
     for kind in (pl.Int64, pl.UInt64):
@@ -203,7 +205,7 @@ def narrow(values: pl.Series) -> pl.Series:
 
 
 def _type_to_read(kind: Any) -> Any:
-    """The type in which a column of this one is read."""
+    """Return the type to which a column of a type is cast before polars reads it."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
@@ -216,7 +218,7 @@ def _type_to_read(kind: Any) -> Any:
 
 
 def _holds_wide_decimals(kind: Any) -> bool:
-    """Return True for decimals of 256 bits, and for what is made of them."""
+    """Return True for decimals of 256 bits, and for types that contain them."""
     import pyarrow as pa
 
     inner = [kind.field(i).type for i in range(kind.num_fields)]
@@ -226,7 +228,7 @@ def _holds_wide_decimals(kind: Any) -> bool:
 
 
 def _field(field: Any, kind: Any) -> Any:
-    """Return what a field says of its column, as the order of an Enum, for a type; not that it is an extension."""
+    """Return a field with another type; of its metadata, as the order of an Enum, all is kept but extension types."""
     said = field.metadata or {}
     return field.with_type(kind).with_metadata(
         {key: value for key, value in said.items() if not key.startswith(b"ARROW:extension")}
@@ -234,7 +236,7 @@ def _field(field: Any, kind: Any) -> Any:
 
 
 def has_rows(kind: Any) -> bool:
-    """Return False for types that Arrow cannot take rows of, views of text and run-ends, and for that of no value."""
+    """Return False for types whose rows Arrow cannot select: views of text and run-ends; and for the type null."""
     import pyarrow as pa
 
     of_text = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
@@ -242,7 +244,7 @@ def has_rows(kind: Any) -> bool:
 
 
 def as_type(values: pl.Series, kind: Any) -> Any:
-    """Return values as an Arrow array of a type that has to be built."""
+    """Return values as an Arrow array of the given type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

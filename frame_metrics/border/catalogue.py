@@ -1,4 +1,4 @@
-"""The list of metrics as a frame."""
+"""The lists of metrics and of goals as frames."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def list_goals(*, library: str = "polars") -> Any:
 
 
 def _beside(metric: Metric) -> list[str]:
-    """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
+    """Return the options and columns that a metric needs beside its input; [] for a user's metric that fails."""
     try:
         return [need for fact, need in READS.items() if fact in metric.reads] + [
             one.partition("=")[0] if one in OF_DOCUMENTS else f"extra {one}" for one in metric.columns

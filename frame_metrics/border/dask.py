@@ -19,7 +19,7 @@ from frame_metrics.errors import BadValueError, ColumnError, listed
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-PLACE = "frame_metrics_place"  # the column by which rows are shuffled
+PLACE = "frame_metrics_place"  # the column by which Dask shuffles rows, so that each query is in one partition
 
 
 class DaskFrame(Engine):
@@ -71,7 +71,7 @@ class DaskFrame(Engine):
         return pl.from_pandas(self._computed(frame))
 
     def _computed(self, frame: Any) -> Any:
-        """Run a frame of Dask; raises for a partition that lacks a column, which pandas says in its own words."""
+        """Run a frame of Dask; if a partition lacks a column, the error says so, in place of that of pandas."""
         try:
             return frame.compute()
         except KeyError as error:
@@ -99,7 +99,7 @@ class DaskFrame(Engine):
 
 
 def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a partition as polars, in the types that the frame has."""
+    """Return a partition as polars, with the types of the whole frame."""
     border = PandasFrame(part)
     table = border.read(list(types))
     for name, kind in types.items():
@@ -113,7 +113,7 @@ def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _with_place(part: Any, types: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """Return a partition with a number that rows of one query share, whatever the types of its keys are."""
+    """Return a partition with a column ``PLACE``, the hash of each row's query."""
     return part.assign(**{PLACE: hashes(_read(part, types), keys)})
 
 
@@ -122,7 +122,7 @@ def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
 
 
 def _as_pandas(table: pl.DataFrame) -> Any:
-    """Return a table as pandas, in the types that it has, and integers that Arrow has not as decimals."""
+    """Return a table as pandas with Arrow types; integers of 128 bits, which Arrow does not have, become decimals."""
     decimal = pl.Decimal(DIGITS, 0)
     held: dict[Any, Any] = dict.fromkeys((pl.Int128, pl.UInt128), decimal)
     held |= {pl.List(kind): pl.List(decimal) for kind in held}

@@ -1,4 +1,4 @@
-"""DuckDB: relations, asked for the needed columns only; answers are relations of the same connection."""
+"""DuckDB: relations, of which only the needed columns are computed; answers are relations of the same connection."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 UNREADABLE = ("BIT", "TIME WITH TIME ZONE", "UHUGEINT")  # types that DuckDB exports with a loss
-ENTRY = "_irm_relation_"  # what a relation is called for the length of a query over it
-# Settings that have to be on for a result to become a relation of the connection: it is found by its name here.
+ENTRY = "_irm_relation_"  # the name of a relation while a query on it runs
+# Settings that have to be on for a result to become a relation: DuckDB then finds the Python variable that holds it.
 REPLACEMENTS = ("python_enable_replacements", "enable_external_access")
 _LOCK = RLock()
-_MADE = count()  # so that each relation that is made here has a name of its own, as joins want it
+_MADE = count()  # numbers for the names of the relations that are made here; in a join names have to differ
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let no other thread of ours at a connection meanwhile: DuckDB 1 mixes their rows, and DuckDB 2 refuses.
+    """Keep other threads of this package from using a connection at the same time.
+
+    DuckDB 1 would mix the rows of two queries on one connection; DuckDB 2 refuses the second.
 
     Raises
     ------
     NotComputableError
-        The caller's own code is at work on the connection.
+        The caller's own code is using the connection.
     """
     try:
-        with _LOCK:  # one for all connections, as a relation does not say which is its own
+        with _LOCK:  # one lock for all connections, as a relation does not say which connection it has
             yield
-    except (OSError, sys.modules["duckdb"].Error) as error:  # the first where Arrow reads
+    except (OSError, sys.modules["duckdb"].Error) as error:  # OSError if Arrow was reading
         if "Resource In Use" not in str(error):
             raise
         raise NotComputableError(
@@ -60,7 +62,7 @@ def is_duckdb(frame: Any) -> bool:
 
 
 class DuckDBFrame(Streamed):
-    """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
+    """A relation of DuckDB: its columns are known before it runs, and it computes only the needed ones."""
 
     selects = "make it one: relation.project('*, -distance as score')"
     numbered = False
@@ -75,7 +77,7 @@ class DuckDBFrame(Streamed):
 
     @_alone()
     def type_of(self, column: str) -> Any:
-        """Return the type of a column, DuckDB's; its text is SQL."""
+        """Return DuckDB's type of a column; as text it is SQL."""
         return self.frame.types[self._names.index(column)]
 
     def check(self, columns: Sequence[str]) -> None:
@@ -86,7 +88,7 @@ class DuckDBFrame(Streamed):
 
     @_alone()
     def projected(self, columns: Sequence[str]) -> Any:
-        """Return the relation of the named columns; chosen by place, as DuckDB takes "a" and "A" for one name."""
+        """Return a relation of the named columns, chosen by position, as to DuckDB "a" and "A" are one name."""
         self.check(columns)
         return self.frame.project(_renamed([self._names.index(column) for column in columns], columns))
 
@@ -108,15 +110,16 @@ class DuckDBFrame(Streamed):
         return int(self.frame.aggregate("count(*)").fetchall()[0][0])
 
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
-        """Yield the rows of some columns, as DuckDB computes them.
+        """Yield the rows of the named columns in batches, as DuckDB computes them.
 
-        Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.
+        Until the last batch nothing else may run on the relation's connection: DuckDB 1 would end the rows early, and
+        DuckDB 2 raises.
         """
         with _alone():
             yield from _batches(self.projected(columns))
 
     def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield the distinct rows of some columns as DuckDB counts them, in the order of their first appearance."""
+        """Yield the distinct rows of the named columns, counted by DuckDB, in the order of their first appearance."""
         with _alone():
             numbered = self.projected(columns).project("*, row_number() over ()")
             alike = ", ".join(f"#{i + 1}" for i in range(len(columns)))
@@ -124,7 +127,7 @@ class DuckDBFrame(Streamed):
                 f"#{len(columns) + 2}"
             )
             names = [*columns, TIMES]
-            places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
+            places = [f"c{i}" for i in range(len(names))]  # since the last name is not valid in SQL
             for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
                 yield batch.rename(dict(zip(places, names, strict=True)))
 
@@ -151,11 +154,16 @@ class HeldRows(PolarsFrame):
 
 @_alone()
 def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
-    """Return a pyarrow Table as a relation of the connection that another one has.
+    """Return a pyarrow Table as a relation of the same connection as another relation.
 
-    Columns have the types that are given, as SQL, if these hold every value: Arrow has no UUID, HUGEINT or ENUM.
+    Parameters
+    ----------
+    frame : the other relation.
+    table : the rows.
+    types : the types of columns as SQL, by name. A column gets its type if the type holds every value; they restore
+        types that Arrow does not have: UUID, HUGEINT, ENUM.
     """
-    columns = [f"c{i}" for i in range(table.num_columns)]  # as DuckDB takes "a" and "A" for one name
+    columns = [f"c{i}" for i in range(table.num_columns)]  # as to DuckDB "a" and "A" are one name
     made = _run(frame, "select * from _irm_answer_", table.rename_columns(columns))
     casts = {}
     for column, name, kind in zip(columns, table.column_names, map(str, made.types), strict=True):
@@ -168,7 +176,7 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
 
 @_alone()
 def _check_connection(frame: Any) -> None:
-    """Raise where a result cannot become a relation of the connection that a relation has."""
+    """Raise if a result cannot become a relation of the connection of ``frame``."""
     instead = "or give the relation's to_arrow_table()"
     if _version() < (1, 5):  # which writes the entry into the user's database
         own = sys.modules["duckdb"].__version__
@@ -184,7 +192,10 @@ def _check_connection(frame: Any) -> None:
 
 
 def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
-    """Run SQL on the connection of a relation; DuckDB finds ``_irm_answer_``, which it does not know, in the caller."""
+    """Run SQL on the connection of a relation.
+
+    The SQL may read ``_irm_answer_``: DuckDB finds no table of this name, and so takes the Python variable.
+    """
     found = relation.query(ENTRY, sql)
     if _version() < (2, 0):  # which leaves the entry there
         relation.query(ENTRY, f"drop view temp.{ENTRY}")
@@ -192,12 +203,12 @@ def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
 
 
 def _version() -> tuple[int, ...]:
-    """Return the first two numbers of DuckDB's version; as texts, 1.10 would stand before 1.5."""
+    """Return the first two parts of DuckDB's version as integers; as text, 1.10 would come before 1.5."""
     return tuple(map(int, sys.modules["duckdb"].__version__.split(".")[:2]))
 
 
 def _batches(relation: Any) -> Iterator[pl.DataFrame]:
-    """Compute a relation, and yield its rows as they come, some at once; of one without rows, its columns."""
+    """Run a relation, and yield its rows in batches; a relation without rows gives one empty batch."""
     import pyarrow as pa
 
     with pa.RecordBatchReader.from_stream(relation) as reader:
@@ -209,12 +220,12 @@ def _batches(relation: Any) -> Iterator[pl.DataFrame]:
 
 
 def _renamed(places: Iterable[int], names: Sequence[str]) -> str:
-    """Return the SQL of columns at places, called as is said."""
+    """Return SQL that selects the columns at some places, counted from 0, and gives them new names."""
     return ", ".join(f"#{place + 1} as {_quoted(name)}" for place, name in zip(places, names, strict=True))
 
 
 def _files(sql: str) -> list[str]:
-    """The files that the texts in a query name, of which other texts are none."""
+    """Return the existing files whose names, or patterns, are string literals of a query."""
     return [file for text in re.findall(r"'((?:[^']|'')+)'", sql) for file in glob(text.replace("''", "'"))]
 
 

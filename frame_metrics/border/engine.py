@@ -1,4 +1,4 @@
-"""Engines: frames whose rows stay where they are. Pieces are worked on there, and small tables come here."""
+"""Engines: frames whose rows stay where they are. The engine runs functions on pieces; only small tables come back."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class Engine(Border, Pieces):
-    """A frame of an engine, in parts that have no order."""
+    """A frame of an engine, in partitions without an order."""
 
-    brought_here: ClassVar[str]  # what the caller does to have all rows here, as "compute()"
+    brought_here: ClassVar[str]  # the method that brings all rows into this process, as "compute()"
     numbered = False
 
     @abstractmethod
     def mapped(self, asked: Gathering) -> Any:
-        """Return what is gathered of all pieces as a frame of the engine that has not run."""
+        """Return the tables that a function makes from all pieces, as a frame of the engine that has not run."""
 
     @abstractmethod
     def fetched(self, frame: Any) -> pl.DataFrame:
-        """Run a frame of the engine, and return it."""
+        """Run a frame of the engine, and return its rows as polars."""
 
     def gathered(self, asked: Gathering) -> pl.DataFrame:
-        # There columns are called by their places, since no engine has names such as ours.
+        # In the engine columns are named c0, c1 ..., since engines do not allow every name that is used here.
         places = {f"c{i}": kind for i, kind in enumerate(asked.schema.values())}
         table = self.fetched(self.mapped(replace(asked, work=partial(_by_place, asked.work), schema=places)))
         table = table.rename(dict(zip(table.columns, asked.schema, strict=True)))
@@ -54,7 +54,7 @@ class Engine(Border, Pieces):
         return self.spread_out(answer.spread, request.schema(self.types(request.columns)))
 
     def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
-        """Return an answer that is made where the pieces are, as a frame of the engine that has not run."""
+        """Return an answer that the engine computes itself, as a frame of the engine that has not run."""
         raise NotImplementedError
 
 

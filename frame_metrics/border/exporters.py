@@ -1,4 +1,4 @@
-"""Exporters of Arrow: the names of their columns, without the rows, and the rows of some columns, read once."""
+"""Objects that export Arrow: their schemas, found without reading rows, and the rows of some columns, read once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from weakref import WeakSet
 
 from frame_metrics.errors import BadValueError, kind_of
 
-_BEGUN: WeakSet[Any] = WeakSet()  # of what may be readable only once, that which was read
+_BEGUN: WeakSet[Any] = WeakSet()  # the readers that were read already; each can be read only once
 
 
 def gives_arrow(frame: Any) -> bool:
-    """Return True for what exports a stream of Arrow, and for datasets and scanners of pyarrow; no array is one."""
+    """Return True for datasets and scanners of pyarrow, and for any other object but a column that exports Arrow."""
     datasets = sys.modules.get("pyarrow.dataset")
     if datasets is not None and isinstance(frame, datasets.Dataset | datasets.Scanner):
         return True
@@ -23,15 +23,15 @@ def gives_arrow(frame: Any) -> bool:
 
 
 def schema_of(frame: Any) -> Any:
-    """Return the schema, pyarrow's; no rows are read."""
+    """Return the schema of a frame, as pyarrow's; no rows are read."""
     import pyarrow as pa
 
     try:
         known: Any
         for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
-            known = known() if ismethod(known) else known  # of Ibis
+            known = known() if ismethod(known) else known  # in Ibis, schema is a method
             if hasattr(known, "__arrow_c_schema__"):
-                # alone, as pyarrow 17 takes the schema of Ibis for a mapping
+                # with this attribute alone, since pyarrow 17 takes a schema of Ibis for a mapping
                 return pa.schema(SimpleNamespace(__arrow_c_schema__=known.__arrow_c_schema__))
         return _opened(frame).schema
     except pa.ArrowInvalid as error:
@@ -41,12 +41,12 @@ def schema_of(frame: Any) -> Any:
 
 
 def table_of(frame: Any, columns: Sequence[str]) -> Any:
-    """Return the named columns as a pyarrow Table; of what has more, no more is exported if it can leave them out.
+    """Return the named columns as a pyarrow Table; other columns are not exported, if the frame can leave them out.
 
     Parameters
     ----------
-    frame : what gives Arrow.
-    columns : the names of some of its columns, each of them once.
+    frame : an object that exports Arrow, or a dataset or scanner.
+    columns : the names of some of its columns, each once.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def table_of(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _opened_once(frame: Any, columns: Sequence[str]) -> Any:
-    """Open the stream that is read: of the named columns, or of all where they cannot be had alone."""
+    """Open a stream of the named columns, or of all columns if the frame cannot export fewer."""
     import pyarrow as pa
 
     if isinstance(frame, pa.RecordBatchReader):  # a second reading of it would find no row, and say nothing
@@ -79,20 +79,20 @@ def _opened_once(frame: Any, columns: Sequence[str]) -> Any:
     narrow = _projected(frame, columns)
     if narrow is not None:
         reader = _opened(narrow)
-        if reader.schema.names == list(columns):  # a method of this name that does something else leaves other names
+        if reader.schema.names == list(columns):  # otherwise the method ``select`` does something else
             return reader
         reader.close()
     return _opened(frame)
 
 
 def _projected(frame: Any, columns: Sequence[str]) -> Any:
-    """Return what exports the named columns alone, or None; the frame's library chooses them, and nothing is read."""
+    """Return an object that exports only the named columns, or None; nothing is read."""
     if hasattr(frame, "scanner"):
         return frame.scanner(columns=list(columns))
     for given in ([list(columns)], columns) if hasattr(frame, "select") else ():
         try:
             narrow = frame.select(*given)
-        except Exception:  # another library's, for a name that it reads as an expression, or for a list
+        except Exception:  # of any library: it reads a name as an expression, or takes no list
             continue
         if hasattr(narrow, "__arrow_c_stream__"):
             return narrow

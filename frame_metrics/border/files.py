@@ -1,4 +1,4 @@
-"""Files: their names, reading them in pieces of whole lines, and writing them beside before they take their place."""
+"""Files: checking names, reading pieces of whole lines, and replacing a file only once the new one is complete."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import polars as pl
 from frame_metrics.errors import BadValueError, FrameMetricsError
 
 PIECE = 1 << 23  # bytes that are read at once, so that little is unpacked before an error
-LONGEST = 100_000  # bytes of a line
-LINES = 1 << 18  # that are taken apart at once, roughly
+LONGEST = 100_000  # the most bytes of a line
+LINES = 1 << 18  # about so many lines are split at once
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
 
 
 def file_name(path: Any) -> str:
-    """Return a path as text, or raise for what names no file: a number would be a file that is open already."""
+    """Return a path as text; raise if it is not text or a path. A number would mean a file that is already open."""
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str) or not name or "\0" in name:
         raise BadValueError(f"path={path!r} is not the name of a file; give a path as text or os.PathLike")
@@ -32,18 +32,18 @@ def file_name(path: Any) -> str:
 
 
 class Unchanged:
-    """Files as they were when they were first looked at: their sizes and times of change.
+    """Files with the sizes and the times of their last change when this object was made, to detect later changes.
 
     Parameters
     ----------
-    names : of files; what is no file that is here is left out.
+    names : names of files; a name without an existing file is left out.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._were = {name: _stamp(name) for name in names if os.path.isfile(name)}
 
     def check(self) -> None:
-        """Raise for a file that was changed since, or is gone."""
+        """Raise for a file that has changed since then, or no longer exists."""
         for name, was in self._were.items():
             if not os.path.isfile(name) or _stamp(name) != was:
                 raise FrameMetricsError(
@@ -53,7 +53,7 @@ class Unchanged:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Raise where a file was changed before, or while something was done: not what comes of it."""
+        """Raise if a file changed before or during the block; that error then replaces any error from the block."""
         self.check()
         try:
             yield
@@ -73,12 +73,12 @@ def lines_of(name: str) -> Iterator[tuple[int, pl.DataFrame]]:
 
     Yields
     ------
-    How many lines stand before these, and these as a text column ``line``, null where one is empty.
+    The number of lines before these, and these lines as a text column ``line``, null for an empty line.
 
     Raises
     ------
     FrameMetricsError
-        The file is no such text, or a line is longer than ``LONGEST``.
+        The file is not UTF-8 text, or a line is longer than ``LONGEST``.
     """
     before = 0
     for data in (part for piece in _pieces(name) for part in _parts(piece)):
@@ -97,19 +97,19 @@ def lines_of(name: str) -> Iterator[tuple[int, pl.DataFrame]]:
 
 
 def _pieces(name: str) -> Iterator[bytes]:
-    """Yield a file, unpacked, in pieces of whole lines; a piece with a line that is too long may end within it."""
+    """Yield the unpacked bytes of a file in pieces of whole lines; a piece may end inside a line that is too long."""
     try:
         with open(name, "rb") as file:
             source = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file
             read = partial(_whole_lines, source)
-            yield read()  # of an empty file too
+            yield read()  # an empty file gives one empty piece
             yield from iter(read, b"")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise _no_text(name) from error
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
-    """Yield a piece as parts of whole lines, more than one where it has so many lines that they would fill memory."""
+    """Yield parts of whole lines of a piece; a piece with so many lines that they could fill memory has several."""
     size, start = max(len(data) * LINES // max(data.count(b"\n"), LINES), 1), 0
     while start < len(data) or start == 0:
         end = data.find(b"\n", start + size - 1) + 1 or len(data)
@@ -122,7 +122,7 @@ def _whole_lines(source: Any) -> bytes:
 
 
 def _split(data: bytes) -> pl.DataFrame:
-    """Return a piece of text as its lines."""
+    """Return the lines of a piece of text, as a column ``line``."""
     # The fastest splitter of lines that polars has is its CSV reader, given a separator that no line contains. It
     # leaves out a byte order mark before the first line.
     separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
@@ -144,9 +144,10 @@ def _no_text(name: str) -> FrameMetricsError:
 
 @contextmanager
 def replacing(name: str) -> Iterator[IO[bytes]]:
-    """Open a new file that takes the place of the named one once it is whole, and is removed where it is not.
+    """Open a new file that replaces the named one once it is complete; after an error it is removed.
 
-    A device, a pipe or a file that cannot be replaced is written directly. A link keeps pointing where it does.
+    A device, a pipe or a file that cannot be replaced is written directly. If the name is a link, the file that it
+    points to is replaced.
     """
     if not _can_be_replaced(name):
         with open(name, "wb") as file:
@@ -169,9 +170,9 @@ def replacing(name: str) -> Iterator[IO[bytes]]:
 
 
 def _can_be_replaced(name: str) -> bool:
-    """Return whether a name is that of a regular file, or of none yet, where files may be made."""
+    """Return True for a regular file, or a new name, in a folder where files may be made."""
     is_folder = not os.path.basename(name)
-    # A link to a file that the process has open: what else is written to that file has to stand in it too.
+    # A link to a file that this process has open: replacing it would lose what else the process writes to it.
     is_open = os.path.islink(name) and os.path.abspath(name).startswith(("/dev/", "/proc/"))
     may_write = not os.path.exists(name) or (os.path.isfile(name) and os.access(name, os.W_OK))
     folder = os.path.dirname(os.path.realpath(name))
@@ -179,7 +180,7 @@ def _can_be_replaced(name: str) -> bool:
 
 
 def _hand_over(old: str, new: str) -> None:
-    """Give a new file the owner, where that is allowed, and the permissions of an old one."""
+    """Give a new file the permissions of an old one, and its owner if that is allowed."""
     if hasattr(os, "chown"):
         with suppress(OSError):
             os.chown(new, os.stat(old).st_uid, os.stat(old).st_gid)

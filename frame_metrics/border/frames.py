@@ -1,4 +1,4 @@
-"""The border of a frame, by its kind."""
+"""The choice of the border for a frame, by its kind."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from frame_metrics.border.protocol import Border
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.errors import BadValueError, kind_of
 
-LIBRARIES = ("polars", "pandas", "pyarrow")  # of the frames that are made here
+LIBRARIES = ("polars", "pandas", "pyarrow")  # the libraries whose frames ``given_as`` makes
 KINDS = (
     "frames are DataFrames of pandas, polars, Dask, Spark and narwhals, LazyFrames of polars, relations of DuckDB, and "
     "what exports Arrow, as tables and datasets of pyarrow and tables of Ibis"
 )
-READERS = {  # of polars, for files with an end
+READERS = {  # the function of polars that reads files of each extension
     ".parquet": "scan_parquet",
     ".ndjson": "scan_ndjson",
     ".jsonl": "scan_ndjson",
@@ -34,7 +34,7 @@ READERS = {  # of polars, for files with an end
     ".feather": "scan_ipc",
     ".xlsx": "read_excel",
 }
-# The line that makes a frame of what is none, by its library.
+# The code that makes a frame from an object that is not one, by its library.
 WAYS = {
     "ray": "its select_columns(...).to_pandas()",
     "modin": "its modin.to_pandas()",
@@ -44,7 +44,7 @@ WAYS = {
 
 
 def border_of(frame: Any) -> Border:
-    """Return the border of a frame, or raise for what is of no kind that can be read."""
+    """Return the border of a frame; raise for an object that is not a frame, or of a kind that cannot be read."""
     if isinstance(frame, pl.DataFrame):
         return PolarsFrame(frame)
     if isinstance(frame, pl.LazyFrame):
@@ -73,15 +73,16 @@ def here(frame: Any) -> pl.DataFrame:
 
 
 def _is_of(module: str, frame: Any) -> bool:
-    """Return True for a DataFrame of a module, which is not imported for it: if the frame is of it, someone has.
+    """Return True for a DataFrame of the named module.
 
-    A module that another thread is still importing may not have the class yet.
+    The module is not imported here: if the frame is from it, it has been imported already. A module that another
+    thread is still importing may not have the class yet.
     """
     return isinstance(frame, getattr(sys.modules.get(module), "DataFrame", ()))
 
 
 def _way_to_one(given: Any) -> str:
-    """Return a hint with the line that makes a frame of something, or nothing."""
+    """Return a hint with code that makes a frame from an object; "" if there is none."""
     way = WAYS.get(type(given).__module__.split(".")[0].lstrip("_"))
     if isinstance(given, str | os.PathLike):
         path = os.fspath(given)
@@ -93,5 +94,5 @@ def _way_to_one(given: Any) -> str:
 
 
 def given_as(library: str, table: pl.DataFrame) -> Any:
-    """Return a table as a frame of "polars", "pandas" or "pyarrow"."""
+    """Return a table as a frame of a library: "polars", "pandas" or "pyarrow"."""
     return table.to_pandas() if library == "pandas" else table.to_arrow() if library == "pyarrow" else table

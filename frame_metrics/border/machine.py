@@ -1,21 +1,22 @@
-"""The memory that this process may still take: of the machine, and of the groups of Linux that it runs in."""
+"""The memory that this process may still use, on this machine and within the limits of its Linux control groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-UNKNOWN = 1 << 32  # bytes that are taken to be free where the system does not say
+UNKNOWN = 1 << 32  # bytes assumed to be free if the system does not say
 LEAST = 1 << 28  # bytes that are used even if less is free
-# Where a version of groups says its limit, what is used, and how much of that are files, which make room when asked to.
+# Files of version 1 and 2 of control groups with the limit and the used memory, and the name of the part of it that
+# holds cached files, which the system frees on demand.
 FIRST = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 SECOND = ("memory.max", "memory.current", "inactive_file")
 
 
 def memory_to_use(root: Path = Path("/")) -> int:
-    """Return half of the bytes that are free; in a group, as containers are, half of what is left of its limit.
+    """Return half of the free memory, in bytes; in a control group, as in a container, half of what its limit leaves.
 
-    At least ``LEAST``, but no more than a quarter of the limit of a group.
+    The result is at least ``LEAST``, or a quarter of a group's limit if that is less.
     """
     limits = list(_limits(root))
     free = [left for _, left in limits] + [1024 * _said(root / "proc/meminfo").get("MemAvailable", UNKNOWN // 1024)]
@@ -23,7 +24,7 @@ def memory_to_use(root: Path = Path("/")) -> int:
 
 
 def _limits(root: Path) -> Iterator[tuple[int, int]]:
-    """Yield the limit of each group that this process is in and has one, and the bytes that are left of it."""
+    """Yield the limit of each control group of this process that has one, and the bytes left of it."""
     for folder, (most, used, files) in _groups(root):
         try:
             limit, now = int((folder / most).read_text()), int((folder / used).read_text())
@@ -33,9 +34,9 @@ def _limits(root: Path) -> Iterator[tuple[int, int]]:
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
-    """Yield the folders of this process' groups and of those that they are in, whose limits hold too.
+    """Yield the folder of each control group of this process, and of the groups around it, whose limits also hold.
 
-    A container may see its own group as the outermost one, under the path that it has outside.
+    A container may see its own group at the root, while its path is the one that it has outside the container.
     """
     mounts = {"": (root / "sys/fs/cgroup", SECOND), "memory": (root / "sys/fs/cgroup/memory", FIRST)}
     for line in _lines(root / "proc/self/cgroup"):
@@ -49,7 +50,7 @@ def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
 
 
 def _said(path: Path) -> dict[str, int]:
-    """The numbers of a file that has a name and a number in each line."""
+    """Return the numbers by name of a file with a name and a number in each line."""
     words = (line.replace(":", " ").split() for line in _lines(path))
     return {name: int(number) for name, number, *_ in words}
 

@@ -1,4 +1,4 @@
-"""narwhals: frames that wrap one of another library; answers are wrapped as these are."""
+"""narwhals: frames that wrap a frame of another library; answers are wrapped in the same way."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def is_narwhals(frame: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Wrapped(Border):
-    """A frame of a library in memory that narwhals wraps."""
+    """A frame in memory that narwhals wraps."""
 
-    module: Any  # of narwhals, or of a version of it that is kept stable
+    module: Any  # narwhals, or one of its stable versions: the module that the caller's frame comes from
 
     @property
     def given(self) -> Any:
@@ -44,7 +44,12 @@ class WrappedArrow(Wrapped, ArrowTable):
 
 
 def wrapped(frame: Any, native: Border) -> Border:
-    """Return the border of a frame of narwhals, whose answers are frames of narwhals; ``native`` is that of its own."""
+    """Return the border of a frame of narwhals; its answers are frames of narwhals too.
+
+    Parameters
+    ----------
+    native : the border of the wrapped frame. It is returned itself if it is of a kind that is not wrapped here.
+    """
     for kind in (WrappedPolars, WrappedPandas, WrappedArrow):
         if issubclass(kind, type(native)):
             return kind(native.frame, sys.modules[type(frame).__module__.removesuffix(".dataframe")])

@@ -37,11 +37,11 @@ class PandasFrame(Border):
         return self._names.copy()
 
     def column(self, name: str) -> Any:
-        """Return a column by its name, that of an integer as text."""
+        """Return a column by its name; the name of an integer label is its text."""
         return self.frame[self.label(name)]
 
     def label(self, name: str) -> Any:
-        """Return what the caller calls a column."""
+        """Return the caller's label of a column; an integer label has its text as a name here."""
         labels = self.frame.columns
         numbers = () if name in labels else (label for label in labels if _is_integer(label))
         return next((label for label in numbers if str(label) == name), name)
@@ -53,7 +53,7 @@ class PandasFrame(Border):
 
     def holds_lists(self, column: str) -> bool:
         values = self.column(column)
-        kind = getattr(values, "dtype", None)  # of two columns of one name there is none
+        kind = getattr(values, "dtype", None)  # two columns of one name are a frame, without a dtype
         if type(kind).__name__ == "ArrowDtype":
             return super().holds_lists(column)
         held = values.array if kind == np.dtype(object) else []
@@ -101,7 +101,7 @@ class PandasFrame(Border):
         return pd.DataFrame(keys | columns, copy=False)  # each array was made for the frame, so that it needs no copy
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
-        """The values of a key column at rows of the frame, or of the judgments past its end."""
+        """Return the values of a key column at rows of the frame; row numbers past its end are of the judgments."""
         if name not in table.columns:
             return _key_values(name, _key_column(name, beside, None), beside.rows(at, len(table)), beside)
         own = self.column(name)
@@ -111,12 +111,12 @@ class PandasFrame(Border):
 
 
 def _is_absent(value: Any) -> bool:
-    """Return True for what pandas takes for a missing value."""
+    """Return True for a value that pandas treats as missing."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def _is_integer(name: Any) -> bool:
-    """Return True for a column that is called by an integer, as those of an array are."""
+    """Return True for an integer label of a column; a frame made from an array has such labels."""
     return isinstance(name, int | np.integer) and not isinstance(name, bool)
 
 
@@ -146,10 +146,10 @@ def _as_series(name: str, values: Any) -> pl.Series:
 
 
 def _from_numbers(name: str, array: Array) -> pl.Series:
-    """Return numbers of numpy: NaN is null, integers are not copied."""
-    if array.itemsize > 8:  # bytes, the most that polars takes
+    """Return a numpy array of numbers as polars: NaN becomes null, and integers are not copied."""
+    if array.itemsize > 8:  # polars has no floats of more bytes
         raise BadValueError(f"{name}: the column is {array.dtype}, which cannot be read; cast it to another type")
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # the order of bytes that this machine has
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # in the byte order of this machine
     if array.dtype == np.float16:
         return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
     return pl.Series(name, array, nan_to_null=array.dtype.kind == "f")
@@ -167,7 +167,11 @@ def _from_text(name: str, values: Any) -> pl.Series:
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:
-    """Return categories as their values; as an Enum where they have an order that is neither theirs nor its reverse."""
+    """Return a categorical column as polars.
+
+    Categories become their values. Ordered ones become an Enum, unless they are numbers or truth values that ascend or
+    descend.
+    """
     levels = _as_series(name, values.cat.categories.to_series())
     code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
     in_order = levels.is_sorted() or levels.is_sorted(descending=True)
@@ -178,7 +182,7 @@ def _from_categories(name: str, values: Any) -> pl.Series:
 
 
 def _from_objects(name: str, values: Any) -> pl.Series:
-    """Return Python objects as polars, if polars holds every one of them unchanged."""
+    """Return a column of Python objects as polars; raise ``TypeError`` if polars would change any of them."""
     from pandas.api.types import infer_dtype
 
     array = values.to_numpy()
@@ -199,7 +203,7 @@ def _from_objects(name: str, values: Any) -> pl.Series:
 
 
 def _from_lists(name: str, values: Any) -> pl.Series:
-    """Return lists and arrays as lists, the missing values in them as null."""
+    """Return a column of lists or arrays as lists of polars, with null for missing values in them."""
     import pyarrow as pa
 
     try:
@@ -211,13 +215,13 @@ def _from_lists(name: str, values: Any) -> pl.Series:
 
 
 def _as_text(name: str, values: Any) -> pl.Series:
-    """Return values that polars cannot hold as their text, where the text tells them apart."""
+    """Return values that polars cannot hold as text; raise if different values have the same text."""
     import pandas as pd
 
     try:
         code, distinct = pd.factorize(values)
     except TypeError as error:
-        if any(isinstance(value, list | np.ndarray) for value in values):  # the first of which is none
+        if any(isinstance(value, list | np.ndarray) for value in values):  # though the first value is not a list
             raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]
@@ -230,29 +234,33 @@ def _as_text(name: str, values: Any) -> pl.Series:
 
 
 def _as_pandas(name: str, values: pl.Series) -> Any:
-    """Return a column of an answer as what pandas makes a column of."""
+    """Return a column of an answer as an array, or a list, from which pandas makes a column."""
     import pandas as pd
 
     values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
         if not values.null_count():
             return pd.arrays.IntegerArray(values.to_numpy(writable=True), np.zeros(len(values), bool))
-        return getattr(pd, f"{values.dtype}Dtype")().__from_arrow__(values.to_arrow())  # by its name it takes longer
+        return getattr(pd, f"{values.dtype}Dtype")().__from_arrow__(values.to_arrow())  # faster than by name
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:
         return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
-    if isinstance(values.dtype, pl.Struct | pl.Array):  # of which numpy makes two dimensions
+    if isinstance(values.dtype, pl.Struct | pl.Array):  # numpy would make an array of two dimensions
         return pd.Series(values.to_list(), dtype=object).array
-    if getattr(values.dtype, "time_zone", None) is not None:  # which numpy has not
+    if getattr(values.dtype, "time_zone", None) is not None:  # numpy has no time zones
         return values.to_pandas().array
     return values.to_numpy(writable=True)
 
 
 def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
-    """The values of classes in the type of the first column that has them; those of categories as the values they are.
+    """Return classes in the type that they have in the caller's frame.
 
-    ``made``: what pandas makes a column of, where their type is any.
+    Parameters
+    ----------
+    sides : the caller's columns of classes; the first decides. A categorical column counts as one of its values.
+    values : the classes, as polars.
+    made : the same from ``_as_pandas``; it is returned if that is already their type.
     """
     import pandas as pd
 
@@ -263,19 +271,25 @@ def _like(sides: Sequence[Any], values: pl.Series, made: Any) -> Any:
         for known in (side.dropna().drop_duplicates() for side in sides[::-1] if side.dtype == kind):
             held |= dict(zip(_as_series("", known), known, strict=True))
         return pd.Series([held.get(value, value) for value in values], dtype=object)
-    own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # which what was made is by itself
+    own = str(kind) == "str" or (isinstance(kind, np.dtype) and kind.kind in "biuf")  # ``made`` has this type already
     return made if own else in_type(pd.Series(made), values, kind)
 
 
 def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
-    """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
+    """Return the values of a key column at some rows.
+
+    Parameters
+    ----------
+    own : the key column of the frame, or of the judgments if only they have it.
+    rows : row numbers of ``own``; those past its end are rows of the judgments, and -1 gives null.
+    """
     import pandas as pd
 
     values, later = own, rows >= len(own)
     if later.any():
         some = (rows >= 0) & ~later
         here, there = own.iloc[rows[some]], _key_column(name, beside, own).iloc[rows[later] - len(own)]
-        if type(there.dtype).__name__ == "CategoricalDtype":  # which Arrow's ordered dictionaries are not made of
+        if type(there.dtype).__name__ == "CategoricalDtype":  # Arrow makes no ordered dictionary from it
             there = there.astype(object)
         if there.isna().any() and isinstance(here.dtype, np.dtype) and here.dtype.kind in "iub":
             here = here.convert_dtypes()  # to those that have a null
@@ -288,24 +302,31 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
         rows = place
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         values = values.convert_dtypes()  # to those that have a null
-    if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:  # of which pandas takes no rows
+    if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:  # pandas cannot take rows of it
         values = values.astype(values.dtype.newbyteorder("="))
-    taken = values.array.take(rows, allow_fill=True)  # intervals of integers with a null are of floats
-    return pd.Series(taken, dtype=taken.dtype)  # else pandas looks into objects
+    taken = values.array.take(rows, allow_fill=True)  # intervals of integers become intervals of floats beside a null
+    return pd.Series(taken, dtype=taken.dtype)  # without a dtype, pandas would infer that of objects
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:
-    """Return intervals, periods or what Arrow holds, as they were read, in their type of pandas."""
+    """Return values that were read from a column of intervals, of periods or of an Arrow type in that pandas type."""
     import pandas as pd
 
-    if hasattr(dtype, "pyarrow_dtype"):  # which may be that of no value
+    if hasattr(dtype, "pyarrow_dtype"):  # which may be Arrow's type null
         return pd.Series(pd.arrays.ArrowExtensionArray(as_type(values, dtype.pyarrow_dtype)))
     kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
 
 
 def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
-    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
+    """Return values in a type of pandas if it holds every one of them, else unchanged.
+
+    Parameters
+    ----------
+    values : a pandas column.
+    read : the same values as polars.
+    dtype : the wanted type.
+    """
     if type(dtype).__name__ in EXTENSIONS:
         return of_pandas(read, dtype)
     try:
@@ -316,19 +337,19 @@ def in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
 
 
 def period_text(number: int, freq: str) -> str:
-    """Return a period of pandas, given as it is stored, as pandas writes it."""
+    """Return a period as the text that pandas writes; ``number``: the stored integer."""
     import pandas as pd
 
     return str(pd.Period(ordinal=number, freq=freq))
 
 
 def _has_rows(values: Any) -> bool:
-    """Return False for a column of an Arrow type of which pandas cannot take rows."""
+    """Return False if the column has an Arrow type whose rows pandas cannot select."""
     return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
 
 
 def _key_column(name: str, beside: Beside, own: Any) -> Any:
-    """A key column of the judgments as pandas; ``own`` is that of the frame, if it has one."""
+    """Return a key column of the judgments as pandas; ``own``: the same column of the frame, None if it has none."""
     import pandas as pd
 
     if isinstance(beside.border, PandasFrame) and _has_rows(theirs := beside.border.column(beside.columns[name])):

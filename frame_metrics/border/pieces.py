@@ -1,4 +1,4 @@
-"""Frames larger than memory: read as a stream, cut into pieces of whole queries, which are worked on one by one."""
+"""Frames larger than memory: read as a stream, and cut into pieces of whole queries, which are measured one by one."""
 
 from __future__ import annotations
 
@@ -24,44 +24,45 @@ from frame_metrics.inputs import Array
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-TIMES = "\0times"  # how often a row stands in a frame
-HAS_ROW = "\0has row"  # whether it is a row of the frame, in pieces that have queries without any
-ORDER = "\0order"  # the number of each row in the whole frame, in pieces of a frame whose rows have an order
-HELD = 4  # to work on a frame takes about so many times the memory of its needed columns
+TIMES = "\0times"  # column: the number of times that a row occurs in a frame
+HAS_ROW = "\0has row"  # column: True for rows of the frame, in pieces that also have queries without rows
+ORDER = "\0order"  # column: the number of each row in the whole frame, in pieces of a frame whose rows have an order
+HELD = 4  # measuring a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
-PARTS = 16  # of the memory allowed, that pieces may have: what is read ahead, copied and computed is beside them
-CATEGORIES = (pl.Categorical, pl.Enum)  # whose hash is not that of their text
+PARTS = 16  # a piece takes this part of the allowed memory; the rest is for what is read ahead, copied and computed
+CATEGORIES = (pl.Categorical, pl.Enum)  # types whose hash is not the hash of their text
 
 
 class Streamed(Border):
-    """A frame that is read in batches, and whose rows are held together only where memory allows it."""
+    """A frame that is read in batches, and whose rows are all held in memory only if they fit."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
-        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows.
+        """Read the named columns in batches, in the order of the rows; a frame without rows gives an empty batch.
 
         Parameters
         ----------
-        memory : bytes that are allowed, of which what is read ahead takes a small part; None for any.
+        memory : bytes that are allowed; what is read ahead takes a small part of them. None for no limit.
         """
 
     @abstractmethod
     def held(self, table: pl.DataFrame) -> Border:
-        """Return rows that fit in memory as a frame of the kind in which answers are given back."""
+        """Return the border of rows that fit in memory; it gives answers as frames of the caller's kind."""
 
     def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield rows that differ, and how often each stands; the same may come again.
+        """Yield tables of distinct rows, with their counts in a last column ``TIMES``.
 
-        In the order of their first appearance; how often is said by the last column, ``TIMES``.
+        Rows have the order of their first appearance. Several tables may have the same row, each with its part of the
+        count.
         """
         yield from map(counted, self.batches(columns))
 
     def n_rows(self, column: str) -> int:
-        """Count the rows; ``column`` is one that may be read for it."""
+        """Count the rows; ``column`` is a column that may be read for that."""
         return sum(map(len, self.batches([column])))
 
     def known_rows(self) -> int | None:
-        """Count the rows where that takes no time beside reading them; None elsewhere."""
+        """Return the number of rows if that is known without reading them, else None."""
         return None
 
     def in_memory(self, columns: Sequence[str]) -> Border:
@@ -90,11 +91,11 @@ class Streamed(Border):
 
 @dataclass(frozen=True, eq=False)
 class Stream(Pieces):
-    """A streamed frame, and what may be used to work on it."""
+    """A streamed frame, with the memory and the temporary folder that may be used to measure it."""
 
     border: Streamed
     memory: int  # bytes
-    folder: Any  # the path of one for temporary files; None for the system's own
+    folder: Any  # the path of a folder for temporary files; None for the folder of the system
     ordered: ClassVar[bool] = True
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class Stream(Pieces):
             )
 
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
+        """Yield pieces of whole queries, in order; raise ``Returned`` if the rows of a query do not stand together."""
         seen = _Seen()
         with closing(self.border.batches(columns, self.memory)) as batches:
             first = next(batches)
@@ -143,14 +144,14 @@ class Stream(Pieces):
                 yield piece
 
     def _rows(self, table: pl.DataFrame) -> int:
-        """The number of rows that a piece is to have, by the size of some."""
+        """Return the number of rows that a piece should have, from the size of the rows of a table."""
         each = max(table.estimated_size() / max(len(table), 1), 1)
         return int(min(PIECE, max(self.memory / PARTS / each, 1)))
 
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield the frame in pieces of whole queries, by writing it once in parts."""
+        """Yield pieces of whole queries: the rows are first written to a file, grouped by the hash of their query."""
         with closing(TemporaryFile(self.folder)) as file:
-            n_rows = self.border.n_rows(keys[0])  # counted first: a connection has one stream
+            n_rows = self.border.n_rows(keys[0])  # counted first: a connection can read only one stream at a time
             batches = _numbered(self.border.batches(columns, self.memory))
             first = next(batches)
             size = first.estimated_size() / max(len(first), 1) * n_rows
@@ -161,7 +162,7 @@ class Stream(Pieces):
 
 
 def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield tables, one below the other in a frame, with the numbers of their rows there."""
+    """Yield the consecutive tables of a frame with a column ``ORDER``, the number of each row in the frame."""
     start = 0
     for table in tables:
         yield table.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
@@ -169,17 +170,17 @@ def _numbered(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 class Returned(Exception):
-    """A query came back after other queries had begun: its rows do not stand together."""
+    """The rows of a query do not stand together: it came back after another query had begun."""
 
 
 class _Seen:
-    """The queries that have ended."""
+    """The hashes of the queries that were read completely."""
 
     def __init__(self) -> None:
-        self._sorted: list[Array] = []  # their hashes, each array longer than the next, so that few are merged often
+        self._sorted: list[Array] = []  # sorted arrays, each longer than the next, so that long ones are merged rarely
 
     def add(self, piece: pl.DataFrame, keys: Sequence[str]) -> None:
-        """Note the queries of a piece; raise where one stands in it twice, or was noted before."""
+        """Add the queries of a piece; raise if one of them begins twice in it, or was added before."""
         new = np.sort(hashes(piece.filter(_begins(keys)), keys))
         if (new[1:] == new[:-1]).any() or any(_shares(known, new) for known in self._sorted):
             raise Returned
@@ -189,27 +190,35 @@ class _Seen:
 
 
 def _shares(known: Array, new: Array) -> bool:
-    """Return True where a value of one sorted array is in another, which has some."""
+    """Return True if some value of ``new`` is in ``known``, a sorted array that is not empty."""
     return bool((known[np.minimum(np.searchsorted(known, new), len(known) - 1)] == new).any())
 
 
 class Buckets:
-    """Rows by the hash of their query, in a file; rows of a bucket keep their order."""
+    """Rows in a file, grouped into buckets by the hash of their query; the rows of a bucket keep their order.
+
+    Parameters
+    ----------
+    file : the file.
+    keys : the columns that identify a query.
+    n : number of buckets.
+    rows : number of rows that are collected before they are written.
+    """
 
     def __init__(self, file: TemporaryFile, keys: Sequence[str], n: int, rows: int) -> None:
         self._file, self._keys, self._n, self._rows = file, list(keys), n, rows
-        self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # where those of each bucket stand
+        self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # begin and end of each bucket's parts
         self._held: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Add rows; what has gathered is written once there is enough of it, which may be a part of a large batch."""
+        """Add rows; whenever enough rows are collected, perhaps within a large batch, they are written."""
         for part in batch.iter_slices(self._rows):
             self._held.append(part)
             if sum(map(len, self._held)) >= self._rows:
                 self._write()
 
     def _write(self) -> None:
-        """Write what has gathered, bucket by bucket."""
+        """Write the collected rows, bucket by bucket."""
         rows = pl.concat(self._held)
         self._held = []
         bucket = hashes(rows, self._keys) % np.uint64(self._n)
@@ -221,7 +230,7 @@ class Buckets:
             self._parts[number].append(self._file.write(part.getvalue()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of each bucket."""
+        """Yield the rows of each bucket that is not empty."""
         if self._held:
             self._write()
         for parts in self._parts:
@@ -233,7 +242,7 @@ class Buckets:
 
 
 class TemporaryFile:
-    """A file without a name, which is gone with the process however it ends."""
+    """A file without a name, which disappears with the process, however that ends."""
 
     def __init__(self, folder: Any) -> None:
         self._folder = folder
@@ -241,7 +250,7 @@ class TemporaryFile:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by close)
 
     def write(self, data: Any) -> tuple[int, int]:
-        """Add some bytes, and return where they begin and end."""
+        """Append bytes, and return the positions where they begin and end."""
         begin = self._file.tell()
         with self._told():
             self._file.write(data)
@@ -249,18 +258,18 @@ class TemporaryFile:
         return begin, self._file.tell()
 
     def read(self, begin: int, end: int) -> bytes:
-        """Return the bytes that stand at a place."""
+        """Return the bytes between two positions."""
         self._file.seek(begin)
         return self._file.read(end - begin)
 
     def close(self) -> None:
-        """Take the file away."""
-        with suppress(OSError):  # of what could not be written
+        """Close the file, which also deletes it."""
+        with suppress(OSError):  # from bytes that could not be written
             self._file.close()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Raise an error of the system as one that says where, and the way out."""
+        """Replace an error of the system by one that names the folder and says what to do."""
         try:
             yield
         except OSError as error:
@@ -272,13 +281,13 @@ class TemporaryFile:
 
 
 def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
-    """Cut a stream in which the rows of a query stand together into pieces of whole queries.
+    """Cut a stream, in which the rows of a query stand together, into pieces of whole queries.
 
     Parameters
     ----------
-    batches : some rows each.
-    keys : the columns that rows of one query agree in; none where each row is a query.
-    rows : how many rows a piece is to have; one of a longer query has more.
+    batches : the consecutive rows of the stream.
+    keys : the columns that identify a query; none if each row is a query.
+    rows : number of rows that a piece should have; a piece with a longer query has more.
     """
     held: list[pl.DataFrame] = []
     n = 0
@@ -295,7 +304,10 @@ def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: in
 
 
 def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -> int | None:
-    """The row at which the last query of a part begins, the end where each row is one; None if it began before."""
+    """Return the row at which the last query of a part begins; None if it began before the part.
+
+    Without keys each row is a query, and the result is the end of the part. ``before``: the rows before the part.
+    """
     if not keys:
         return len(part)
     both = pl.concat([before.tail(1).select(keys), part.select(keys)])
@@ -304,29 +316,29 @@ def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -
 
 
 def _begins(keys: Sequence[str]) -> pl.Expr:
-    """Mark the first row, and those whose query differs from that of the row before."""
+    """Mark the rows at which a query begins: the first, and those whose keys differ from those of the row before."""
     differ = (pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
     return (pl.int_range(pl.len()) == 0) | pl.any_horizontal(differ)
 
 
 def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """A hash of the query of each row, the same in every batch."""
+    """Return a hash of the query of each row; equal queries have equal hashes in every batch."""
     held = (rows[key].cast(pl.String) if isinstance(rows[key].dtype, CATEGORIES) else rows[key] for key in keys)
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
 
 
 def counted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct rows, and in a last column, ``TIMES``, how often each stands."""
+    """Return the distinct rows, and their counts in a last column ``TIMES``."""
     return rows.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
 def summed(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Return counts added up."""
+    """Add up the counts of equal rows in several tables with a column ``TIMES``."""
     return pl.concat(counts).group_by(pl.exclude(TIMES), maintain_order=True).agg(pl.sum(TIMES))
 
 
 def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:
-    """All batches in one frame; None where they take more than so many bytes."""
+    """Return all batches as one frame; None if they take more than ``most`` bytes."""
     held: list[pl.DataFrame] = []
     size = 0.0
     with closing(batches):

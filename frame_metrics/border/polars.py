@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
-SLICE = 1 << 18  # rows of a slice, where less is allowed
-SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, and no name of a column
-PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of files that say how many rows they have
-PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # and of one, of which a slice can be read alone
+SLICE = 1 << 18  # rows of a slice, where less than ``AHEAD`` is allowed
+SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, not the name of a column
+PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of Parquet files, which store their number of rows
+PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # a plan of one Parquet file, which can be read in slices
 
 
 class PolarsFrame(Border):
@@ -84,7 +84,10 @@ class LazyPolars(Streamed, PolarsFrame):
 
     @cached_property
     def _types(self) -> dict[str, Any]:
-        """The types of the columns; polars remembers parts of the files from now on, and so do we."""
+        """The types of the columns.
+
+        To find them, polars reads parts of the files and remembers them. So the state of the files is noted first.
+        """
         _files_of(self.frame)
         return dict(self.frame.collect_schema())
 
@@ -158,12 +161,12 @@ class LazyPolars(Streamed, PolarsFrame):
 
     @property
     def _scans(self) -> bool:
-        """True where files are read, which may hold more rows than memory does."""
+        """True if the plan reads files, which may have more rows than fit in memory."""
         return SCAN.search(self._shown) is not None
 
     @cached_property
     def _shown(self) -> str:
-        """The plan as polars shows it, as it was written."""
+        """The text in which polars shows the plan before it is optimized."""
         return self.frame.explain(optimized=False)
 
     def answer(self, request: Request) -> pl.LazyFrame:
@@ -186,12 +189,12 @@ class LazyPolars(Streamed, PolarsFrame):
         )
 
 
-# The files of each plan, by its id, as plans have no hash; a plan that is gone takes its own away.
+# The files of each plan, by the plan's id, as plans have no hash. An entry is removed when its plan is deleted.
 _FILES: dict[int, tuple[weakref.ref[pl.LazyFrame], Unchanged]] = {}
 
 
 def _files_of(plan: pl.LazyFrame) -> Unchanged:
-    """The files that a plan reads, as they were when this was first asked."""
+    """Return the files that a plan reads, as they were at the first call for this plan."""
     key = id(plan)
     if key not in _FILES or _FILES[key][0]() is not plan:
         told = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if it is of many
@@ -201,7 +204,7 @@ def _files_of(plan: pl.LazyFrame) -> Unchanged:
 
 
 def _paths(nodes: Any) -> Iterator[str]:
-    """The paths that are scanned at a node of a plan and below it."""
+    """Yield the paths of the files that a node of a plan, and the nodes below it, scan."""
     with suppress(NotImplementedError):  # of nodes that polars does not show, as scans of Arrow
         yield from map(str, getattr(nodes.view_current_node(), "paths", ()))
     for node in nodes.get_inputs():
@@ -210,7 +213,7 @@ def _paths(nodes: Any) -> Iterator[str]:
 
 
 def _slices(plan: pl.LazyFrame, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Read a file of Parquet slice by slice, as polars reads several whole row groups ahead, however large they are."""
+    """Read a Parquet file slice by slice; otherwise polars reads several whole row groups ahead, however large."""
     for start in count(step=SLICE):
         batch = plan.slice(start, SLICE).collect(engine="streaming")
         if len(batch) or not start:
@@ -220,14 +223,23 @@ def _slices(plan: pl.LazyFrame, columns: Sequence[str]) -> Iterator[pl.DataFrame
 
 
 def _raise_what_ended(batches: Any) -> None:
-    """Raise the error at which batches ended: polars before 2 only prints it, when they are thrown away."""
+    """Raise the error at which batches ended; polars before 2 only prints it when they are deleted."""
     if (reading := getattr(batches, "_fut", None)) is not None:
         batches._fut = None
         reading.result()
 
 
 def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: Beside) -> pl.Series:
-    """Return the values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
+    """Return the values of a key column at some rows.
+
+    Parameters
+    ----------
+    table : the columns of the frame that were read.
+    name : the key column.
+    rows : row numbers; those past the end of ``table`` are rows of the judgments, and -1 gives null. A Series is
+        returned as it is: it holds the values themselves.
+    beside : the judgments.
+    """
     if isinstance(rows, pl.Series):
         return rows
     if name in table.columns:

@@ -1,4 +1,4 @@
-"""A bar that shows how long work gets on."""
+"""A progress bar for long work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TypeAlias
 
 Tick: TypeAlias = Callable[[int], None]
-LONG = 1_000_000_000  # flips of queries from which on the work is worth a bar
+LONG = 1_000_000_000  # work that takes as long as so many sign flips of queries gets a bar
 
 
 @contextmanager
@@ -18,14 +18,14 @@ def progress(total: int | Callable[[], int | None] | None, unit: str, work: floa
 
     Parameters
     ----------
-    total : units of the whole work, which tell how much time is left; None where it is not known. A function is called
-        where there is a bar.
-    unit : what a unit is called.
-    work : that many flips of queries take as long.
+    total : number of units of the whole work, from which the bar computes the time left; None if it is not known. A
+        function is called only if the bar is shown.
+    unit : the name of a unit.
+    work : size of the work, as the number of sign flips of queries that take as long.
 
     Yields
     ------
-    A function to call with the number of units that are done.
+    A function to call with the number of units that were done since its last call.
     """
     if not (work >= LONG and sys.stderr.isatty() and find_spec("tqdm")):
         yield lambda done: None

@@ -1,4 +1,4 @@
-"""The border of every kind of frame: it gives its columns, and takes an answer back."""
+"""The base class of borders: a border reads columns of a frame, and makes a frame of the same kind from an answer."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ if TYPE_CHECKING:
 MADE = "\0made"  # the column of an expression while it is computed
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
-Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows that were read, or what works on pieces
+Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows in memory, or from a frame in pieces
 
 
 @dataclass(frozen=True, eq=False)
 class Gathering:
-    """Something that is gathered of pieces of whole queries: what work gives of each, one below the other."""
+    """A function to run on each piece of whole queries; its tables are put one below the other."""
 
-    columns: Sequence[str]  # of a piece
-    keys: Sequence[str]  # those of them that rows of one query agree in; none where each row is a query
-    work: Work  # a function of a piece; it can be pickled
-    schema: Mapping[str, Any]  # the types of the columns that it returns
-    together: Work | None = None  # makes less of what was returned for several pieces, where it may be much
+    columns: Sequence[str]  # the columns of a piece
+    keys: Sequence[str]  # the columns that identify a query; none where each row is a query
+    work: Work  # from a piece to a table; it can be pickled
+    schema: Mapping[str, Any]  # the types of that table's columns
+    together: Work | None = None  # reduces the tables of several pieces to a smaller one, where they may be large
 
 
 class Pieces(ABC):
-    """A frame whose rows are not in memory together: pieces of whole queries are worked on, or rows are counted."""
+    """A frame whose rows are not all in memory: it runs functions on pieces of whole queries, or counts rows."""
 
-    ordered: ClassVar[bool] = False  # whether pieces have the numbers of their rows, under the name ``ORDER``
-    spreads: ClassVar[bool] = False  # whether an answer may be ``Spread``
+    ordered: ClassVar[bool] = False  # True if pieces have a column ``ORDER``, the numbers of their rows
+    spreads: ClassVar[bool] = False  # True if an answer may be ``Spread``
 
     @abstractmethod
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        """Return the types of columns, as polars has them."""
+        """Return the polars type of each named column."""
 
     @abstractmethod
     def gathered(self, asked: Gathering) -> pl.DataFrame:
-        """Return what is gathered of all pieces."""
+        """Run a function on all pieces, and return its tables, one below the other."""
 
     @abstractmethod
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct rows of some columns, and in a last column, ``TIMES``, how often each stands."""
+        """Return the distinct rows of some columns, and their counts in a last column ``TIMES``."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """Memory and temporary files that a large frame may use."""
 
-    memory: int | None = None  # bytes; None for half of what is free
-    folder: Any = None  # the path of one, for temporary files; None for the system's own
+    memory: int | None = None  # bytes; None for half of the free memory
+    folder: Any = None  # the path of a folder for temporary files; None for the folder of the system
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A call of a verb, as a border answers it."""
+    """A call of a verb that a border has to answer."""
 
-    columns: Sequence[str]  # those that are read
-    compute: Compute  # what was read to an answer
-    schema: Schema  # the types of the columns to those of the result, for a plan that has not run
-    limits: Limits  # of memory, where the rows do not fit in it
-    in_pieces: bool  # whether ``compute`` also takes what works on pieces of the frame
+    columns: Sequence[str]  # the columns to read
+    compute: Compute  # from the rows that were read to an answer
+    schema: Schema  # from the types of the columns to those of the result, for a plan that has not run
+    limits: Limits  # of memory, for rows that may not fit in it
+    in_pieces: bool  # True if ``compute`` also takes a frame in pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,12 @@ class Border(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
-    selects: ClassVar[str] = ""  # what to do instead, of a frame that makes no columns of expressions
-    numbered: ClassVar[bool] = True  # whether its rows have numbers, which those of a stream have not
+    selects: ClassVar[str] = ""  # a way to make a column, for kinds of frames that take no expressions
+    numbered: ClassVar[bool] = True  # True if its rows have numbers; those of a stream have none
 
     @property
     def given(self) -> Any:
-        """The frame as the caller has such frames."""
+        """The frame in the kind that the caller uses."""
         return self.frame
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Border(ABC):
 
     @abstractmethod
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns as polars; no other column is touched."""
+        """Return the named columns as polars; no other column is read."""
 
     @abstractmethod
     def given_back(self, answer: Answer) -> Any:
@@ -102,26 +102,31 @@ class Border(ABC):
         return own.given_back(request.compute(own.read(request.columns)))
 
     def in_memory(self, columns: Sequence[str]) -> Border:
-        """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
+        """Return the border of a frame that can be read more than once: a plan is run, a stream is read to its end."""
         return self
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
-        """Return some columns of the rows whose keys stand in a table; others are not held together."""
+        """Return the named columns of the rows whose keys are among ``keys``; a large frame never has all in memory."""
         return same_keys(self.read(columns), keys)
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        """Return the types of columns, as polars has them."""
+        """Return the polars type of each named column."""
         return dict(self.read(columns).schema)
 
     def holds_lists(self, column: str) -> bool:
-        """Return True for a column whose values are lists; no more is read than tells."""
+        """Return True for a column whose values are lists; as little as possible is read."""
         return isinstance(self.types([column])[column], pl.List | pl.Array)
 
     def made(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
-        """Return the name and the values of the column that an expression, or a function of the frame, makes.
+        """Compute the column that an expression, or a function of the frame, describes; return its name and values.
 
-        The name is that of an alias, else of the one column that an expression is made of; None where a function gives
-        none. ``limits``: of memory, in which rows are read in batches.
+        The name is the expression's alias, or else the name of the only column that it reads. It is None if the values
+        that a function returns have no name.
+
+        Parameters
+        ----------
+        given : an expression of polars, an expression of pandas 3, or a function of the frame.
+        limits : of memory, for a frame that is read in batches.
         """
         if self.selects:
             raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; {self.selects}")
@@ -137,37 +142,40 @@ class Border(ABC):
         return None if name is None else str(name), values
 
     def called(self, function: Any) -> Any:
-        """Return what a function of the caller's gives for the frame."""
+        """Call a user's function with the frame, and return its result."""
         return function(self.frame)
 
     def computed(self, expression: pl.Expr, limits: Limits) -> Any:
-        """Return the values of an expression of polars, or what they will be in a plan that has not run."""
+        """Return the values of an expression of polars; of a plan that has not run, the checked expression."""
         roots = list(dict.fromkeys(expression.meta.root_names()))
         return self.read(roots or self.names()[:1]).with_columns(expression.alias(MADE))[MADE].alias("")
 
     def with_columns(self, columns: dict[str, Any]) -> Border:
-        """Return the frame with columns that were made; one that is called as its own stands in the place of that."""
+        """Return the frame with computed columns; one that has the name of an existing column replaces it."""
         raise NotImplementedError
 
     @property
     def unchanged(self) -> bool:
-        """True where the frame still has the columns that it had, as some kinds may be changed in place."""
+        """True if the frame still has the same columns as when this border was made.
+
+        Frames of some kinds can be changed in place.
+        """
         return replace(self).names() == self.names()
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
-        """Return the first ``n`` rows, and how many there are; None where the rows are not in memory."""
+        """Return the first ``n`` rows, and the number of all rows; None if the rows are not in memory."""
         return None
 
     def at_once(self, answer: Any) -> Any:
-        """Return an answer that has been computed: that of a plan is run, and stays of its kind."""
+        """Return an answer that has been computed: a plan is run, and the result is of the same kind."""
         return answer
 
     def hint(self, column: Any) -> str:
-        """Return a hint where a column is not there."""
+        """Return a hint for the error about a column that does not exist."""
         return closest(column, self.names())
 
     def check(self, columns: Sequence[str]) -> None:
-        """Raise for a column that is not there, that stands twice, or whose name polars takes for a pattern."""
+        """Raise for a column that does not exist, that exists twice, or whose name polars reads as a pattern."""
         there = self.names()
         for column in columns:
             if not isinstance(column, str):
@@ -181,7 +189,7 @@ class Border(ABC):
 
 
 def _name_of(expression: pl.Expr) -> str:
-    """The alias of an expression, else the name of the one column that it is made of."""
+    """Return the alias of an expression, or else the name of the only column that it reads."""
     meta = expression.meta
     if meta.has_multiple_outputs():
         raise BadValueError("it makes several columns; give an expression for each")
@@ -195,27 +203,27 @@ def _name_of(expression: pl.Expr) -> str:
 
 
 def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a table whose keys stand in another one; null is a key like others."""
+    """Return the rows of a table whose keys are among ``keys``; null is a key like any other."""
     alike = keys.cast({name: table.schema[name] for name in keys.columns})
     return table.join(alike, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand."""
+    """The judgments beside a frame, read once. Row numbers past the frame's end are rows of the judgments."""
 
-    border: Border | None  # of a frame in memory; None where there are no judgments beside the frame
-    columns: dict[str, str]  # its column for each key column of the log
+    border: Border | None  # of the judgments, in memory; None if there are no judgments beside the frame
+    columns: dict[str, str]  # the name of each key column of the log -> its name in the judgments
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return columns of the judgments as polars."""
         return pl.DataFrame() if self.border is None else self.border.read(columns)
 
     def rows(self, rows: Array, n: int) -> Array:
-        """Return rows of the judgments that are counted past the end of a frame of ``n``; -1 stays."""
+        """Turn row numbers past the end of a frame of ``n`` rows into rows of the judgments; -1 stays."""
         return np.where(rows < 0, rows, rows - n)
 
     def key(self, name: str) -> pl.Series:
-        """Return a key column, by its name in the log."""
+        """Return a key column of the judgments; ``name`` is its name in the log."""
         own = self.columns[name]
         return self.read([own])[own]

@@ -1,4 +1,4 @@
-"""Functions that go to other processes, with the version of this package: another one would give other numbers."""
+"""Functions that are sent to other processes, with the version of this package: another version may compute others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frame_metrics.errors import NotComputableError
 
 
 class Sent:
-    """A function that says, where it arrives, which version made it."""
+    """A function to send to another process; it is pickled together with the version of this package."""
 
     def __init__(self, function: Callable[[Any], Any], dumps: Callable[[Any], bytes]) -> None:
         self._function, self._dumps = function, dumps
@@ -25,7 +25,7 @@ class Sent:
 
 
 class Arrived:
-    """A function that came from another process; it is read once it is known that the version is that of here."""
+    """A function that came from another process; it is unpickled only if the versions of the package agree."""
 
     def __init__(self, version: str, pickled: bytes) -> None:
         self._version, self._pickled = version, pickled

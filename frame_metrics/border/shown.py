@@ -1,4 +1,4 @@
-"""Results printed whole, and the versions that are in force."""
+"""Results as text and as HTML, without anything cut off, and the versions of the installed libraries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import polars as pl
 from frame_metrics.border.frames import here
 
 INDENT = " " * 4
-DIGITS = 6  # of numbers
-FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these
-SHORT = 4  # of numbers in a notebook
+DIGITS = 6  # significant digits of numbers
+FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these results
+SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 BESIDE_MAIN = ("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "test", "n_tests", "correction")
-JOINERS = "\u200c\u200d"  # which make one sign of several
-# What is read, what answers are made with, and what is optional.
+JOINERS = "\u200c\u200d"  # characters that decide if their neighbours are shown as one sign
+# The libraries whose versions are shown: those of frames, those of computing, and optional ones.
 LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")
 
 
@@ -78,12 +78,12 @@ def html_of(table: pl.DataFrame) -> str:
 
 
 def is_comparison(table: pl.DataFrame) -> bool:
-    """Return True for what ``compare`` gives of systems."""
+    """Return True for the result of ``compare``."""
     return {"p_value", "p_adjusted", "difference"} <= {*table.columns}
 
 
 def html_table(table: pl.DataFrame, digits: int | None = DIGITS) -> str:
-    """Return a result as a table of HTML."""
+    """Return a result as an HTML table; ``digits``: significant digits of numbers, None for all."""
     from html import escape
 
     names, *rows = ([escape(text) for text in row] for row in rows_of_text(table, digits))
@@ -107,9 +107,9 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
 
     Parameters
     ----------
-    digits : of numbers, None for all that they have.
-    width : a table that is wider has a block of lines for each row.
-    header : whether a table has a line of names.
+    digits : significant digits of numbers; None for all.
+    width : the most characters of a line; a wider table becomes a block of lines for each row. None for no limit.
+    header : True for a first line with the names of the columns.
     """
     if {*table.columns} >= FINDINGS:
         return _findings(table)
@@ -152,7 +152,7 @@ def show_versions() -> None:
 
 
 def value_text(value: Any) -> str:
-    """Return a value of a key as text; of a struct, which an interval or a period is, as pandas writes these."""
+    """Return a value of a key as text; intervals and periods, which are structs, as pandas writes them."""
     names = [*value] if isinstance(value, dict) else []
     if names and names[0].startswith("period["):
         from frame_metrics.border.pandas import period_text
@@ -165,12 +165,15 @@ def value_text(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with what would move the cursor, change colours or turn the direction written as an escape."""
+    """Return a text in which control characters are escapes, as ``\\x1b``.
+
+    So no text from data moves the cursor, changes colours or reverses the direction of writing.
+    """
     return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
 
 
 def _findings(table: pl.DataFrame) -> str:
-    """The findings of an audit, one below the other, the message in lines as wide as the terminal."""
+    """Return the findings of an audit as text, one below the other; messages are wrapped at the terminal's width."""
     if table.is_empty():
         return "nothing was found"
     width = min(get_terminal_size().columns, 100) - len(INDENT)
@@ -179,7 +182,7 @@ def _findings(table: pl.DataFrame) -> str:
 
 
 def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    """The head and the message of each finding."""
+    """Yield the heading and the message of each finding."""
     keys = table.columns[: table.columns.index("check")]
     for row in table.iter_rows(named=True):
         where = "".join(f" [{name}={cell_text(row[name])}]" for name in keys)
@@ -190,13 +193,13 @@ def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _blocks(names: Sequence[str], *rows: Sequence[str]) -> str:
-    """A block of lines for each row: the name of a column, and its value."""
+    """Return a block of lines for each row; each line has the name of a column and its value."""
     width = max(map(len, names))
     return "\n\n".join("\n".join(f"{n:{width}}  {c}".rstrip() for n, c in zip(names, row, strict=True)) for row in rows)
 
 
 def cell_text(value: Any, digits: int | None = DIGITS) -> str:
-    """Return a value as text: nothing for null, a number with so many digits, or with all that it has."""
+    """Return a value as text, "" for null; ``digits``: significant digits of a float, None for all."""
     if isinstance(value, float):
         text = repr(value) if digits is None else f"{value:.{digits}g}"
         return f"{text}.0" if text.lstrip("-").isdigit() else text

@@ -1,4 +1,4 @@
-"""Spark: frames that are spread over a cluster. Queries are measured where their rows are; answers are Spark's."""
+"""Spark: frames on a cluster. Queries are measured where their rows are; answers are Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from frame_metrics.errors import BadValueError, NotComputableError
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer, Spread
 
-PIECE_ROWS = 200_000  # that a task works on at a time
-DISTINCT = 10_000_000  # distinct rows that are counted, and brought to the driver
-# Types that Spark does not have, and what holds their values.
+PIECE_ROWS = 200_000  # rows that a task works on at a time
+DISTINCT = 10_000_000  # the most distinct rows that are counted and brought to the driver
+# Types that Spark does not have, and the type that holds their values.
 HELD: dict[Any, Any] = {
     pl.UInt8: pl.Int16,
     pl.UInt16: pl.Int32,
@@ -86,7 +86,14 @@ class SparkFrame(Engine):
         return self.spread(PolarsFrame(None).given_back(answer))
 
     def mapped(self, asked: Gathering, queries: pl.DataFrame | None = None) -> Any:
-        """Return what is gathered; ``queries``: keys that are in a piece though they may have no rows."""
+        """Run a function on all pieces, and return its tables as a frame of Spark that has not run.
+
+        Parameters
+        ----------
+        asked : the function, and the columns and keys of a piece.
+        queries : keys of queries that get a row in a piece even if the frame has no rows of them; the column
+            ``HAS_ROW`` says which rows are the frame's.
+        """
         taken, names = self._taken(asked.columns), list(asked.columns)
         places = [f"c{names.index(key)}" for key in asked.keys]
         if queries is not None:
@@ -143,7 +150,7 @@ class SparkFrame(Engine):
         return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
 
     def _taken(self, columns: Sequence[str]) -> Any:
-        """Return some columns, called by their places: Spark reads names in its own way, as those with a dot."""
+        """Return the named columns, renamed c0, c1 ...: Spark gives some names a meaning, as those with a dot."""
         self.check(columns)
         numbered = self.frame.toDF(*[f"of{i}" for i in range(len(self._fields))])
         at = [self.names().index(name) for name in columns]
@@ -155,7 +162,7 @@ def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
 
 
 def _held(types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return types that Spark has, for values of others."""
+    """Return for each column the type in which Spark holds its values."""
     return {name: HELD.get(kind.base_type(), kind) for name, kind in types.items()}
 
 
@@ -165,12 +172,12 @@ def _unreadable(field: Any) -> BadValueError:
 
 
 def _in_utc(table: Any) -> pl.DataFrame:
-    """Return Arrow of Spark as polars; moments in UTC, which Spark gives in this zone or in the session's."""
+    """Return a table of Arrow from Spark as polars, with times in UTC: Spark gives the session's zone, or UTC."""
     return as_polars(table).with_columns(selectors.datetime(time_zone="*").dt.convert_time_zone("UTC"))
 
 
 def _as_arrow(table: pl.DataFrame, schema: Any) -> Any:
-    """Return a table as Arrow, with names and types of a schema that Spark reads."""
+    """Return a table as Arrow, with the names and types of a schema that Spark reads."""
     held = _named(table.cast(pl.Schema(_held(table.schema))), schema.names)
     return held.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
 
@@ -183,14 +190,14 @@ def _spark_schema(types: Mapping[str, Any]) -> Any:
 
 
 def _arrow_schema(schema: Any) -> Any:
-    """Return types of Spark as those of Arrow, moments in UTC."""
+    """Return a schema of Spark as one of Arrow, with times in UTC."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def _mapped(frame: Any, function: Callable[[Iterable[Any]], Iterator[Any]], schema: Any) -> Any:
-    """Return what a function gives of the batches of each partition."""
+    """Return the frame of Spark that a function makes from the batches of each partition; it has not run."""
     from pyspark.cloudpickle import dumps
 
     sent = Sent(function, dumps)
@@ -202,7 +209,7 @@ def _mapped(frame: Any, function: Callable[[Iterable[Any]], Iterator[Any]], sche
 
 
 def _with_queries(rows: Any, queries: Any) -> Any:
-    """Return rows and queries, one below the other; a last column says which are rows."""
+    """Return rows, and below them queries without other columns; the last column is True for rows."""
     from pyspark.sql import functions
 
     marked = [frame.withColumn("row", functions.lit(mark)) for frame, mark in ((rows, True), (queries, False))]
@@ -221,7 +228,7 @@ def _packed_of(work: Work, piece: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
-    """Yield the tables of each row."""
+    """Yield for each row the tables that its cells hold."""
     for batch in batches:
         for row in zip(*batch.columns, strict=True):
             yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
@@ -239,7 +246,7 @@ def _known(known: Work, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _batch(table: pl.DataFrame) -> Any:
-    """Return a batch of one row, a table."""
+    """Return a batch of Arrow with one cell, which holds a table."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_pydict({"c0": pa.array([_packed(table)], pa.binary())})
@@ -260,14 +267,24 @@ def _measured(
     schema: Any,
     batches: Iterable[Any],
 ) -> Iterator[Any]:
-    """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
+    """Yield the results of ``work`` on the pieces of one task, as batches of Arrow.
+
+    Parameters
+    ----------
+    columns : the names of the columns of a batch.
+    keys : the columns that identify a query.
+    rows : the number of rows that a piece should have.
+    work : from a piece to a table.
+    schema : of the result, Arrow's.
+    batches : the rows of the task, in which the rows of each query stand together.
+    """
     tables = (_named(_in_utc(table), columns) for table in _tables(batches, rows))
     for piece in whole_queries(tables, keys, rows):
         yield from _as_arrow(work(piece), schema).to_batches()
 
 
 def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Put batches together to about so many rows: Spark's are small, and each costs as much to read."""
+    """Join batches into tables of at least ``rows`` rows: Spark's are small, and each has the same cost to read."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -281,7 +298,10 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def _in_our_words(said: str) -> errors.FrameMetricsError | None:
-    """Return the error that a task raised, or for what Spark refuses, of this package; None where it is Spark's own."""
+    """Return an error of this package for the text of an error of Spark; None if there is no such error.
+
+    It is the error of this package that a task raised, or one that explains what Spark refused.
+    """
     if LIMIT in said:
         return NotComputableError(
             f"what comes to the driver takes more than {LIMIT} allows: a row for each query and system, or without "
@@ -304,6 +324,6 @@ def _in_our_words(said: str) -> errors.FrameMetricsError | None:
 
 
 def _kinds(kind: Any) -> set[str]:
-    """Return the names of a type of Spark and of those it is made of."""
+    """Return the names of a type of Spark and of the types inside it."""
     inner = [field.dataType for field in getattr(kind, "fields", ())] + [getattr(kind, "elementType", None)]
     return {kind.typeName()}.union(*(_kinds(one) for one in inner if one is not None))

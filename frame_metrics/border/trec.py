@@ -229,9 +229,18 @@ def write_qrels(
 
 
 def _read(name: str, layout: str, number: str, *, whole: str | None = None) -> pl.DataFrame:
-    """Return the fields of every line as text, and the one that is a number once more as float64 ``number``.
+    """Read the lines of a TREC file.
 
-    ``whole``: a field that has to be a whole number, of those that are else ignored.
+    Parameters
+    ----------
+    name : the file.
+    layout : the names of the fields of a line.
+    number : the field that has to be a finite number.
+    whole : a field that has to be a whole number; without it, the field is ignored.
+
+    Returns
+    -------
+    The fields as text columns, without the ignored ones, and ``number``, the values of that field as float64.
     """
     ignored = {"Q0", "rank", "iter"} - {whole}
     groups = [_FIELD if field in ignored else f"(?P<{field}>{_FIELD})" for field in layout.split()]
@@ -255,12 +264,12 @@ def _read(name: str, layout: str, number: str, *, whole: str | None = None) -> p
 
 
 def _check_lines(name: str, odd: Sequence[pl.DataFrame], kinds: Mapping[str, pl.Expr]) -> None:
-    """Raise for malformed lines, of the first kind that there is.
+    """Raise for malformed lines; the error is about the first kind of fault that occurs.
 
     Parameters
     ----------
-    odd : lines that are malformed in some way, by their text as ``line`` and its number as ``at``.
-    kinds : what is expected of a line, and which are not so.
+    odd : malformed lines: the fields, the text of the line as ``line``, and its number as ``at``.
+    kinds : an expression that marks the faulty lines, for each text that says what is expected of a line.
     """
     for expected, is_bad in kinds.items() if odd else ():
         bad = pl.concat(odd).filter(is_bad)
@@ -272,14 +281,25 @@ def _check_lines(name: str, odd: Sequence[pl.DataFrame], kinds: Mapping[str, pl.
 
 
 def _check_names(**columns: Any) -> None:
-    """Raise for what is not the name of a column."""
+    """Raise if the name of a column is not text."""
     for part, column in columns.items():
         if not isinstance(column, str):
             raise BadValueError(f"{part}={column!r} is not the name of a column")
 
 
 def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
-    """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
+    """Return the rows to write, checked; rows whose value is null are left out.
+
+    Parameters
+    ----------
+    ids : the column of the frame for each id of the file, as ``{"query": "qid"}``.
+    values : the column of the frame for the score or the grade.
+
+    Returns
+    -------
+    ``row``, the number of the row in the frame, ``number``, its value, and the ids as text, named by the keys of
+    ``ids``.
+    """
     check_parts((ids | values).items())
     (value,) = values.values()
     given = border.read([*ids.values(), value])
@@ -298,9 +318,13 @@ def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) 
 
 
 def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int, way: str) -> None:
-    """Raise for rows that a TREC file cannot hold, of ``total`` rows, with the caller's ``columns``.
+    """Raise for rows that a TREC file cannot hold.
 
-    ``way`` : what tells documents apart that repeat, where the frame may have it.
+    Parameters
+    ----------
+    columns : the caller's column for each column of ``rows``, for the errors.
+    total : the number of rows of the frame.
+    way : the start of a hint about repeated documents: the option that would tell them apart; or "".
     """
 
     def check(part: str, is_bad: pl.Expr, what: str, remedy: str) -> None:
