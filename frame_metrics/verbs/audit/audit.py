@@ -43,7 +43,7 @@ SCHEMA = {
 
 
 def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | None) -> Any:
-    """Answer ``irm.audit``, which has the parameters."""
+    """Implement ``irm.audit``, whose docstring has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
     plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
@@ -73,15 +73,15 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
 
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """The looks of an audit, at the rows of a frame or at its pieces."""
+    """An audit of a source: its methods run the checks, on all rows of a frame or on its pieces."""
 
     source: Source
-    rule: str | None  # that was said for annotators who differ
-    split: Mapping[Any, float] | None
+    rule: str | None  # ``several=``, as the caller gave it
+    split: Mapping[Any, float] | None  # ``split=``: the share that each arm should have
     there: Log | None  # the saved numbers of a baseline
 
     def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
-        """Return the findings about rows; an error about those that are bad in one way is raised first."""
+        """Return the findings about rows; raise for rows that are bad, for one kind of error at a time."""
         source, plan = replace(self.source, table=rows), self.source.plan
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
@@ -104,18 +104,24 @@ class _Looking:
         return self._of_log(found, source)
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
-        """Return the findings about a log that is worked on in pieces, and about its bad rows."""
+        """Return the findings about a log that is read in pieces, and about its bad rows."""
         found, plan = of_pieces(source, arms=self.split is not None), source.plan
         try:
             seen = self._of_log(found, source)
-        except FrameMetricsError as error:  # of what is left, where rows were left out
+        except FrameMetricsError as error:  # it is a finding too if bad rows were left out
             if not any(finding.what for finding in found.notes):
                 raise
             seen = [unread(found.notes, error)]
         return [*row_findings(found.notes, plan.columns), *seen]
 
     def _of_log(self, found: Audited, source: Source) -> list[Finding]:
-        """The findings about a log; ``source``: its readable rows, and judgments of a machine if there are any."""
+        """Return the findings about a log.
+
+        Parameters
+        ----------
+        found : the log and its counts.
+        source : its rows without errors, and the judgments of a machine if there are any.
+        """
         counts = found.counts
         bare = source.plan.needs is not None and source.plan.needs.bare
         which = "all, as nothing is judged" if bare else "those with a judgment"
@@ -134,15 +140,22 @@ class _Looking:
         return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]
 
     def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
-        """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
+        """Add the findings about the split of units between arms; without ``split=`` nothing is added.
+
+        Parameters
+        ----------
+        seen : the findings so far.
+        log : the log, in which each arm is a segment.
+        values : numbers of each ranking, by name.
+        """
         if self.split is None:
             return seen
-        there = [finding for finding in seen if finding.check not in OF_SEGMENTS]  # which arms are here
+        there = [finding for finding in seen if finding.check not in OF_SEGMENTS]  # since segments are arms here
         return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 
 def _set_aside(plan: Plan) -> list[str]:
-    """The columns of the frame that would be found by name as judgments, were there none beside it."""
+    """Return the columns of the frame that would be found by name as judgments if there were none beside it."""
     columns, lists = plan.columns, plan.border.holds_lists
     if plan.judged is None:
         return []
@@ -152,7 +165,10 @@ def _set_aside(plan: Plan) -> list[str]:
 
 
 def _conventions(plan: Plan) -> Conventions:
-    """The conventions, with findings of what they would settle: annotators who differ, queries without a judgment."""
+    """Return the conventions of an audit, which reports what the caller's conventions would settle.
+
+    Queries without a judgment are not evaluated. Annotators who differ are no error: the majority decides.
+    """
     bare = replace(plan.conventions, unjudged_queries=None)
     if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
         return replace(bare, several="majority")
@@ -160,11 +176,11 @@ def _conventions(plan: Plan) -> Conventions:
 
 
 def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
-    """Find the columns of saved numbers, whose queries are looked at beside those of the frame.
+    """Check a baseline of saved numbers, and find the roles of its columns.
 
     Returns
     -------
-    From the rows of the frame, which may say the metrics, the columns.
+    A function from the rows of the frame, which may name the metrics, to the plan of the saved numbers.
     """
     if not plan.columns.query:
         raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
@@ -177,7 +193,7 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
 
 
 def _report(fail_on: Any, findings: list[Finding]) -> Answer:
-    """Return findings as rows, the gravest first and facts last; raise if there is more than ``fail_on`` allows."""
+    """Return findings as an answer, the gravest first and facts last; raise if they break the gate ``fail_on``."""
     rows = [finding for finding in findings if finding.n or finding.severity == "fact"]
     rows.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
@@ -188,7 +204,7 @@ def _report(fail_on: Any, findings: list[Finding]) -> Answer:
 
 
 def _in_words(finding: Finding, bound: Any) -> str:
-    """A finding as a line of an error."""
+    """Return a finding above its bound as a line of an error message."""
     of = f" of {finding.of}" if isinstance(bound, float) and finding.of else ""
     example = f" ({finding.example}{', ...' if finding.n > 1 else ''})" if finding.example else ""
     return f"{finding.check}: {finding.n}{of}{bound_in_words(bound)}{example}; {finding.message}"

@@ -1,4 +1,4 @@
-"""Rows of a frame, or of a piece of one, that have errors: they are left out of the audit, and become findings."""
+"""Rows with errors, of a frame or of a piece of it: the other checks leave them out, and they become findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.verbs.audit.checks import Finding
 
-# What may be bad of values, and of rows, up to a comma.
+# The errors of values, and of rows: the text of an error up to its first comma.
 OF_VALUES = (
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
@@ -34,32 +34,35 @@ OF_ROWS = (
     *("repeat a rank of their query", "repeat a document of their query"),
     "repeat a document of their query with another judgment",
 )
-# Names of findings about rows, without those of values, which begin with the word for a role's.
+# Names of findings about rows. Those about values are not listed: they begin with the word for a role's values.
 ROW_CHECKS = ("rows", *(f"rows that {what}" for what in OF_ROWS), "rows that cannot be read")
 
 
 def is_row_check(name: str) -> bool:
-    """Return True for the name of a finding about rows whose values are bad."""
+    """Return True for the name of a finding about bad rows or bad values."""
     values, _, what = name.partition(" that ")
     return name in ROW_CHECKS or (bool(values) and what in OF_VALUES)
 
 
 @dataclass(frozen=True, eq=False)
 class Readable:
-    """The rows of a source that have no errors, and what was seen of them."""
+    """The rows of a source that have no errors, and the result of a function of them."""
 
     rows: pl.DataFrame
-    at: Array  # which rows of the table they are
+    at: Array  # their row numbers in the source's table
     bad: list[tuple[BadRowsError, Array]]  # an error of each kind, and the rows of the table that have it
-    seen: Any  # what was seen of them; None where an error was raised
-    error: FrameMetricsError | None  # about what is left, where rows were left out before
+    seen: Any  # the result of the function; None if it raised an error
+    error: FrameMetricsError | None  # an error about the rows that are left, after bad rows were left out
 
 
 def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Readable:
-    """Look at the rows that have no errors.
+    """Call a function with the rows of a source that have no errors.
 
-    ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
-    error that names no rows is raised, or kept if rows were left out before.
+    Parameters
+    ----------
+    look : a function of rows, which raises for rows with one kind of error. These rows are left out and it is called
+        again, until it raises no such error. An error that names no rows is raised, or kept in ``Readable.error`` if
+        rows were left out before.
     """
     rows = source.table
     left = np.arange(len(rows))
@@ -85,13 +88,13 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> R
 
 
 class Note(NamedTuple):
-    """Numbers of a frame, or of a piece of one: of all rows, of those that are bad in one way, or of a check."""
+    """Counts of a frame, or of a piece of it: of all rows, of the rows with one kind of error, or of a check."""
 
-    name: str  # of the numbers, or of the check; else the column that is bad, as the error names it
-    what: str | None  # that is bad of these rows
-    n: int  # rows of the table, which has each result of each system; or how many the check saw
-    of: int | None  # rows of the frame that the message counts; or how many the check looked at
-    rows: list[int] = []  # noqa: RUF012  (the first three by their numbers; none where they have no numbers)
+    name: str  # the name of the count, the check, or the column with the error
+    what: str | None  # the error of these rows; None for other counts
+    n: int  # rows of the table, in which each system has its own rows; or the number that the check found
+    of: int | None  # rows of the frame, for the message; or the number that the check looked at
+    rows: list[int] = []  # noqa: RUF012  (numbers of the first three rows; empty if rows have no numbers)
     named: str | None = None  # the column that the message names
     remedy: str | None = None
     example: str | None = None
@@ -99,12 +102,12 @@ class Note(NamedTuple):
 
 TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), pl.String, pl.String, pl.String)
 NOTES = dict(zip(Note._fields, TYPES, strict=True))
-# Names of the numbers of all rows: results without errors, rows of the table without errors, rows of the frame.
+# Names of the counts of all rows: results without errors, rows of the table without errors, rows of the frame.
 RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
 
 
 def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[Note]:
-    """Count the rows of what was read, and those that are bad; ``numbered``: whether rows have numbers to be shown."""
+    """Count the rows of a source, and those with each kind of error; ``numbered``: rows have numbers to show."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.plan.columns.per_system), 1)  # which have the same rows
@@ -124,7 +127,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
 
 
 def added(notes: pl.DataFrame) -> list[Note]:
-    """Return the numbers of all pieces, added up: what is said beside them is that of the first rows."""
+    """Add up the notes of all pieces; the texts are those of the piece with the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
     texts = pl.col("named", "remedy", "example").first()
     each = by_place.group_by("name", "what", maintain_order=True)
@@ -133,7 +136,7 @@ def added(notes: pl.DataFrame) -> list[Note]:
 
 
 def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
-    """Return the rows that are bad as findings, and how many are not."""
+    """Return a finding for each kind of error in rows, and the number of rows without errors as a fact."""
     numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.lists else "rows of the frame"
     message = f"{what} without errors; all other counts refer to them"
@@ -145,13 +148,13 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
 
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
-    """Return an error about the rows that are left as a finding."""
+    """Return a finding for an error about the rows that are left after bad rows were left out."""
     left = next(note for note in notes if note.name == LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
 
 
 def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
-    """Return rows that are bad in one way, of so many rows of the table and of the frame, as a finding."""
+    """Return a finding for the rows with one kind of error; ``rows`` and ``frame``: rows of the table and the frame."""
     column, what = note.name, str(note.what).split(",")[0]
     several = column in (*columns.lists, *columns.per_system, columns.together)
     values = _values(column, columns) if what in OF_VALUES else "rows"
@@ -162,7 +165,7 @@ def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
 
 
 def _number(rows: pl.DataFrame) -> int:
-    """The number of rows, each as often as it was counted."""
+    """Return the number of rows; a row that stands for several counts as often."""
     return number_of(rows.get_column(TIMES, default=None), None, len(rows))
 
 
@@ -172,7 +175,7 @@ def _bare(rows: pl.DataFrame) -> int:
 
 
 def _values(column: str, columns: Columns) -> str:
-    """The word for the values of a column, by its role."""
+    """Return the word for the values of a column, from its role."""
     for role, named in vars(columns).items():
         several = (
             dict(named).values()

@@ -17,26 +17,35 @@ from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
 
 Look = Callable[[Any], Any]
-TOP = 10  # the cutoff that is looked at
-RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
-SURE = 3.0  # standard errors below chance that are no chance
+TOP = 10  # the cutoff of checks of the first results
+RARE = 0.1  # if the share of relevant rows is below this, or above 1 minus this, accuracy says little
+SURE = 3.0  # a difference from chance of more standard errors is not chance
 POOR = 0.5  # recall below this is poor
 
 
 class Seen(NamedTuple):
-    """The number of things seen, the number looked at (None where there is no whole), and the first one seen."""
+    """The result of a check: the number of cases it found, the number it looked at, and the first case found.
+
+    The number it looked at is None if the cases are not a share of anything.
+    """
 
     n: int
     of: int | None = None
     example: str | None = None
-    words: Mapping[str, Any] = MappingProxyType({})  # what the message says of the first one
-    at: int = NONE  # the row of the frame that the first one begins at, by which those of pieces are told apart
+    words: Mapping[str, Any] = MappingProxyType({})  # words about the first case, for the message
+    at: int = NONE  # the row of the frame where the first case begins; it says which piece has the first of all
 
 
 def seen_in(
     segments: Segments, marked: Array, there: Array, values: Mapping[str, Array] = MappingProxyType({})
 ) -> Seen:
-    """Return the marked segments, of those that are there, with the values of the first."""
+    """Count the marked segments.
+
+    Parameters
+    ----------
+    marked, there : a mark for each segment: found by the check, and looked at, shape (segments,).
+    values : numbers of each segment by name; those of the first marked segment become words of the message.
+    """
     at = np.flatnonzero(marked & there)
     if not len(at):
         return Seen(0, int(there.sum()))
@@ -56,16 +65,16 @@ class Finding(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """The share of those that have it; None where there is no whole."""
+        """The number found over the number looked at; None if there is no such number."""
         return self.n / self.of if self.of else None
 
 
 class Check(NamedTuple):
-    """A function that looks for one thing, the classes that it reads, and the arguments of its decorator."""
+    """A function that looks for one problem or fact, the classes that it reads, and the arguments of its decorator."""
 
     name: str
     severity: str
-    unit: str  # what a count is of, which the name or the message says
+    unit: str  # the things that are counted, in the plural, as "queries"
     message: str
     look: Look
     reads: tuple[type, ...]
@@ -73,14 +82,14 @@ class Check(NamedTuple):
     only: Look | None
 
     def seen(self, subject: Any) -> Seen | None:
-        """Return what the check sees of a subject that it reads; None where there is nothing to look at."""
+        """Run the check on a subject; None if the check does not read it, or finds nothing to look at."""
         if type(subject) not in self.reads:
             return subject.seen(self) if isinstance(subject, Counted) else None
         seen: Seen | None = self.look(subject) if self.only is None or self.only(subject) else None
         return seen
 
     def finding(self, seen: Seen, words: Mapping[str, Any]) -> Finding:
-        """Return what was seen as a row of the audit; where it is nothing, no word of its message is known."""
+        """Return a row of the audit. Its message is filled in only if something was found, or if it is a fact."""
         n, of, example, found, _ = seen
         message = ""
         if n or self.severity == "fact":
@@ -96,18 +105,24 @@ def check(
 ) -> Callable[[Look], Check]:
     """Make a function a check.
 
-    Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
-    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts, from which
-    the unit is counted (``Counted.number``); of all else what it saw, in that unit. None: there is nothing to look at.
-    What is seen of a ``Log`` is added up over pieces of whole queries.
+    The function's docstring is the message; words in braces are filled in. The annotation of its parameter is the class
+    that it reads, which decides what it returns:
+
+    - ``RankedBlock``: how often the problem occurs in each ranking, shape (rankings,), bool or counts. The unit is
+      counted from that (``Counted.number``).
+    - any other class: a ``Seen``, counted in the unit. Those of a ``Log`` are added up over pieces of whole queries.
+
+    It returns None if there is nothing to look at.
 
     Parameters
     ----------
-    severity : "error", "warning", "info" or "fact"; facts are told whether or not anything is wrong.
-    unit : what a count is of, in the plural; words in braces are filled in as in the message.
-    of : the amount of each ranking of a block that the share is of (``AMOUNTS``). Where it is 0, nothing is looked for.
-    only : whether a subject, of what is counted in pieces the whole log, may have what is looked for; None: any may.
-    name : the check's, where that of the function does not do.
+    severity : "error", "warning", "info" or "fact"; facts are reported whether or not anything is wrong.
+    unit : the things that are counted, in the plural; words in braces are filled in as in the message.
+    of : the amount of each ranking of a block that is the whole of the share (``AMOUNTS``). Rankings in which it is 0
+        are not looked at.
+    only : a function that says if a subject can have the problem at all; of a log in pieces it gets the whole log.
+        None: any subject can.
+    name : the name of the check, if it is not that of the function.
     """
 
     def made(look: Look) -> Check:
@@ -119,21 +134,24 @@ def check(
 
 
 class About(NamedTuple):
-    """A subject of checks, and the words that messages about it leave open."""
+    """A subject of checks, and the words to fill in the messages about it."""
 
     subject: Any
     words: Mapping[str, Any] = MappingProxyType({})
 
 
 def cells_in_words(columns: Columns) -> dict[str, str]:
-    """Return the words for segments of each system, and for classes in them; there is one where neither is named."""
+    """Return the words for the cells of an audit, the segments of each system, and for the classes in them.
+
+    Without ``system`` and ``by`` there is one cell, and no word for it.
+    """
     of = {"system": f"values of {columns.system}", "by": f"segments ({', '.join(columns.by)})"}
     named = [of[role] for role in of if getattr(columns, role)]
     return {"cells": " in ".join(named), "classes": " in ".join(["classes", *named])}
 
 
 class Keys(NamedTuple):
-    """The numbers of systems and of segments."""
+    """The number of systems and the number of segments."""
 
     columns: Columns
     systems: int
@@ -154,15 +172,20 @@ def segments(keys: Keys) -> Seen | None:
 
 @dataclass(frozen=True, eq=False)
 class RankedBlock:
-    """A block of rankings, its rows as they were sorted, and as kernels read them."""
+    """A block of rankings: its sorted rows, and the ``Ranking`` that kernels read."""
 
     log: Log
     rows: Sorted
     run: Ranking
-    of_queries: dict[str, Array]  # of each ranking's query, where it is said: "size", "n_relevant", "weight", "cluster"
+    of_queries: dict[str, Array]  # numbers of each ranking's query, if known: "size", "n_relevant", "weight", "cluster"
 
     def neighbours(self, compare: Callable[[Array, Array], Array]) -> Array | None:
-        """Return how many results of each ranking have a score that compares so with the one above them."""
+        """Count the results of each ranking whose score compares in a given way with the score above it.
+
+        Parameters
+        ----------
+        compare : a function of the scores, and of the scores above them, that returns marks.
+        """
         score = self.rows.cells.get("score") if "rank" in self.rows.cells else self.rows.score
         if score is None:
             return None
@@ -215,24 +238,26 @@ class Counted:
         return self["evaluated"] > 0
 
     def seen(self, check: Check) -> Seen | None:
-        """Return what a check of blocks saw in all of them, or one of the log; None for others."""
+        """Return the result of a check of rankings, for all blocks, or of a check of the log; None for others."""
         if RankedBlock not in check.reads:
             seen = self.of_log.get(check)
             return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
         return seen_of(self.log, check.unit, self[check.name], self[check.of])
 
     def but_for(self, unjudged: Check) -> Seen | None:
-        """Return how many results there are beside those that a check saw."""
+        """Return the number of results that a check did not find, as the judged ones for a check of unjudged ones."""
         n, of = (in_unit(self.log, "results", self[name]) for name in (unjudged.name, unjudged.of))
         return Seen(of - n, of) if self.log.columns.rank or self.log.columns.score else None
 
 
 def in_unit(log: Log, unit: str, values: Array) -> int:
-    """Return how many of a unit there are, from those of each ranking, shape (rankings,).
+    """Return a count in a unit, from the count of each ranking.
 
-    Queries are distinct, and counted where one ranking has any; rankings are those of each system and segment.
-    Documents are those of a query in a segment: the same for each system, or of the one with most. All else is added
-    up.
+    Parameters
+    ----------
+    unit : "queries" counts the distinct queries with a ranking above 0. "documents" adds up over queries and segments
+        the largest count of any system. All others, as "rankings", are sums.
+    values : the count of each ranking, shape (rankings,).
     """
     if unit == "queries":
         return len(np.unique(log.grid.query[values > 0]))
@@ -244,14 +269,17 @@ def in_unit(log: Log, unit: str, values: Array) -> int:
 
 
 def seen_of(log: Log, unit: str, marked: Array, of: Array, words: Mapping[str, Any] = MappingProxyType({})) -> Seen:
-    """Return how many of a unit are marked, of how many, shape (rankings,) each, with the first such ranking."""
+    """Count in a unit what is marked, and the whole; the example is the first ranking with a mark.
+
+    ``marked`` and ``of`` are the counts of each ranking, shape (rankings,).
+    """
     some = np.flatnonzero(marked)
     example = name_of(log, int(some[0])) if len(some) else None
     return Seen(in_unit(log, unit, marked), in_unit(log, unit, of), example, words)
 
 
 def name_of(log: Log, ranking: int, *, segment: bool = True) -> str:
-    """Return the keys of a ranking as text, those of its segment only if asked for."""
+    """Return the keys of a ranking as text; ``segment``: include those of its segment."""
     by = log.columns.key_names[1]
     names = [name for name in log.columns.inside if segment or name not in by]
     return as_text(log.keys_of(names, np.array([ranking])))

@@ -1,4 +1,4 @@
-"""The gate of an audit: how much may be found of a check, or of a severity, before it raises."""
+"""The gate of an audit: how many findings of a check, or of a severity, are allowed before it raises."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from frame_metrics.verbs.audit.listed import CHECKS
 Severity = Literal["error", "warning", "info"]
 FailOn = Severity | Mapping[str, bool | int | float]
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
-# Repeated documents are left out or an error, as the convention says that has this name.
+# The findings of repeated documents, a warning or an error by the convention duplicates=; its name stands for both.
 TOGETHER = {"duplicates": ("repeated documents", "rows that repeat a document of their query")}
 NOTHING = "nothing to evaluate"
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The most that may be found, by checks and severities: a whole number, a share, or True for nothing at all."""
+    """The bounds of checks and severities: the largest number or share allowed, or True if none is allowed."""
 
     bounds: Mapping[str, Any]
 
     def bound(self, check: str, severity: str) -> Any:
-        """Return the bound of a check: its own, or that of its severity, True below a less grave one, or None."""
+        """Return the bound of a check: its own, or else that of its severity.
+
+        Without either it is True if a less grave severity has a bound, else None.
+        """
         for name in (check, *(name for name, those in TOGETHER.items() if check.startswith(those))):
             if name in self.bounds:
                 return self.bounds[name]
@@ -35,15 +38,20 @@ class Gate:
         return True if {*SEVERITIES[SEVERITIES.index(severity) :]} & {*self.bounds} else None
 
     def unmet(self, found: Iterable[Any]) -> list[str]:
-        """Return the checks that have a bound, and of which nothing was found."""
+        """Return the checks that have a bound but no finding."""
         there = {finding.check for finding in found}
         there |= {name for name, those in TOGETHER.items() if any(check.startswith(those) for check in there)}
         return [name for name in self.bounds if name not in (*SEVERITIES, *there)]
 
     def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
-        """Return the findings, of check, severity, n and share, that are above their bound, and the bounds.
+        """Return the findings above their bounds, each with its bound.
 
-        Where nothing could be looked at, no check has found anything, and so each error fails.
+        Without any fact but the number of rows, or with nothing to evaluate, the checks could not look at the data.
+        Then every error fails, whatever its bound.
+
+        Parameters
+        ----------
+        found : objects with check, severity, n and share.
         """
         findings = [finding for finding in found if finding.n]
         looked = any(finding.severity == "fact" and finding.check != "rows" for finding in findings)
@@ -57,21 +65,21 @@ class Gate:
 
 
 def _above(finding: Any, bound: Any) -> bool:
-    """Return True if more was found than may be; what is no share of anything is more than any share."""
+    """Return True if a finding is above its bound; a finding without a share is above every bound that is a share."""
     if bound is True or (isinstance(bound, float) and finding.share is None):
         return finding.n > 0
     return bool((finding.share if isinstance(bound, float) else finding.n) > bound)
 
 
 def bound_in_words(bound: Any) -> str:
-    """Return what is said of a finding above its bound, behind its number."""
+    """Return the words that follow the number of a finding above its bound."""
     if bound is True:
         return ""
     return f", and at most {f'{bound:.6g} of all' if isinstance(bound, float) else bound} may be"
 
 
 def gate_of(fail_on: Any) -> Gate:
-    """Return the gate that ``fail_on=`` says; raise for what is no severity, no check, or no bound."""
+    """Return the gate that ``fail_on=`` describes; raise for an unknown severity or check, or an invalid bound."""
     if not isinstance(fail_on, Mapping):
         check_choice("fail_on", fail_on, get_args(Severity))
         return Gate({fail_on: True})
@@ -81,7 +89,7 @@ def gate_of(fail_on: Any) -> Gate:
 
 
 def _known(name: Any) -> str:
-    """Return a name; raise if it is no severity and no check, with the nearest of them."""
+    """Return the name of a severity or a check; for another name raise an error that offers the nearest."""
     known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS]
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name

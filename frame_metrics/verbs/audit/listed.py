@@ -27,19 +27,19 @@ CHECKS = [check for module in MODULES for check in vars(module).values() if isin
 
 
 def findings(*about: About) -> list[Finding]:
-    """Return the findings of all checks that read the subjects, one after the other; those of nothing too."""
+    """Run on each subject all checks that read it; a check that looked and found nothing gives a finding of 0."""
     every = ((check, check.seen(subject), words) for subject, words in about for check in CHECKS)
     return [check.finding(seen, words) for check, seen, words in every if seen is not None]
 
 
 def counted(log: Log) -> Counted:
-    """Look at every ranking once.
+    """Run all checks of a log and of its rankings, in one pass over the blocks.
 
     Raises
     ------
     BadRowsError
-        Values are bad that show in rank order only, or beside others of their query; with the rows of the frame that
-        the log was read from.
+        Rows have an error that shows only in rank order, or beside other rows of their query. It names rows of the
+        frame that the log was read from.
     """
     n, looks = len(log.grid.pair), [check for check in CHECKS if RankedBlock in check.reads]
     amounts = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {check.name: np.zeros(n, np.int32) for check in looks}
@@ -65,7 +65,10 @@ def counted(log: Log) -> Counted:
 
 
 def _beyond(log: Log) -> Array | None:
-    """Mark rankings whose query has a judged document that no system retrieved; None unless they share judgments."""
+    """Mark the rankings whose query has a judged document that no system retrieved.
+
+    None unless systems share the judgments of the log itself, document by document.
+    """
     if not (log.judges_itself and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"

@@ -1,4 +1,4 @@
-"""Checks of judgments by several annotators: their agreement, and what was made of judgments that differ."""
+"""Checks of judgments by several annotators: their agreement, and the combination of judgments that differ."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ENOUGH = 10  # documents that two annotators both judged, so that their agreemen
 
 
 class Documents(NamedTuple):
-    """The documents that were judged, with what their judgments are."""
+    """The judged documents, with a summary of their judgments."""
 
-    table: pl.DataFrame  # keys and document, "times" judged, whether they "differ", and are "tied" for a majority
+    table: pl.DataFrame  # keys, the number of judgments "times", and marks "differ" and, for a majority, "tied"
     keys: list[str]
-    rule: str | None  # that was said; None where none was
+    rule: str | None  # ``several=``; None if it was not given
 
     def seen(self, which: str) -> Seen:
-        """Return the documents of which this is true, of those with several judgments."""
+        """Count the documents with a mark, among those with several judgments; ``which``: the column of marks."""
         some = self.table.filter(which)
         return Seen(len(some), int((self.table["times"] > 1).sum()), as_text(some.select(self.keys)))
 
@@ -72,7 +72,7 @@ class Annotators:
         return f"{self.names[self.one[at]]}, {self.names[self.other[at]]}"
 
     def seen(self, marked: Array) -> Seen:
-        """Return the marked pairs, of those with enough documents."""
+        """Count the marked pairs of annotators, among those with enough common documents."""
         enough = self.both >= ENOUGH
         at = np.flatnonzero(enough & marked)
         example = self.pair(int(at[0])) if len(at) else None
@@ -101,9 +101,11 @@ def number_of_annotators(annotators: Annotators) -> Seen:
 
 
 def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
-    """Give what is looked at of single judgments, where several are of one document, or annotators are named.
+    """Yield the subjects of checks of single judgments, if documents may have several or annotators are named.
 
-    ``rule`` is what was said to make one of them; the log may have another, so that it can be read at all.
+    Parameters
+    ----------
+    rule : ``several=`` as the caller gave it; the log may have another value, without which it could not be read.
     """
     if log.judged is None or log.judged.each is None:
         return
@@ -115,7 +117,7 @@ def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
 
 
 def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documents:
-    """Look at the judgments of each document: grades, and labels where there are none."""
+    """Summarise the judgments of each document: the grades, or the labels if there are no grades."""
     value = pl.col(judging(each)[0]).drop_nulls()
     seen = [pl.len().alias("times"), (value.n_unique() > 1).alias("differ")]
     seen += [(value.mode().len() > 1).alias("tied")] if rule == "majority" else []
@@ -123,7 +125,7 @@ def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documen
 
 
 def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
-    """Compare the judgments of each two annotators, those with the most documents in common first."""
+    """Compute the agreement of each pair of annotators; pairs with the most common documents come first."""
     value = judging(each)[0]
     pairs = two_by_two(each, codes(each, keys)[0], value)
     size = np.bincount(pairs.pair, minlength=pairs.n)

@@ -1,4 +1,4 @@
-"""Checks of click logs: lists that compare no teams, and clicks that positions may account for."""
+"""Checks of click logs: lists that compare no teams, and clicks that positions may explain."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
 
 
 def _of_clicks(columns: Columns) -> bool:
-    """Return True for documents that were shown at ranks, whose judgments are called clicks."""
+    """Return True for a log of clicks: it has queries, documents and ranks, and its judgments are called clicks."""
     judgment = str(columns.label or columns.grade).lower()
     return bool(columns.rank and columns.doc and columns.query and "click" in judgment)

@@ -183,16 +183,16 @@ def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """The grades of rows without a query, which have no labels, as a log has those of its judgments."""
+    """The grades of rows without a query and without labels, with the attributes by which checks read a ``Log``."""
 
-    table: pl.DataFrame  # their one column, "grade"
+    table: pl.DataFrame  # one column, "grade"
     conventions: Conventions
-    times: pl.Series | None  # how many rows each stands for
-    numbered: bool  # whether rows have numbers
+    times: pl.Series | None  # number of rows that each row stands for; None for 1 each
+    numbered: bool  # True if rows have numbers
 
     @property
     def judgments(self) -> pl.DataFrame:
-        """The table that grades come from."""
+        """The table with the column of grades."""
         return self.table
 
     @property
@@ -201,13 +201,13 @@ class Grades:
         return largest_grade(self.table["grade"])
 
     def marked(self, marks: pl.Series) -> Seen:
-        """Return the rows that are marked."""
+        """Count the marked rows, among those with a grade; the example is the first of them."""
         n, of = (number_of(self.times, some, len(marks)) for some in (marks, self.table["grade"].is_not_null()))
         return Seen(n, of, f"row {marks.arg_true()[0]}" if n and self.numbered else None)
 
 
 def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
-    """Judgments whose grade is marked, with the keys of the first."""
+    """Count the judgments whose grade ``marks`` selects; the example is the first of them. None without grades."""
     grade = log.judgments.get_column("grade", default=None)
     if grade is None:
         return None
@@ -215,7 +215,7 @@ def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen 
 
 
 def _judgments(log: Log, marked: pl.Series, values: pl.Series) -> Seen:
-    """Judgments that are marked, of those that have a value, with the keys of the first."""
+    """Count the marked judgments, among those whose value is not null; the example has the keys of the first."""
     table = log.judgments
     keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
@@ -231,13 +231,16 @@ def nothing_to_evaluate(counts: Counted) -> Seen:
 
 
 def _place(log: Log, row: pl.Series, *, beside: bool) -> int:
-    """The row of the frame of a row of the log, or, past its end, that of a row of the judgments beside it."""
+    """Return the row number in the frame of a row of the log; -1 without a row.
+
+    With ``beside`` it is a row of the judgments beside the log; their numbers follow those of the log's rows.
+    """
     at = row.to_numpy().astype(np.int64) + (log.n_rows if beside else 0)
     return int(log.rows(at).max(initial=NONE))
 
 
 def _without_labels(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
-    """The same, where grades say what is relevant."""
+    """Count the judgments whose grade is marked, as ``_graded`` does; None if labels say what is relevant."""
     return None if "label" in log.judgments.columns else _graded(log, marks)
 
 
@@ -353,7 +356,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
 
 
 def few_queries(log: Log, evaluated: Array) -> Seen:
-    """Return the segments that have few queries of which a ranking is evaluated."""
+    """Count the segments with fewer than ``FEW`` evaluated queries; ``evaluated``: a mark for each ranking."""
     by = log.columns.key_names[1]
     if not by:
         return Seen(0)
@@ -364,7 +367,13 @@ def few_queries(log: Log, evaluated: Array) -> Seen:
 
 
 def sharing(log: Log, least: float, most: float) -> Seen | None:
-    """Return the pairs of systems whose common queries are this share of those of the one that has fewer."""
+    """Count the pairs of systems that share few queries.
+
+    Parameters
+    ----------
+    least, most : a pair counts if its common queries, divided by the queries of the system with fewer, are at least
+        ``least`` and below ``most``.
+    """
     if not log.columns.system:
         return None
     common = log.grid.common
@@ -410,7 +419,7 @@ def queries_in_several_segments(counts: Counted) -> Seen | None:
 
 
 def in_several_segments(log: Log) -> Seen | None:
-    """Return the queries that have rankings in several segments."""
+    """Count the queries that have rankings with rows in several segments; None without ``by``."""
     grid = log.grid
     if not log.columns.by:
         return None
@@ -451,7 +460,7 @@ def repeated_documents(log: Log) -> Seen:
 
 
 class SetAside(NamedTuple):
-    """The columns of a log that would be its judgments, were there none beside it."""
+    """The names of the log's columns of judgments that are not read, since there are judgments beside it."""
 
     names: list[str]
 
@@ -497,7 +506,7 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-OF_SEGMENTS = {queries_in_several_segments.name, rankings_split_over_segments.name}  # what by= may do to a query
+OF_SEGMENTS = {queries_in_several_segments.name, rankings_split_over_segments.name}  # checks of queries cut by by=
 # Checks that say nothing where no result of any query is judged.
 OF_JUDGED = (
     *(queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone),
@@ -506,7 +515,13 @@ OF_JUDGED = (
 
 
 def about(log: Log, subject: Any, **words: str) -> list[About]:
-    """Return the systems and segments of a log, and what is looked at of it, with the words for both."""
+    """Return two subjects of checks: the systems and segments of a log, and ``subject``, both with the log's words.
+
+    Parameters
+    ----------
+    subject : the object that checks read, as the ``Counted`` of the log.
+    words : more words that messages leave open.
+    """
     keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
     words = _words(log) | words
     return [About(keys, words), About(subject, words)]
@@ -524,7 +539,7 @@ def grades_in_words(judged: Log | Grades) -> dict[str, str]:
 
 
 def _words(log: Log) -> dict[str, Any]:
-    """The words that messages leave open."""
+    """Return the words to fill in the messages of checks of a log."""
     columns, conventions = log.columns, log.conventions
     not_relevant = " and are not relevant; bpref, infap and unjudged='drop' treat them as not judged"
     counted = "counted as not relevant; unjudged='drop' leaves them out"

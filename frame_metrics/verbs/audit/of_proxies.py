@@ -142,7 +142,7 @@ def _error(*sides: Array) -> float:
 
 
 def about_proxies(source: Source) -> list[About]:
-    """Return what is looked at where people judged some queries, and a machine all."""
+    """Return the subject of checks of proxy judgments, where people judged some queries and a machine all."""
     columns = source.plan.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []

@@ -1,4 +1,4 @@
-"""Checks of what rankings retrieved: the length of lists, and an accuracy in a collection that says little."""
+"""Checks of retrieved lists: their lengths, and an accuracy that says little in a large collection."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
 def _of_accuracy(
     counts: Counted, marked: Array, odd: Callable[[dict[str, Array]], Array], unit: float = 1
 ) -> Seen | None:
-    """Segments whose means over the marked rankings are odd, where the size of the collection is known.
+    """Count the segments with suspicious means over the marked rankings; None if the collection size is unknown.
 
     Parameters
     ----------
-    odd : of the means of the accuracy, the recall, and the accuracy of no result, which segments have it.
-    unit : what a mean of 1 is in words.
+    odd : a function that marks segments, from the mean accuracy, the mean recall, and "nothing", the mean accuracy of
+        an empty result.
+    unit : the factor by which means are multiplied in the message.
     """
     log, size = counts.log, counts.amounts.get("size")
     if size is None or log.columns.predicted or log.conventions.threshold is not None:

@@ -30,11 +30,11 @@ FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far 
 
 
 class LabelsAndPredictions(NamedTuple):
-    """Labels and predictions that are classes by their values, and how many rows each stands for."""
+    """The values of labels and of predictions, and the number of rows that each row stands for."""
 
     label: pl.Series
     predicted: pl.Series
-    named: list[Any]  # predictions that are known to be no label
+    named: list[Any]  # predictions that need not be labels: those of positive= and abstain=
     times: pl.Series | None
 
 
@@ -61,7 +61,7 @@ class Positives(NamedTuple):
     """Marks of the rows whose label, or prediction, is one that ``positive=`` names."""
 
     marks: list[pl.Series]
-    times: pl.Series | None  # how many rows each stands for
+    times: pl.Series | None  # number of rows that each row stands for
 
 
 @check("warning", "rows")
@@ -84,7 +84,7 @@ class Pooled:
 
     @property
     def decided(self) -> bool:
-        """True where something is predicted."""
+        """True if rows have decisions."""
         return self.inputs.table is not None
 
     @cached_property
@@ -101,13 +101,13 @@ class Pooled:
 
     @cached_property
     def of_classes(self) -> Array:
-        """The informedness of each class against the rest, of two classes of the relevant one, shape (K, segments)."""
+        """The informedness of each class against the rest, shape (K, segments); binary: only of the relevant class."""
         each = each_class(self.inputs, REGISTRY["informedness"])
         return each[1:] if self.cases.binary else each
 
     @cached_property
     def below_chance(self) -> Array:
-        """Mark of decisions for a class that are surely worse than chance, shape (K, segments), as ``of_classes``."""
+        """Marks of classes whose decisions are surely worse than chance, in the shape of ``of_classes``."""
         classes = range(int(self.cases.binary), self.cases.k)
         sure = [_below_chance(two_by_two(self.inputs, c), self.rows_in_one) for c in classes]
         return np.reshape(sure, self.of_classes.shape).astype(bool) & (self.of_classes < 0)
@@ -115,7 +115,7 @@ class Pooled:
     @cached_property
     def rows_in_one(self) -> Array:
         """The rows that a weight of one is worth in each segment: 1 where rows have no weights, shape (segments,)."""
-        if not (self.cases.weighted and self.cases.summed):  # the weight of a query is none of its rows
+        if not (self.cases.weighted and self.cases.summed):  # the weight of a query is not a weight of its rows
             return np.ones(len(self.inputs.segments))
         rows, place, n = self.cases.rows, self.inputs.segments.of(self.cases.rows), len(self.inputs.segments)
         weight = rows["weight"].to_numpy()
@@ -135,12 +135,12 @@ class Pooled:
         return np.sqrt(ratio(others + relevant + 1, 12 * others * relevant))
 
     def segments(self, marked: Array, **values: Array) -> Seen:
-        """Return marked segments, of those with rows, with the values of the first."""
+        """Count the marked segments, among those with rows; the message gets the values of the first."""
         segments = self.inputs.segments
         return seen_in(segments, marked, segments.n > 0, values)
 
     def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
-        """Return marked classes, of those that are there in each segment, with the values of the first."""
+        """Count the marked classes of each segment, among those in ``there``; the message has the first one's values."""
         at = np.argwhere((marked & there).T)
         if not len(at):
             return Seen(0, int(there.sum()))
@@ -152,7 +152,7 @@ class Pooled:
 
 
 def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
-    """Mark tables whose decided rows agree less with what is true than by chance, where there are enough of them."""
+    """Mark tables with enough decided rows whose decisions agree with the truth less than by chance."""
     decided = Confusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
     n, (actual, predicted) = decided.population, (decided.actual, decided.predicted)
     least = ratio(np.minimum(actual, n - actual) * np.minimum(predicted, n - predicted), n)
@@ -312,7 +312,7 @@ def rows_without_a_score(cases: Cases) -> Seen | None:
 
 
 def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:
-    """Give what is looked at of grades without labels; where they do not say what is relevant, nothing else is."""
+    """Yield the subject of checks of grades, if there are no labels."""
     if columns.grade and not columns.label:
         conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
         times = role_columns(rows, columns, ("count",)).get("count")
@@ -322,7 +322,7 @@ def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions)
 
 
 def about_rows(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:
-    """Give what is looked at of rows without a query; raise for bad values."""
+    """Yield the subjects of checks of rows without a query; raise for bad values."""
     times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, conventions)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
@@ -345,7 +345,10 @@ def about_sides(
     *,
     several: bool = False,
 ) -> Iterator[About]:
-    """Give labels and predictions by their values: where ``positive=`` was said, or of several classes."""
+    """Yield the subjects of checks of the values of labels and predictions.
+
+    There are some with ``positive=``, or with ``several``, if there are several classes.
+    """
     positive = conventions.positive
     sides = [rows[column] for column in (columns.label, columns.predicted) if column]
     if positive is not None and sides:
@@ -363,7 +366,7 @@ def about_sides(
 
 
 def about_decisions(cases: Cases) -> About:
-    """Return what is looked at of decisions and scores, pooled in each segment."""
+    """Return the subject of checks of decisions and scores, pooled in each segment."""
     columns, threshold = cases.columns, cases.conventions.threshold
     decided_by = (
         columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"

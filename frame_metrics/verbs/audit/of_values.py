@@ -16,7 +16,10 @@ from frame_metrics.verbs.audit.of_logs import few_queries, in_several_segments, 
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
-    """The marked numbers, of those that are there, shape (metrics, rankings) each, with the keys of the first."""
+    """Count the marked numbers, among those in ``of``; the example has the keys of the first.
+
+    ``marked`` and ``of`` are marks of shape (metrics, rankings).
+    """
     rankings, metrics = np.nonzero(marked.T)
     if not len(rankings):
         return Seen(0, int(of.sum()))
@@ -106,7 +109,10 @@ def metrics_of_numbers(numbers: Measured) -> Seen:
 
 
 def _shared(turned: Turnover, least: float, most: float) -> Seen:
-    """Return the queries that are not common, of the side that has fewer, if the share of common ones is so."""
+    """Count the queries that only one side has, of the side with fewer queries.
+
+    The count is 0 unless the share of common queries, of that side's, is at least ``least`` and below ``most``.
+    """
     fewer = min(turned.here, turned.there)
     found = least <= turned.common / max(fewer, 1) < most
     return Seen((fewer - turned.common) * found, fewer, None, {"common": turned.common, "fewer": fewer})

@@ -1,4 +1,4 @@
-"""An audit of a log that is worked on in pieces: counts in each ranking of a piece, and notes of its rows."""
+"""An audit of a log that is read in pieces: counts in each ranking of a piece, and notes about its rows."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
 from frame_metrics.verbs.audit.of_rows import about_sides
 
-NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
-AMOUNT = "\0amount:"  # what is ``Counted`` in each ranking, by its name
+NOTE, SIDE = "\0note", "\0side:"  # columns, or prefixes of columns, of extra rows that are not rankings
+AMOUNT = "\0amount:"  # prefix of the columns with the amounts of each ranking (``Counted.amounts``)
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """A log, or all pieces of one together, as checks read it."""
+    """A log in the form that checks read, from one frame or from all its pieces."""
 
     counts: Counted
-    sides: Iterable[About]  # labels and predictions by their values
-    judged: Log  # which has all judgments that stand beside the frame, where several may be of one document
-    cases: Cases | None  # the rows that are decided about; None where none are
-    notes: Sequence[Note] = ()  # of the rows of pieces
+    sides: Iterable[About]  # subjects about the values of labels and predictions
+    judged: Log  # the log with all judgments beside the frame, even where several are about one document
+    cases: Cases | None  # the rows with decisions; None if there are no decisions
+    notes: Sequence[Note] = ()  # about the rows of the pieces
 
 
 def decided(plan: Plan) -> bool:
-    """Return True where something is predicted of the rows."""
+    """Return True if rows have decisions: a column of predictions or a threshold."""
     return plan.columns.predicted is not None or plan.conventions.threshold is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Auditing(Work):
-    """The counts in each ranking of a piece, and in more rows the notes of the piece."""
+    """The work on each piece of an audit: a row of counts for each ranking, then rows with the notes of the piece."""
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, piece)
@@ -60,7 +60,7 @@ class Auditing(Work):
         return Origin(readable.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
 
     def _sides(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The labels and predictions that differ, where the relevant ones are named, and how often each stands."""
+        """Return the distinct pairs of label and prediction with their counts; nothing without ``positive=``."""
         columns = self.plan.columns
         sides = [name for name in (columns.label, columns.predicted) if name]
         if self.plan.conventions.positive is None or not sides:
@@ -70,7 +70,10 @@ class Auditing(Work):
 
 
 def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
-    """Count in the rankings of the rows that have no errors; raise an error that is not about rows."""
+    """Leave out the rows of a piece that have errors, and count in the rankings of the others.
+
+    An error that is not about single rows is raised.
+    """
 
     def look(rows: pl.DataFrame) -> Counted:
         log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
@@ -83,7 +86,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
 
 
 def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame:
-    """The numbers of a piece's rows, and what checks of the log saw and where, a row each."""
+    """Return the notes of a piece, a row each: counts of its rows, and the results of checks of the log."""
     notes, border = notes_of(readable, source, numbered=ordered), source.beside.border
     place = readable.rows[ORDER].to_list() if ordered else [0] * len(readable.rows)
     place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
@@ -95,7 +98,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
 
 @dataclass(frozen=True, eq=False)
 class CountingReadable(Counting):
-    """The rows of a piece that have no errors; those that are alike are counted."""
+    """The work on each piece that counts equal rows, among those that have no errors."""
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, piece)
@@ -104,7 +107,7 @@ class CountingReadable(Counting):
 
 
 def of_pieces(source: InPieces, *, arms: bool) -> Audited:
-    """Look at every ranking of all pieces; ``arms``: whether each system is a segment, with queries of its own."""
+    """Run the checks on all pieces, and join the results; ``arms``: each system is a segment with its own queries."""
     work = work_of(Auditing, source, arms=arms)
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
@@ -121,7 +124,7 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
 
 
 def _sides_of(gathered: pl.DataFrame, plan: Plan) -> Iterable[About]:
-    """The labels and predictions of all pieces, as an audit looks at them."""
+    """Return the subjects about labels and predictions, from their counts in all pieces."""
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
         return ()
@@ -131,7 +134,7 @@ def _sides_of(gathered: pl.DataFrame, plan: Plan) -> Iterable[About]:
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
-    """The rankings of systems that have rows without errors; the systems are numbered in the order of these rows."""
+    """Keep the rankings of systems that have rows without errors, and number these systems in the order of the rows."""
     if not work.columns.own_rows:
         return table, work
     systems = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
@@ -141,7 +144,7 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
 
 
 def _with_all_judgments(log: Log, work: Work) -> Log:
-    """The log with all judgments that stand beside the frame, where several may be of one document."""
+    """Return the log with all judgments beside the frame, even where several are about one document."""
     judged, options = work.plan.judged, work.plan.judgments
     if judged is None or options is None or not (judged.annotator or work.plan.conventions.several):
         return log

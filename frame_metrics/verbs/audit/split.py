@@ -1,4 +1,4 @@
-"""Checks of how the units of an online test were split between its arms."""
+"""Checks of the split of units between the arms of an online test."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NEAR = 1e-6  # shares may add up to 1 but for their rounding
 
 
 class Split(NamedTuple):
-    """Units of each arm of a test, and the shares that they should have."""
+    """The numbers of units of the arms of a test, and the shares that they should have."""
 
     arms: list[Any]
-    units: Array  # of each arm, shape (arms,)
+    units: Array  # number of units of each arm, shape (arms,)
     shares: Array  # shape (arms,)
-    several: int  # units that are of more than one arm
-    known: int  # units in all
-    word: str  # what the units are
+    several: int  # number of units in more than one arm
+    known: int  # number of distinct units
+    word: str  # the word for the units
 
     @property
     def words(self) -> dict[str, Any]:
@@ -46,34 +46,34 @@ class Split(NamedTuple):
 
     @property
     def over(self) -> Array:
-        """Units that each arm has more than it should, shape (arms,)."""
+        """The number of units of each arm above the expected one, negative below it, shape (arms,)."""
         return self.units - self.units.sum() * self.shares
 
     @property
     def off(self) -> int:
-        """The number of units that are in an arm where they should not be, at least 1."""
+        """The number of units above the expected ones, summed over the arms that have too many; at least 1."""
         return max(round(float(self.over.clip(0).sum())), 1)
 
 
 class OffSegment(NamedTuple):
-    """A segment whose units are split otherwise than they should be."""
+    """A segment whose units are not split as they should be."""
 
     name: str  # the values of its by columns
     split: Split  # of its units
-    p: float  # corrected for the number of segments
-    of: int  # segments
+    p: float  # p-value, corrected for the number of segments
+    of: int  # number of segments
 
 
 class UnevenArm(NamedTuple):
-    """The arm of few units that vary otherwise than those of another arm; a ratio of 0 where there is none."""
+    """An arm of few units whose spread differs from that of another arm; the ratio is 0 if there is no such arm."""
 
     arm: str
     other: str
-    ratio: float  # of the standard deviations of their units
-    n: int  # units of the arm
-    of: int  # units of all arms
-    what: str  # what varies
-    word: str  # what the units are
+    ratio: float  # standard deviation of the arm's units over that of the other arm's
+    n: int  # number of units of the arm
+    of: int  # number of units of all arms
+    what: str  # the name of the values
+    word: str  # the word for the units
 
 
 @check("warning", "{word}")
@@ -118,7 +118,7 @@ def units_split(split: Split) -> Seen:
 
 
 def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
-    """Raise for shares that are none, and for a frame without systems; ``alone``: no saved numbers stand beside it."""
+    """Raise for an invalid ``split=``, and for a frame without systems; ``alone``: no baseline is given."""
     if not isinstance(split, Mapping) or len(split) < 2:
         raise BadValueError(f"split={shown(split)} is not a share for each of two systems, as {{'A': 0.5, 'B': 0.5}}")
     for arm, share in split.items():
@@ -133,7 +133,7 @@ def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
 
 
 def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Iterator[About]:
-    """Give what is looked at of units of rows without a query: clusters, or else the rows that they stand for."""
+    """Yield the subjects of checks of the split of rows without a query; the units are clusters, or else rows."""
     held = role_columns(rows, columns, ("cluster", "count"))
     keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.by)} | {"system": rows[str(columns.system)]}
     table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
@@ -144,11 +144,13 @@ def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, floa
 def split_of_queries(
     log: Log, columns: Columns, split: Mapping[Any, float], values: Mapping[str, Array]
 ) -> Iterator[About]:
-    """Give what is looked at of units of a log whose systems have their own queries: clusters, or else the queries.
+    """Yield the subjects of checks of the split of a log whose systems have their own queries.
+
+    The units are clusters, or else queries.
 
     Parameters
     ----------
-    values : numbers of each ranking by what they are, NaN where it has none, shape (rankings,) each.
+    values : numbers of each ranking by name, NaN for none, shape (rankings,) each.
     """
     cluster, keys = log.said_of_queries("cluster"), log.columns.key_names[1]
     unit = pl.Series("unit", log.grid.query if cluster is None else cluster, nan_to_null=True)
@@ -160,7 +162,7 @@ def split_of_queries(
 
 
 def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> UnevenArm:
-    """Find the arm of few units whose values vary most otherwise than those of another arm.
+    """Find the arm of few units whose spread differs most from that of another arm.
 
     Parameters
     ----------
@@ -178,16 +180,16 @@ def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Unev
         for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
             if n < FEW and max(spread / less, less / spread) > WIDE:
                 found.append(UnevenArm(arm, other, spread / less, n, found[0].of, what, word))
-    # Two arms of few units vary otherwise than each other: the one of fewer units is told, whatever the order of rows.
+    # If both arms of a pair have few units, the one with fewer is reported, whatever the order of rows.
     return max(found, key=lambda one: (round(abs(np.log(one.ratio or 1)), 9), -one.n, one.arm))
 
 
 def _about(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[About]:
-    """Give all units together, and then the segments in which they are split otherwise.
+    """Yield the split of all units, and then the segments whose split deviates from it.
 
     Parameters
     ----------
-    table : units with their system, and how many they stand for, in times; the values of ``by`` in the other columns.
+    table : units with the columns system, unit and times, the number that each stands for, and those of ``by``.
     """
     whole = _split(table.select("system", "unit", "times").unique(maintain_order=True), columns, word, split)
     yield About(whole)
@@ -196,11 +198,11 @@ def _about(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
 
 
 def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:
-    """The segments that are split otherwise, by their values; a single one is the whole.
+    """Return the segments whose split deviates from the shares; [] if there is only one segment.
 
     Parameters
     ----------
-    table : each unit of each system and segment once.
+    table : one row for each unit of each system and segment.
     """
     by = [name for name in table.columns if name.startswith("by:")]
     each = table.group_by(*by, "system", maintain_order=True).agg(pl.col("times").sum())
@@ -222,7 +224,7 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
 
     Parameters
     ----------
-    table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
+    table : one row for each unit of each system; times is the number of units that it stands for.
     """
     arms, units = table.group_by("system", maintain_order=True).agg(pl.col("times").sum())
     asked = [number_of(arm, arms, str(columns.system), "split: ") for arm in split]

@@ -1,4 +1,4 @@
-"""Options of a comparison: the tests that each kind of comparison has, what these take, and what is refused."""
+"""Options of a comparison: the tests of each kind of comparison, the roles that these take, and refused calls."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Looks = Literal["any"]
 OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
 CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered} | OPTIONAL
 
-Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # what is compared
+Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
-# The tests that each kind of comparison has, and what these take beside the values: roles, and the covariate.
+# The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
     "proxies": {"t": BOTH, "z": BOTH},
@@ -49,7 +49,7 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
 
 
 OF_WINS = ("wilcoxon", "sign")
-SEQUENCE, FIRST = "sequence", 100  # the test of looks, and the least units of an arm that it is asked of
+SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class CompareOptions(IntervalOptions):
     first_look: int | None = None
     permutations: int = 10_000
     per_query: bool = False
-    of: Kind = "queries"  # what is compared, once columns are known
+    of: Kind = "queries"  # the kind of comparison; it is set once the columns are known
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
@@ -98,7 +98,7 @@ class CompareOptions(IntervalOptions):
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
 
     def _check_looks(self) -> None:
-        """Raise for looks that are not of arms, or have another test than theirs."""
+        """Raise for ``looks`` without arms or with another test, and for ``first_look`` without ``looks``."""
         first, looks = self.first_look, self.looks is not None
         refused = {
             f"first_look={shown(first)} is of several looks; say looks='any'": first is not None and not looks,
@@ -110,16 +110,16 @@ class CompareOptions(IntervalOptions):
 
     @property
     def together(self) -> bool:
-        """True where the test looks at all systems of a query at once, so that all pairs are tested together."""
+        """True if the test uses all systems of a query at once, so that all pairs are tested together."""
         return self.test == "tukey"
 
     @property
     def saved(self) -> bool:
-        """True where the baseline is a frame of saved numbers, and no system."""
+        """True if the baseline is a frame of saved numbers, not a system."""
         return is_frame(self.baseline)
 
     def kind(self, plan: Plan) -> Kind:
-        """Return what is compared: the values of queries, or rows that are counted together."""
+        """Return the kind of comparison, from the roles of the plan and ``paired``."""
         if plan.columns.team:
             return "teams"
         if plan.proxy is not None:
@@ -130,14 +130,20 @@ class CompareOptions(IntervalOptions):
 
 
 def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
-    """Raise for the first of what is refused that is there, with what is said before and behind it."""
+    """Raise for the first refused option that was given.
+
+    Parameters
+    ----------
+    before, behind : the start and the end of the message.
+    refused : the middle of the message for each refused option -> a true value if the option was given.
+    """
     for what, there in refused.items():
         if there:
             raise NotComputableError(before + what + behind)
 
 
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
-    """Raise for what cannot be compared, with these columns and options; nothing is read."""
+    """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
     for name in ("test", "correction", "over", "ci") if options.per_query else ():
         if (given := getattr(options, name)) != getattr(CompareOptions, name):
             raise NotComputableError(f"{name}={shown(given)} is of the difference of means; say per_query=False")
@@ -173,7 +179,7 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
 
 
 def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
-    """Raise for metrics that are not of single queries, where these are compared."""
+    """Raise for metrics without a value for each query, if the comparison needs such values."""
     for name, metric in asked:
         others = options.saved or options.per_query or options.test not in (None, "randomization")
         if metric.input is Lists and (kind != "queries" or others):
@@ -187,7 +193,7 @@ def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
 
 
 def _check_queries(columns: Columns, options: CompareOptions) -> None:
-    """Raise for what systems, or one and a saved baseline, cannot be paired by query with."""
+    """Raise for options and columns with which queries cannot be paired between systems, or with a saved baseline."""
     baseline = options.baseline
     if options.against is not None:
         raise NotComputableError(
@@ -208,7 +214,7 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
 
 
 def _check_proxies(columns: Columns, options: CompareOptions) -> None:
-    """Raise for what is not compared by the judgments of people and of a machine together."""
+    """Raise for options that a comparison with the judgments of both people and a machine does not take."""
     refused = {
         "paired=False has queries of each arm": not options.paired,
         "a frame as baseline= has numbers of one kind of judgments": options.saved,
@@ -221,7 +227,7 @@ def _check_proxies(columns: Columns, options: CompareOptions) -> None:
 
 
 def _check_teams(plan: Plan, options: CompareOptions) -> None:
-    """Raise for what the teams of interleaved lists cannot be compared with."""
+    """Raise for options and roles that a comparison of the teams of interleaved lists does not take."""
     columns = plan.columns
     refused = {
         f"system={columns.system!r} says another": columns.system,
@@ -235,7 +241,7 @@ def _check_teams(plan: Plan, options: CompareOptions) -> None:
 
 
 def _check_rows(plan: Plan, options: CompareOptions) -> None:
-    """Raise for what rows without a query cannot be paired by document with, or be compared with chance by."""
+    """Raise for options and columns with which rows without a query cannot be paired, or be compared with chance."""
     columns = plan.columns
     if options.saved:
         raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
@@ -255,7 +261,7 @@ def _check_rows(plan: Plan, options: CompareOptions) -> None:
 
 
 def _check_arms(columns: Columns, options: CompareOptions) -> None:
-    """Raise for what systems cannot be compared by that have each their own queries, or rows."""
+    """Raise for options and columns that a comparison of arms, with their own queries or rows, does not take."""
     if options.saved:
         raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
     if options.against is not None:
@@ -271,7 +277,7 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
 
 
 def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
-    """Raise for a test of another kind of comparison, and for one that does not take what there is."""
+    """Raise for a test of another kind of comparison, or one that does not take the weights or clusters given."""
     test, tests = options.test, TESTS[kind]
     if options.covariate is not None and not any("covariate" in takes for takes in tests.values()):
         raise NotComputableError(f"covariate={options.covariate!r} is of queries, and there is none; name query=")
@@ -300,6 +306,6 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
 
 
 def tests_for(kind: Kind, columns: Columns) -> list[str]:
-    """Return the tests that take the weights and clusters that there are."""
+    """Return the tests of a kind of comparison that take the given roles of weights and clusters."""
     roles = [role for role in BOTH if getattr(columns, role)]
     return [test for test, takes in TESTS[kind].items() if set(roles) <= set(takes)]

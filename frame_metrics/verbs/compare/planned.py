@@ -1,4 +1,4 @@
-"""The verb plan: how many queries, users or other units show a difference, by those that there are."""
+"""The verb plan: the number of queries, users or other units that a difference needs, estimated from a pilot."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COUNTS: dict[Kind, tuple[str, ...]] = {
     "proxies": ("n", "n_units", "n_all"),
     "arms": ("n", "baseline_n", "n_units", "baseline_n_units"),
 }
-MOST = 2**63  # numbers of units from which on nobody can count to them
+MOST = 2**63  # from this number of units on, the result is null
 NEEDED = ("needed", "needed_low", "needed_high")
 ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance between 0 and 1, as 0.8")}
 
@@ -78,16 +78,16 @@ class PlanOptions(CompareOptions):
 
     @property
     def cases(self) -> list[tuple[float, float]]:
-        """The differences and chances to see them that each pair of systems and metric has rows of."""
+        """Every combination of a difference to detect and a power; each is a row of each pair of systems and metric."""
         return [*product(self.each("detect"), self.each("power"))]
 
     @property
     def level(self) -> float:
-        """The level at which each of the tests is made, so that all keep that of the interval."""
+        """The confidence level of each single test, so that all tests together keep that of ``ci`` (Bonferroni)."""
         return 1 - (1 - self.ci) / self.n_tests
 
     def check_reach(self, asked: Asked) -> None:
-        """Raise for a difference that no two values of a metric have."""
+        """Raise for a difference that is larger than the range of a metric."""
         for name, metric in asked:
             least, most = metric.range
             if far := [one for one in self.each("detect") if one > most - least]:
@@ -97,7 +97,14 @@ class PlanOptions(CompareOptions):
                 )
 
     def rows(self, counts: Row, sums: Array, sizes: Array, beside: Proxied | None = None) -> list[Row]:
-        """Return a row for each difference and chance to see it, by the units of a pilot; see ``spreads``."""
+        """Return a row for each difference and power.
+
+        Parameters
+        ----------
+        counts : the columns that all these rows share.
+        sums, sizes : the contributions of the units of a pilot, as ``spreads`` takes them.
+        beside : the judgments of a machine, for prediction-powered differences.
+        """
         seen = spreads(sums, sizes, self.resamples, self.seed)
         if beside is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
@@ -114,7 +121,15 @@ class PlanOptions(CompareOptions):
         return rows
 
     def _why_none(self, counts: Row, every: int, spread: float, power: float) -> str:
-        """The reason that no number of judgments by people is enough, by the units that they and the machine judged."""
+        """Return the reason why no number of judgments by people is enough, as a text.
+
+        Parameters
+        ----------
+        counts : the numbers of units that people judged.
+        every : number of units that the machine judges.
+        spread : of the differences, as ``spreads`` returns it.
+        power : the wanted power.
+        """
         if counts["n_units"] < FEWEST:
             fewer = f"n_units={counts['n_units']}: people judged fewer than {FEWEST}"
             if counts["in_part"]:
@@ -128,7 +143,7 @@ class PlanOptions(CompareOptions):
         if not np.isfinite(least):
             return f"n_all={every}: so few show no difference with n_tests={self.n_tests}; let the machine judge more"
         step = 10.0 ** (np.floor(np.log10(least)) - 2) if least > 0 else 1.0
-        above = np.ceil(least / step + 1e-9) * step  # so that the difference that is said is seen
+        above = np.ceil(least / step + 1e-9) * step  # rounded up, so that the printed difference can be detected
         return (
             f"n_all={every}: where people judge all of them, {above:.3g} is the least difference that is seen with "
             f"power={power}; let the machine judge more, or ask for a greater difference"
@@ -175,7 +190,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
 
 
 def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
-    """The rows of each segment, metric and pair of systems, whose units have a difference."""
+    """Yield the rows of each segment, metric and pair of systems; each unit has both systems, so a difference."""
     m = len(pairing.measured.asked)
     for here, (_, metric, i), use in pairing.each(options.unanswered):
         value, base = here.values[metric, use][:, pairing.pairs[i]].T
@@ -200,7 +215,7 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
 
 
 def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row) -> Answer:
-    """The answer of arms, whose units have means of their own."""
+    """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(measured, system)
     pairs = pairs_among(arms.systems, options)
 
@@ -217,5 +232,5 @@ def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row)
 
 
 def _columns(rows: Sequence[Row], schema: Row) -> dict[str, pl.Series]:
-    """The columns beside the keys."""
+    """Return the columns of rows beside the keys, with the types of a schema."""
     return {name: pl.Series([row.get(name) for row in rows], dtype=kind) for name, kind in schema.items()}

@@ -19,10 +19,13 @@ from frame_metrics.verbs.compare.options import CompareOptions
 
 
 def paired_both(source: Source, asked: Asked, options: CompareOptions) -> tuple[Pairing, bool]:
-    """Pair systems by their values of both kinds, and say if queries were drawn with chances of their own.
+    """Pair systems query by query, with values by the machine and by people.
 
-    The values are those by the machine of each metric, then those by people, whether these are undefined, whether
-    people judged some document of the query, and its chance.
+    Returns
+    -------
+    The pairs, and True if queries were drawn with different chances. The values of a query are, one after the other:
+    those by the machine for each metric, those by people for each metric, 1 for each metric that is undefined, 1 if
+    people judged some document of the query, and the chance that the query was drawn.
     """
     both = both_of(source, asked)
     chance = np.ones(both.proxy.shape[1]) if both.chance is None else both.chance
@@ -31,9 +34,9 @@ def paired_both(source: Source, asked: Asked, options: CompareOptions) -> tuple[
 
 
 def sides(here: QueryValues, metric: int, metrics: int, pair: Pair) -> Array:
-    """Return what two systems have by the machine, by people, and undefined, shape (3, queries, 2).
+    """Return the values of two systems for one metric, shape (3, queries, 2): by the machine, by people, and undefined.
 
-    By people it is NaN where they did not judge all that the metric reads.
+    A value by people is NaN if they did not judge all that the metric reads.
     """
     return here.values[metric : 3 * metrics : metrics][:, :, pair]
 
@@ -50,7 +53,7 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
 
 
 def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, options: CompareOptions) -> Row:
-    """Compare two systems by one metric, by its values as ``sides`` returns them."""
+    """Compare two systems on one metric; ``values``: as ``sides`` returns them, ``chance``: of each query."""
     machine, people, undefined = values
     use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
     both = people[:, 0] - people[:, 1]
