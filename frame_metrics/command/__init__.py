@@ -1,7 +1,7 @@
 """The command line, ``frame-metrics`` and ``python -m frame_metrics``.
 
-It makes an irm with the roles that flags name, calls its verbs, prints what they return, and holds it against gates.
-Here is no metric, and no list of what a role's annotation or a verb's signature says already.
+It makes an irm with the roles that flags name, calls its verbs, prints their results, and checks these against gates.
+No metric is defined here, and nothing is repeated that a role's annotation or a verb's signature says.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Files that are read: errors that name them, and several as one frame."""
+"""Files that are read: errors that name them, and several files joined to one frame."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from frame_metrics.roles.series import TEXTS
 class File:
     """A file that is read."""
 
-    name: str  # as it was said
+    name: str  # as the caller wrote it
     kind: str  # its format
     plan: pl.LazyFrame
-    text: PlainText | None  # None for what is no text, or is not here
+    text: PlainText | None  # None if it is not text, or not a file of this machine
     unchanged: Unchanged
 
     def check(self) -> None:
-        """Raise where it cannot be read, in the line that is wrong if it is text."""
+        """Read the whole file, and raise if that fails; for a text file the error names the line."""
         self.unchanged.check()
         with told_of(self.name, self.kind):
             types = self.plan.collect_schema()
@@ -40,11 +40,11 @@ class File:
 
 @contextmanager
 def told_of(name: str, kind: str, text: PlainText | None = None) -> Iterator[None]:
-    """Let errors of other libraries name the file, and of a text that is given the line."""
+    """Replace errors of other libraries by errors that name the file and, if ``text`` is given, the line."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, OSError) and error.strerror:  # of the system, as where a file may not be opened
+        if isinstance(error, OSError) and error.strerror:  # from the system, as for a file that may not be opened
             raise
         if text is not None:
             text.check_all({})
@@ -53,17 +53,17 @@ def told_of(name: str, kind: str, text: PlainText | None = None) -> Iterator[Non
 
 
 def checked(plan: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-    """Return a plan whose rows are looked at while they are read; columns that nobody asks for are not read for it."""
+    """Return a plan that runs a check on the rows that are read; columns that are not needed are still not read."""
     return plan.map_batches(check, streamable=True, validate_output_schema=False)
 
 
 def together(files: Sequence[File]) -> pl.LazyFrame:
-    """Return files one below the other, their columns by name.
+    """Return the rows of all files, one below the other; columns are matched by name.
 
     Raises
     ------
     FrameMetricsError
-        A file lacks a column that the first has, or has another one, or a column whose values are of another kind.
+        The columns of a file differ from those of the first, in their names or in the kind of their values.
     """
     first, *others = files
     types, floats = first.plan.collect_schema(), set[str]()
@@ -76,7 +76,7 @@ def together(files: Sequence[File]) -> pl.LazyFrame:
 
 
 def _check_same(file: File, first: str, types: pl.Schema) -> None:
-    """Raise for a file whose columns are not those of the first, or of values of another kind."""
+    """Raise for a file whose columns differ from those of the first, in names or in the kind of values."""
     its = file.plan.collect_schema()
     lacks, more = [one for one in types if one not in its], [one for one in its if one not in types]
     told = [f"it has no column {listed(lacks)}"] * bool(lacks) + [f"it alone has {listed(more)}"] * bool(more)
@@ -88,7 +88,7 @@ def _check_same(file: File, first: str, types: pl.Schema) -> None:
 
 
 def _check_whole(name: str, floats: set[str], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return some rows; raise for a whole number that becomes a float beside another file's, and is rounded there."""
+    """Return rows unchanged; raise for an integer that would be rounded, as another file has floats in its column."""
     for values in frame.iter_columns():
         if values.name in floats and values.dtype.is_integer() and (values.abs() > EXACT).any():
             told = "has whole numbers past 2**53, and in another file numbers with a fraction, which cannot hold them"
@@ -97,7 +97,7 @@ def _check_whole(name: str, floats: set[str], frame: pl.DataFrame) -> pl.DataFra
 
 
 def _sort_of(kind: Any) -> Any:
-    """The sort of a type; values of two types of a sort can be taken for each other."""
+    """Return the kind of values of a type; columns of one kind can be joined."""
     if kind.is_numeric():
         return "number"
     return "text" if isinstance(kind, TEXTS) else kind.base_type()

@@ -1,4 +1,4 @@
-"""The program's name, commands and version, for which no library of frames is imported."""
+"""The program's name, commands and version, which are printed without importing a frame library."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Parser = TypeVar("Parser", bound=argparse.ArgumentParser)
 
 @contextmanager
 def quiet_pipe() -> Iterator[None]:
-    """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
+    """Allow writes to standard output; if its reader has closed it, as ``| head`` does, end the block without error."""
     if sys.stdout is None:  # as after >&-
         raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
     try:
         yield
-    except BrokenPipeError:  # what is still to be written at the end goes nowhere
+    except BrokenPipeError:  # buffered output that Python writes at exit goes to the null device
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -51,7 +51,7 @@ def printed(text: str) -> int:
 
 
 def front(kind: type[Parser]) -> Parser:
-    """Return the parser of what is said instead of a command, whose help lists the commands."""
+    """Return the parser of the program itself, without a command; its help lists the commands."""
     lines = "".join(f"  {name:<10}  {told}\n" for name, told in TOLD.items())
     parser = kind(
         PROGRAM,

@@ -1,4 +1,4 @@
-"""Gates: what numbers have to be, and what failed."""
+"""Gates: limits for the numbers of a result, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _number = partial(cell_text, digits=None)  # with all digits
 
 @dataclass(frozen=True)
 class Outcome:
-    """One gate held against one row of a result."""
+    """The outcome of one gate for one row of a result."""
 
-    name: str  # of the gate, and the row
-    told: str  # the numbers, as they are printed
+    name: str  # the gate and the row
+    told: str  # the sentence with the numbers that is printed
     failed: bool
-    noted: str = ""  # what is said where it passes
+    noted: str = ""  # a remark that is printed if the gate passes
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return the metrics to compute: those asked for, and those of gates that are not among them.
+    """Return the metrics to compute: those asked for, then those of gates that are not among them.
 
     Parameters
     ----------
-    all_there : whether all metrics are taken where none is asked for.
+    all_there : True if, without a metric, all metrics of the frame are evaluated; then the result is [].
     """
     if not asked and all_there:
         return []
@@ -59,7 +59,12 @@ def check_limits(flag: str, gate: Mapping[str, float]) -> None:
 
 
 def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, float]) -> Iterator[Outcome]:
-    """Hold values against their limits, in every row of the metric: of each system, segment and average."""
+    """Check each value of a gate's metric, of every system, segment and average, against its limit.
+
+    Parameters
+    ----------
+    least, most : the lowest and the highest value allowed, by metric.
+    """
     for word, gate in (("under", least), ("over", most)):
         for name, limit in gate.items():
             meant = {metric for _, metric in read_elsewhere([name])}
@@ -71,7 +76,7 @@ def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, 
 
 
 def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
-    """Hold one value against its limit; an undefined one fails."""
+    """Check one value against its limit; an undefined value fails."""
     value, where = row["value"], _where(row)
     bound = f"at {'least' if word == 'under' else 'most'} {_number(limit)}"
     name = f"{row['metric']} {bound}{where}"
@@ -83,11 +88,11 @@ def _limit(row: Mapping[str, Any], limit: float, word: str) -> Outcome:
 
 
 def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
-    """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha.
+    """Check each difference of a comparison: it fails if it is for the worse and its p-value is at most ``alpha``.
 
     Parameters
     ----------
-    evaluated : the values of what is compared, each with its number of queries; half of them have to be compared.
+    evaluated : the result of ``evaluate``, for its numbers of queries; at least half of them have to be compared.
     """
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)

@@ -1,4 +1,4 @@
-"""Ids of the log and of frames beside it, where one has texts and the other whole numbers."""
+"""Ids of the log and of frames beside it, made of one type if one side has texts and the other integers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import polars as pl
 
 
 def as_texts(log: pl.LazyFrame, others: Iterable[tuple[pl.DataFrame, Mapping[str, str]]]) -> pl.LazyFrame:
-    """Return the log, its whole numbers as texts where ids of other frames are texts that are not written as numbers.
+    """Return the log with integer ids as texts, if another frame has ids that are not the plain text of an integer.
 
-    Beside the text 01, the number 1 is the text 1.
+    An example is the text "01": beside it, the number 1 of the log becomes the text "1".
 
     Parameters
     ----------
-    others : other frames, each with the columns of the ids in the log by theirs.
+    others : other frames, each with a mapping from its id columns to those of the log.
     """
     types = log.collect_schema()
     pairs = [(other[its], own) for other, columns in others for its, own in columns.items() if its in other.columns]
@@ -23,19 +23,19 @@ def as_texts(log: pl.LazyFrame, others: Iterable[tuple[pl.DataFrame, Mapping[str
 
 
 def _are_plain(ids: pl.Series, kind: pl.DataType) -> bool:
-    """Return False for texts of which one is not written as a number of this type is, as 01 and +1 are not."""
+    """Return True unless some id is a text that integers of this type are not written as, such as "01" or "+1"."""
     return ids.dtype != pl.String or bool(ids.cast(kind, strict=False).cast(pl.String).eq_missing(ids).all())
 
 
 def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """Return a frame whose ids have the type of those of the log, where one side has texts and the other whole numbers.
+    """Return a frame with ids of the log's type, where one side has texts and the other integers.
 
-    A file of text does not say the types of its columns.
+    Such pairs are common, as a text file does not say the types of its columns.
 
     Parameters
     ----------
-    log : as ``as_texts`` returns it: where it has numbers, texts of the other frame are written as numbers.
-    columns : those of the ids in the log, by theirs in the other frame.
+    log : the log as ``as_texts`` returns it, so that a cast of texts to its integers loses nothing.
+    columns : the id columns of the frame -> those of the log.
     """
     types = log.collect_schema()
     for column, its in columns.items():

@@ -26,24 +26,24 @@ _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 befor
 
 @dataclass(frozen=True)
 class Kind:
-    """Values that may stand behind a flag, and how they are read."""
+    """A kind of values that a flag takes, and the function that reads them."""
 
     metavar: str | None = "VALUE"
-    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
-    many: bool = False
-    texts: bool = False  # whether a settings file may say it as text only
+    read: Callable[[Any], Any] = str  # from the text to the value; with ``many``, from the list of texts
+    many: bool = False  # True if the flag may be repeated
+    texts: bool = False  # True if a settings file may have only text
     choices: tuple[str, ...] | None = None
-    switch: bool = False  # without a value
-    settable: bool = False  # whether --no- takes it back
+    switch: bool = False  # True if the flag has no value
+    settable: bool = False  # True if there is a flag with --no- that undoes it
 
 
 SWITCH = Kind(None, switch=True)
-ON = replace(SWITCH, settable=True)  # what is so unless it is taken back
+ON = replace(SWITCH, settable=True)  # a switch that is on unless it is undone
 SHORT = {"input": ["-i"], "output": ["-o"], "metric": ["-m"]}
 
 
 def one_of(choices: Sequence[str]) -> Kind:
-    """Return the kind of what is one of some words."""
+    """Return the kind of an option whose value is one of some words."""
     return Kind(None, choices=tuple(choices))
 
 
@@ -63,11 +63,11 @@ class Option:
 
     @property
     def no(self) -> str:
-        """Return the flag that takes it back."""
+        """Return the flag that undoes the option."""
         return f"--no-{self.flag[2:]}"
 
     def add(self, group: Any) -> None:
-        """Add the flag to a group of a parser; nothing is noted of a flag that is not given."""
+        """Add the flag to a group of a parser; a flag that is not given leaves no value."""
         flags, kind = [self.flag, *SHORT.get(self.name, [])], self.kind
         given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS}
         told = self.help.replace("%", "%%")
@@ -81,11 +81,12 @@ class Option:
             group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)
 
     def value(self, given: Any, where: str) -> Any:
-        """Return what a flag, or a key of a settings file, says; a settings file has types of its own.
+        """Return the value of the option from that of a flag, or of a key of a settings file.
 
         Parameters
         ----------
-        where : it was said, with which errors begin.
+        given : text, a list of texts or, from a settings file, a value that has its type already.
+        where : the flag or the file, with which errors begin.
         """
         kind, texts = self.kind, given if isinstance(given, list) else [given]
         try:
@@ -99,7 +100,7 @@ class Option:
 
 
 def literal(text: str) -> Any:
-    """Return a number, true or false, or a text, which may stand in double quotes where it looks like one of these."""
+    """Read a number, true or false, or a text; a text that looks like one of these stands in double quotes."""
     try:
         value = float(text) if _NO_ZERO.fullmatch(text) else json.loads(text)
     except ValueError:
@@ -108,7 +109,7 @@ def literal(text: str) -> Any:
 
 
 def number(text: str) -> float:
-    """Return a number, or raise."""
+    """Read a number; raise for anything else."""
     value = literal(text)
     if isinstance(value, str | bool):
         raise BadValueError(f"{text!r} is not a number")
@@ -116,7 +117,7 @@ def number(text: str) -> float:
 
 
 def alone(values: list[Any]) -> Any:
-    """Return one value as itself, and several as a list."""
+    """Return the only value of a list, or the list if it has several."""
     return values[0] if len(values) == 1 else values
 
 

@@ -1,4 +1,4 @@
-"""Outcomes of gates as other programs read them: JUnit's XML, and the log and summary of GitHub Actions."""
+"""Outcomes of gates in the formats of other programs: JUnit's XML, and the log and the summary of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUITE = "frame-metrics"
 
 
 def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> None:
-    """Write outcomes as a file of JUnit: a case for each, and one for an error that left nothing to judge."""
+    """Write a JUnit file with a test case for each outcome, and one for the error that ended the run, if any."""
     from xml.etree import ElementTree as xml
 
     failed = sum(one.failed for one in outcomes)
@@ -38,12 +38,12 @@ def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> N
 
 
 def annotate(title: str, message: str) -> None:
-    """Print an error that GitHub shows beside the run: on standard error, as standard output is the result's."""
+    """Print an error on standard error, in the form that GitHub shows beside the run."""
     print(f"::error title={in_command(title, of_property=True)}::{in_command(message)}", file=sys.stderr)
 
 
 def summarise(title: str, result: pl.DataFrame | None, outcomes: Sequence[Outcome], error: str | None = None) -> None:
-    """Append a result and the outcomes of gates to the summary of the job, where there is one."""
+    """Append a result, the outcomes of gates or an error to the summary of the GitHub job, if there is one."""
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return

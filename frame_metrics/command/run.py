@@ -35,7 +35,7 @@ from frame_metrics.errors import BadValueError, FrameMetricsError, closest, near
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are told as others are."""
+    """A parser that raises ``BadValueError`` for wrong arguments, so that they are reported as other errors are."""
 
     def error(self, message: str) -> Any:
         unknown = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
@@ -46,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
         raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
 
     def _unknown(self, flags: Sequence[str]) -> str:
-        """Error about flags that do not exist: the nearest that does, or the commands that have it."""
+        """Return the message about unknown flags, with the nearest flag, or the commands that have the flag."""
         told = []
         for flag in dict.fromkeys(flags):
             name = flag.lstrip("-")
@@ -67,15 +67,15 @@ def run(arguments: list[str]) -> int:
         return _failed(arguments, error)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as stop:  # of argparse after --help, and of a request to stop
+    except SystemExit as stop:  # from argparse after --help, or from a signal to stop
         return stop.code if isinstance(stop.code, int) else OK
-    except (Exception, pl.exceptions.PanicException):  # which Python would end with 1, the code of a gate that failed
+    except (Exception, pl.exceptions.PanicException):  # Python would exit with 1, the code of a failed gate
         traceback.print_exc()
         return BROKEN
 
 
 def _failed(arguments: Sequence[str], error: Exception) -> int:
-    """Say an error wherever it is looked for."""
+    """Report an error on standard error and, in a GitHub workflow, beside the run; return the exit code."""
     message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else None)
     say(message)
     if on_github():
@@ -86,7 +86,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
 
 @contextmanager
 def _terminating() -> Iterator[None]:
-    """Let a request to stop end the program as an error does, so that half-written files are removed."""
+    """Let the signal to terminate end the program like an error, so that half-written files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -125,7 +125,7 @@ def _command(arguments: list[str]) -> int:
 
 
 def _no_command(arguments: Sequence[str]) -> int:
-    """Answer what is said instead of a command."""
+    """Handle arguments that do not begin with a command, and return the exit code."""
     parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
         way = closest(arguments[0], COMMANDS) or f"; there are {', '.join(COMMANDS)}"
@@ -138,7 +138,7 @@ def _no_command(arguments: Sequence[str]) -> int:
 
 
 def _completion(shell: str) -> str:
-    """The script with which a shell completes commands and flags."""
+    """Return the script by which a shell completes commands and flags."""
     try:
         import shtab  # type: ignore[import-not-found, unused-ignore]
     except ImportError:

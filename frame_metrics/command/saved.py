@@ -1,4 +1,4 @@
-"""Saved numbers: those of which system a flag means, what is compared with them, and errors that name their file."""
+"""Saved numbers: choosing their systems, comparing with them, and errors that name their file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from frame_metrics.roles.columns import PER_SYSTEM
 
 @dataclass(frozen=True)
 class Saved:
-    """Saved numbers that a flag names."""
+    """Saved numbers from a file that a flag names."""
 
-    where: str  # the flag and the file
+    where: str  # the flag and the file, for errors
     rows: pl.DataFrame
-    column: str | None  # that of their systems, if there is one
+    column: str | None  # the column of their systems, if there is one
 
     @property
     def systems(self) -> list[str]:
@@ -33,7 +33,7 @@ class Saved:
         return self.rows[str(self.column)].cast(pl.String)
 
     def of(self, system: str) -> pl.DataFrame:
-        """Return the numbers of one system, or raise."""
+        """Return the numbers of one system; raise if there are none."""
         if system in self.systems:
             return self.rows.filter(self._texts().eq_missing(system))
         there = f"it has {listed(self.systems)}" if self.column else "no column of it says a system"
@@ -41,7 +41,7 @@ class Saved:
         raise UnknownNameError(f"--saved-system {system}: {self.where} has no numbers of that system; {there}{near}")
 
     def of_one(self) -> pl.DataFrame:
-        """Return the numbers of the only system, or raise."""
+        """Return the numbers of the only system; raise if there are several."""
         if len(self.systems) < 2:
             return self.rows
         raise FrameMetricsError(
@@ -51,7 +51,7 @@ class Saved:
 
     @contextmanager
     def named(self) -> Iterator[None]:
-        """Let errors about the baseline name the flag and the file."""
+        """Replace errors about ``baseline=`` by errors that name the flag and the file."""
         try:
             yield
         except FrameMetricsError as error:
@@ -63,7 +63,10 @@ class Saved:
 
 
 def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
-    """Return the column of systems: called as that of the log, or what ``per_query`` wrote beside the keys."""
+    """Return the column of systems: one with the name of the log's column, or the only column beside the keys.
+
+    The second is how ``per_query`` writes systems: before the column ``metric``.
+    """
     own = str(roles.get("system") or "system")
     if own in rows.columns:
         return own
@@ -72,14 +75,14 @@ def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> 
 
 
 def has_column(roles: Mapping[str, Any], column: str | None) -> bool:
-    """Return True where a column is the log's of systems too: one that is said, or made of a column for each."""
+    """Return True if the log has a column of systems of this name: from a flag, or made from a column per system."""
     if column != str(roles.get("system") or "system"):
         return False
     return roles.get("system") is not None or any(isinstance(roles.get(role), list) for role in PER_SYSTEM)
 
 
 def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, options: dict[str, Any]) -> pl.DataFrame:
-    """Compare each system with its own saved numbers; p-values are corrected over all systems.
+    """Compare each system with its own saved numbers, and correct the p-values of all systems together.
 
     Raises
     ------
@@ -113,8 +116,8 @@ def _check_same(own: list[str], saved: Saved) -> None:
 
 
 def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:
-    """Correct p-values over systems in each segment and metric, or as the options say."""
-    from frame_metrics.verbs.compare.differences import corrected  # which takes a while, and other commands do without
+    """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together."""
+    from frame_metrics.verbs.compare.differences import corrected  # here, as it is slow and few commands need it
 
     keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
     rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()

@@ -1,4 +1,4 @@
-"""Settings: options that a file says, where no flag does."""
+"""Settings: options from a TOML file, for which no flag is given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_FALSE = ("positive",)  # roles and conventions of which false is a value
 
 
 def settings(config: str | None, command: str) -> dict[str, Any]:
-    """Return the options that a file says for a command: its own table goes before what is said for all commands.
+    """Return the options that a file has for a command; the command's own table overrides options for all commands.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def settings(config: str | None, command: str) -> dict[str, Any]:
     Raises
     ------
     FrameMetricsError
-        The file is not there or no TOML, or an option does not exist or has a value that it cannot have.
+        The file does not exist or is not TOML, or an option does not exist or has an invalid value.
     """
     where, said = _said(config)
     tables = {name: said.pop(name) for name in COMMANDS if isinstance(said.get(name), dict)}
@@ -41,13 +41,13 @@ def settings(config: str | None, command: str) -> dict[str, Any]:
 
 
 def _plain(key: str) -> str:
-    """The name of an option, as a key says it."""
+    """Return the name of the option that a key of the file means."""
     name = key.replace("-", "_")
     return SEVERAL.get(name, name)
 
 
 def _said(config: str | None) -> tuple[str, dict[str, Any]]:
-    """The place of the settings, and what they are."""
+    """Return a name for the place of the settings, for errors, and the settings."""
     if config is None and not os.path.isfile(PROJECT):
         return "", {}
     name = config or PROJECT
@@ -64,7 +64,7 @@ def _said(config: str | None) -> tuple[str, dict[str, Any]]:
 
 
 def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise for a key that is no option."""
+    """Raise for a key that is not an option."""
     known = {*known}
     for key in said:
         if _plain(key) not in known:
@@ -74,7 +74,10 @@ def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
 
 
 def _expected(option: Option, given: Any) -> str:
-    """The sort of value that an option has to have in a file, where it has another; systems may be numbers."""
+    """Return in words the kind of value that an option needs, if the given one is of another kind; else "".
+
+    The systems of ``baseline`` may be numbers.
+    """
     kind = option.kind
     if kind.switch:
         return "" if isinstance(given, bool) else "true or false"
@@ -85,7 +88,7 @@ def _expected(option: Option, given: Any) -> str:
 
 
 def _value(option: Option, given: Any, where: str) -> Any:
-    """The value of an option as a file says it; false takes back a role or convention, as --no- before a flag does."""
+    """Return the value of an option in a file; false sets a role or convention aside, as the flag with --no- does."""
     if given is False and option.kind.settable and not option.kind.switch and option.name not in OF_FALSE:
         return None
     if expected := _expected(option, given):

@@ -1,4 +1,4 @@
-"""Texts that come from data, written so that nothing that shows them takes them for anything else than text."""
+"""Texts from data, made safe to print: no terminal, spreadsheet or workflow runs them as commands."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from frame_metrics.command.options import Option
 from frame_metrics.errors import FrameMetricsError
 
 QUOTE = "'"  # around texts, in errors
-OTHERWISE = {  # what is said in other words here
+OTHERWISE = {  # code in messages that the command line has other words for
     "baseline=saved": "--saved FILE",
     "label=True": "--all-relevant",
     "(..., several=)": " with --several",
     "(..., paired=False)": " with --no-paired",
 }
-# A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
+# A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that it can be undone.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 
 
 def in_lines(text: str) -> str:
-    """Return a text of several lines with the codes of characters that move the cursor, or change what is seen."""
+    """Return a text of several lines, with escapes for control characters."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def say(message: str) -> None:
-    """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
+    """Print a message on standard error; a mark before each line shows that it is from this program."""
     shown = in_lines(message)
     first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
     print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
@@ -43,29 +43,29 @@ def no_formula(text: str) -> str:
 
 
 def with_formulas(text: str) -> str:
-    """Return what ``no_formula`` was given."""
+    """Undo ``no_formula``: remove the apostrophe that it put before a text."""
     return _NO_FORMULA.sub(r"\1", text)
 
 
 def on_github() -> bool:
-    """Return True in a workflow of GitHub, which runs commands that it finds in what is printed."""
+    """Return True in a GitHub workflow, which runs commands that it finds in the output."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def no_command(text: str) -> str:
-    """Return a text in one line, in which GitHub finds no command: :: at the start of a line, ##[ anywhere."""
+    """Return a text as one line, in which GitHub finds no command; commands begin with :: or contain ##[."""
     line = text.replace("\r", "\\r").replace("\n", "\\n").replace("##[", "##\\[")
     return f"\\{line}" if line.lstrip().startswith("::") else line
 
 
 def in_command(text: str, *, of_property: bool = False) -> str:
-    """Return a text as a workflow command of GitHub takes it."""
+    """Return a text escaped as the message, or as a property, of a GitHub workflow command."""
     codes = {"%": "%25", "\n": "%0A"} | ({":": "%3A", ",": "%2C"} if of_property else {})
     return "".join(codes.get(letter, letter) for letter in in_lines(text))
 
 
 def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> str:
-    """Return what is wrong, with the options that are flags here as flags; of another library's error the line."""
+    """Return the message of an error: options in it become flags; of another library's error only the first line."""
     if isinstance(error, FrameMetricsError):
         return _for_files(with_flags(str(error), options or {}), options or {})
     if isinstance(error, FileNotFoundError) and error.filename:
@@ -76,7 +76,7 @@ def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> s
 
 
 def _for_files(message: str, options: Mapping[str, Option]) -> str:
-    """A message with the ways out that files have, and code as arguments."""
+    """Return a message that speaks of files in place of frames, and of arguments in place of code."""
     if "qrels" in options and "is missing; name its column with --label or --grade" in message:
         message += "; judgments in a separate file are named with --qrels"
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
@@ -92,12 +92,12 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
 
 
 def quoted(text: str, options: Mapping[str, Option]) -> str:
-    """Return a text in which names of options, which stand in quotes, are flags of the same length."""
+    """Return a text in which names of options in quotes are replaced by their flags, which have the same length."""
     return re.sub(rf"'({'|'.join(options)})'", lambda found: options[found[1]].flag, text)
 
 
 def with_flags(message: str, options: Mapping[str, Option]) -> str:
-    """A message that says ``query=`` as the flag of that name; what stands in brackets is code, and stays."""
+    """Return a message with flags in place of options such as ``query=``; text in parentheses is code and stays."""
     if not options:
         return message
 
@@ -110,12 +110,12 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
 
     name = "|".join(sorted(options, key=len, reverse=True))
     value = r"None|True|False|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*"
-    other = r"(?=[-\w<{\[])"  # a value that is written as it stands, as -5
+    other = r"(?=[-\w<{\[])"  # the start of any other value, as -5, which stays as it is
     return re.sub(rf"\([^()]*\)|(?<![\w.-])({name})=(?:({value})|({other}))?", written, message)
 
 
 def _flag(option: Option, value: str) -> str:
-    """An option and its value, as Python writes it, as a flag."""
+    """Return a flag with its value; ``value``: as Python code."""
     if value == "None" or (option.kind.switch and value == "False"):
         return option.no if option.kind.settable else f"no {option.flag}"
     if value in ("True", "False"):
