@@ -140,7 +140,7 @@ class Pooled:
         return seen_in(segments, marked, segments.n > 0, values)
 
     def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
-        """Count the marked classes of each segment, among those in ``there``; the message has the first one's values."""
+        """Count the marked classes of each segment, among those in ``there``; the message has values of the first."""
         at = np.argwhere((marked & there).T)
         if not len(at):
             return Seen(0, int(there.sum()))
