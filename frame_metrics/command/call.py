@@ -1,4 +1,4 @@
-"""A call: a command with all that was said of it by flags and settings, checked before anything is read."""
+"""A call: a command with its options from flags and settings, which are checked before anything is read."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def _is_file(argument: str) -> bool:
 
 @dataclass
 class Call:
-    """One command with what was said of it."""
+    """One command with its options."""
 
     name: str
-    given: dict[str, Any]  # by flags
-    junit: str | None = field(default=None, init=False)  # the file of JUnit, once it is known that it may be written
+    given: dict[str, Any]  # the arguments, and the options that flags set
+    junit: str | None = field(default=None, init=False)  # the JUnit file, once it is checked that it may be written
 
     @cached_property
     def said(self) -> dict[str, Any]:
-        """Every option that was said: by a flag, else by the settings."""
+        """The value of every option that is set, by a flag or else by the settings."""
         options, said = options_of(self.name), settings(self.given.get("config"), self.name)
         for name, given in self.given.items():
             if name in options:
@@ -48,7 +48,11 @@ class Call:
 
     @cached_property
     def arguments(self) -> tuple[list[str], list[str]]:
-        """The inputs and the metrics: an input looks like a file, or is the first where no other is said."""
+        """The inputs and the metrics.
+
+        The first arguments that look like files are inputs. If there are none, and no option names one, the first
+        argument is the input. All others are metrics.
+        """
         rest = self.given["arguments"]
         leading = list(takewhile(_is_file, rest))
         said = self.given.get("input") or ([] if leading else self.said.get("input", []))
@@ -57,23 +61,23 @@ class Call:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics, or curves, that were named; those of flags go before those of the settings."""
+        """The named metrics or curves: those of arguments and flags, or else those of the settings."""
         return [*self.arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
 
     @property
     def roles(self) -> dict[str, Any]:
-        """The roles and conventions of the log; beside judgments, grade and label are theirs."""
+        """The roles and conventions of the log; with ``--qrels``, grade and label are columns of the judgments."""
         judged = ("grade", "label") if "qrels" in self.said else ()
         return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
 
     @property
     def frames(self) -> dict[str, str]:
-        """The files that are named where Python takes a frame; all but the catalogue may be a column instead."""
+        """The files given for roles that take a frame in Python; all but ``catalogue`` may name a column instead."""
         texts = {role: self.said[role] for role in (*OF_DOCS, *OF_RANKS) if isinstance(self.said.get(role), str)}
         return {role: name for role, name in texts.items() if role == "catalogue" or _is_file(name)}
 
     def check(self) -> None:
-        """Raise for what makes no sense together, before anything is read."""
+        """Raise for options that do not go together; nothing is read."""
         said, (inputs, named) = self.said, self.arguments
         self._check_written()
         self.junit = said.get("junit")
@@ -102,7 +106,7 @@ class Call:
 
     @cached_property
     def format(self) -> str:
-        """The format that is written, by what was said or the name of the file; raise where there is none."""
+        """The format of the output, from an option or from the name of the file; raise if it is unknown."""
         name, said = self.said.get("output"), self.said
         if self.name != "report":
             header, trec = said.get("header", True), self.name == "convert"
@@ -113,7 +117,7 @@ class Call:
 
     @property
     def _read(self) -> list[tuple[str, str | None]]:
-        """The files that are read, and the formats that are said of them; those that stand for a metric as well."""
+        """The files to read, each with the format that an option names, or None; an argument may be one too."""
         said = self.said
         names = {"from": self.arguments[0], "qrels_from": said.get("qrels", [])}
         others = [*self.frames.values(), *(said[name] for name in SAVED if said.get(name))]
@@ -122,7 +126,7 @@ class Call:
         return read + [(name, None) for name in others]
 
     def _check_written(self) -> None:
-        """Raise for a file to write in a folder that is not there, or that is read, or written, as well."""
+        """Raise for a file to write whose folder does not exist, or that is also read or written twice."""
         written = {f"--{name}": self.said[name] for name in ("output", "junit") if self.said.get(name)}
         for flag, name in written.items():
             folder = os.path.dirname(name)
@@ -136,7 +140,7 @@ class Call:
             raise BadValueError(f"--junit {written['--junit']}: {told}")
 
     def _check_gates(self) -> None:
-        """Raise for gates that say nothing, or that cannot be read off the result."""
+        """Raise for gates without an effect, or that the result cannot be checked against."""
         said = self.said
         for name in ("fail_under", "fail_over"):
             self._check_limits(name, said.get(name) or {})
@@ -161,7 +165,7 @@ class Call:
             raise BadValueError(message)
 
     def _check_limits(self, name: str, gate: Any) -> None:
-        """Raise for a gate that is not of limits of metrics."""
+        """Raise for a gate whose limits are not numbers by metric, or that the result's layout does not allow."""
         if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
             raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
         if "value" not in self.roles:

@@ -38,7 +38,7 @@ class Command:
     """One command."""
 
     examples: str
-    own: tuple[str, ...] = ()  # the options that are not those of its verb, of reading and of writing
+    own: tuple[str, ...] = ()  # its options beside those of its verb, of reading and of writing
     usage: str = "[INPUT ...] [METRIC ...] [options]"
 
 
@@ -114,7 +114,7 @@ def verb_of(name: str) -> list[Option]:
 
 @cache
 def options_of(name: str) -> dict[str, Option]:
-    """Return the options of a command by name; what a verb calls as a role does is the verb's."""
+    """Return the options of a command by name; where a verb and a role share a name, the option is the verb's."""
     if name == "trec_eval":
         return {}
     files = [one for group in FILES_OF.get(name, (Input, Output, Shown)) for one in options_in(group, FILES)]
@@ -129,7 +129,7 @@ def options_of(name: str) -> dict[str, Option]:
 
 
 def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | None = None) -> None:
-    """Add the arguments of a command to a parser; of the options those of some names, None for all."""
+    """Add the arguments of a command to a parser; ``only``: the names of the options to add, None for all."""
     if name == "trec_eval":
         trec_eval.add(parser)
         return

@@ -1,4 +1,4 @@
-"""A job: one command with all that was said of it, from its files to what is printed and which gates failed."""
+"""A job: one command run from start to end: it reads files, calls the verb, prints the result and checks the gates."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 
-SHOWN = 5  # names of files that a report says
+SHOWN = 5  # the most file names that a report shows
 
 
 @dataclass
 class Job(Call):
-    """A call that is run."""
+    """A call, and the methods that run it."""
 
     stack: ExitStack = field(default_factory=ExitStack)
     inputs: list[reading.InputFiles] = field(default_factory=list)  # what was read
@@ -47,7 +47,7 @@ class Job(Call):
 
     @contextmanager
     def _files_told(self) -> Iterator[None]:
-        """Let an error of another library name the file, and the line, that cannot be read."""
+        """Replace an error of another library by one that names the file and the line that cannot be read."""
         try:
             yield
         except (pl.exceptions.PolarsError, OSError):
@@ -60,7 +60,7 @@ class Job(Call):
         return [file for one in self.inputs for file in one.files]
 
     def _check_unchanged(self) -> None:
-        """Raise where a file was changed while it was read, before its numbers are written."""
+        """Raise if a file changed while it was read; called before numbers from it are written."""
         for file in self._files:
             file.unchanged.check()
 
@@ -82,7 +82,7 @@ class Job(Call):
         return files
 
     def _folder(self) -> str:
-        """A folder for what is unpacked, which is there until the end."""
+        """Make a temporary folder for unpacked files, which is deleted when the job ends, and return its path."""
         where = self.said.get("temporary")
         return self.stack.enter_context(tempfile.TemporaryDirectory(prefix="frame_metrics-", dir=where))
 
@@ -105,7 +105,10 @@ class Job(Call):
 
     @cached_property
     def _beside(self) -> dict[str, tuple[pl.DataFrame, dict[str, str]]]:
-        """The rows of files by their options, and their ids: documents, or segments, in columns called as the log's."""
+        """The frames read from the files of roles, by role, each with its id columns -> those of the log.
+
+        The ids are documents or segments; the columns have the same names on both sides.
+        """
         by = self.roles.get("by") or []
         ids = {role: [by] if isinstance(by, str) else by for role in OF_RANKS}
         ids |= {role: [str(self.roles.get("doc") or "doc")] for role in OF_DOCS}
@@ -118,7 +121,7 @@ class Job(Call):
 
     @cached_property
     def _qrels(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Judgments in a separate file, and the columns of ids of the log by theirs."""
+        """The judgments from a separate file, and their id columns -> those of the log."""
         if "qrels" not in self.said:
             return pl.DataFrame(), {}
         columns = self._qrels_columns
@@ -129,7 +132,7 @@ class Job(Call):
         return qrels, keys | self._ids(qrels, columns)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
-        """The columns of ids of the log, by those that they are called in other rows."""
+        """Return the id columns of another frame -> those of the log; ``columns``: names that options give, by role."""
         ids = {}
         for role, its in columns.items():
             own = self.roles.get(role) or role
@@ -143,7 +146,7 @@ class Job(Call):
 
     @cached_property
     def _saved_rows(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Saved numbers, and the columns of their queries and segments, which are called as those of the log."""
+        """The saved numbers, and their columns of queries and segments, which have the same names as the log's."""
         if self._saved_flag is None:
             return pl.DataFrame(), {}
         roles = {"query": "query"} | self.roles
@@ -152,7 +155,7 @@ class Job(Call):
 
     @cached_property
     def _saved(self) -> Saved | None:
-        """Saved numbers, of one system where it is named."""
+        """The saved numbers, only those of one system if ``--saved-system`` names it."""
         flag = self._saved_flag
         if flag is None:
             return None
@@ -164,7 +167,7 @@ class Job(Call):
         return saved if system is None else replace(saved, rows=saved.of(system))
 
     def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
-        """Compare systems with others, or with saved numbers: each with its own where these are of several."""
+        """Compare systems with each other or with saved numbers; if these have several systems, each with its own."""
         saved = self._saved
         if saved is not None and len(saved.systems) > 1 and has_column(self.roles, saved.column):
             with saved.named():
@@ -175,7 +178,7 @@ class Job(Call):
     # verbs
 
     def _of_verb(self) -> dict[str, Any]:
-        """The options of the verb that were said."""
+        """Return the options of the verb that are set."""
         own, baseline, split = (
             {option.name for option in verb_of(self.name)},
             *map(self.said.get, ("baseline", "split")),
@@ -188,19 +191,19 @@ class Job(Call):
         return given
 
     def _by_arm(self, split: Mapping[str, Any]) -> dict[Any, Any]:
-        """The shares of arms, which are called as their column holds them."""
+        """Return the shares of ``--split`` by arm, with the names of arms in the type of their column."""
         arms = self._held(split)
         if twice := [name for name, arm in zip(split, arms, strict=True) if arms.count(arm) > 1]:
             raise BadValueError(f"--split: {listed(twice)} are one arm; say it once")
         return dict(zip(arms, split.values(), strict=True))
 
     def _held(self, systems: Iterable[Any]) -> list[Any]:
-        """Names of systems as their column holds them: numbers where it has some, and truth values."""
+        """Return names of systems in the type of their column: numbers and truth values are read from the texts."""
         kind = self._log.collect_schema().get(str(self.roles.get("system")), pl.String)
         return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        """The result of the verb, and what its gates say of it."""
+        """Call the verb, and return its result and the outcomes of gates."""
         gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
         if self.name in gated:
             return gated[self.name]()
@@ -220,7 +223,7 @@ class Job(Call):
         return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
-        """The outcomes of a comparison, of which the log's queries without a saved number are counted."""
+        """Return the outcomes of ``--fail-if-worse-than``; they take account of queries without a saved number."""
         partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
         evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
         return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
@@ -234,7 +237,7 @@ class Job(Call):
 
     @contextmanager
     def _baseline(self) -> Iterator[dict[str, Any]]:
-        """The saved numbers of one system as the baseline of a verb, where some are named; errors name their file."""
+        """Yield the option ``baseline=`` with the saved numbers of one system, if any; errors name their file."""
         if self._saved is None:
             yield {}
             return
@@ -242,12 +245,12 @@ class Job(Call):
             yield {"baseline": self._saved.of_one()}
 
     def _with_flags(self, audit: pl.DataFrame) -> pl.DataFrame:
-        """An audit, in words of the shell."""
+        """Return an audit whose messages have flags in place of options of Python."""
         told = [with_flags(message, options_of(self.name)) for message in audit["message"]]
         return audit.with_columns(message=pl.Series(told, dtype=pl.String))
 
     def _reworded(self, content: Any) -> Any:
-        """The content of a report, with the names of files and flags."""
+        """Return the content of a report that names the files, with flags in place of options of Python."""
         files = ["standard input" if name == "-" else name for name in self.arguments[0]]
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
         audit = self._with_flags(content.audit)
@@ -273,7 +276,7 @@ class Job(Call):
         return OK
 
     def _convert(self) -> int:
-        """Write the frame that was read, without holding it in memory where the format allows it."""
+        """Write the frame that was read; if the format allows it, the frame is never in memory as a whole."""
         formulas = self.said.get("formulas", "keep")
         if "output" not in self.said:
             frame = self._log.collect()
@@ -300,7 +303,7 @@ class Job(Call):
             writing.show(result, self.format, replace(look, brief=not asked))
 
     def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
-        """Say which gates failed, wherever it is looked for."""
+        """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""
         failed = [one for one in outcomes if one.failed]
         for one in failed:
             say(f"gate failed: {one.told}")

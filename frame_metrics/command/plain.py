@@ -1,8 +1,7 @@
-"""Text files line by line: what frames made of them no longer show, and where a file that cannot be read is wrong.
+"""Text files, checked line by line: faults that polars accepts, and the line of a fault that it rejects.
 
-polars reads such files. Here is what it takes without a word (rows that lack cells, a name that stands twice, the
-number 1 and the text "1" in one column, whole numbers that a float cannot hold), and the line at which it fails, which
-it does not say.
+polars reads these files. It accepts without a word rows that lack cells, a name that occurs twice, the number 1 and the
+text "1" in one column, and integers that a float cannot hold. For faults that it rejects, it does not name the line.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ import polars as pl
 from frame_metrics.errors import LONG, BadValueError, ColumnError, FrameMetricsError, shown
 
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
-EXACT = 2**53  # up to which a float holds every whole number
-CHUNK = 1 << 23  # bytes that are looked at at once
-TEXT_OR_NULL = (b':"', b': "', b":null", b": null")  # what follows the name of a text, as most programs write it
-DIGITS = 308  # of a whole number that a float may come close to
-ESCAPED = re.compile(rb'\\.[^"\\]*"\s*:')  # the end of a name that is not written as it reads
+EXACT = 2**53  # up to here a float holds every integer
+CHUNK = 1 << 23  # bytes that are checked at once
+TEXT_OR_NULL = (b':"', b': "', b":null", b": null")  # the bytes after the name of a text, as most programs write them
+DIGITS = 308  # the most digits of an integer within the range of floats
+ESCAPED = re.compile(rb'\\.[^"\\]*"\s*:')  # the end of a name that contains an escape
 _WHOLE = re.compile(rf"\s*[-+]?\d{{1,{DIGITS}}}\s*")
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # a text may be long
 
@@ -33,8 +32,8 @@ csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # a text may be long
 class PlainText:
     """A file of text."""
 
-    name: str  # as errors call it
-    path: str  # without its compression
+    name: str  # for errors
+    path: str  # of the unpacked file
     kind: str  # csv, tsv, jsonl or json
     separator: str = ","
 
@@ -44,7 +43,7 @@ class PlainText:
 
     @property
     def unit(self) -> str:
-        """Return the word for what errors count: a list of JSON has rows, wherever its lines end."""
+        """Return the word for the numbers in errors: "row" for a JSON list, else "line"."""
         return "row" if self.kind == "json" else "line"
 
     # rows
@@ -61,7 +60,7 @@ class PlainText:
                     raise self.wrong(number, told, "line") from None
 
     def cells(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-        """Yield the cells of each row of CSV, none of an empty one, and the line where it begins."""
+        """Yield for each row of CSV the line where it begins, and its cells; an empty line has none."""
         reader, before = csv.reader(self.lines(), delimiter=self.separator, strict=strict), 0
         try:
             for cells in reader:
@@ -74,7 +73,7 @@ class PlainText:
             raise self.wrong(before + 1, told) from None
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the objects of JSON, and the line or row of each; raise for what is none."""
+        """Yield the number of each line or row of JSON, and its object; raise for a value that is not an object."""
         for number, found in self._values():
             if not isinstance(found, dict):
                 raise self.wrong(number, f'expected an object, as {{"query": 1}}, got {_json(found)}')
@@ -101,7 +100,7 @@ class PlainText:
         try:
             return json.loads(text, object_pairs_hook=together, parse_constant=_refused, parse_int=_whole)
         except json.JSONDecodeError as error:
-            # Of a list of rows the place is a line of the file, though its rows are not.
+            # In a JSON list, errors of syntax name a line of the file, though other errors name a row.
             line = number if self.kind == "jsonl" else error.lineno
             near = shown(text[max(error.pos - 20, 0) : error.pos + 20].strip())
             raise self.wrong(line, f"it is no JSON: {error.msg} (near {near})", "line") from None
@@ -113,7 +112,7 @@ class PlainText:
     # what frames do not show
 
     def check_list(self) -> None:
-        """Raise for JSON that is an object, as of columns, which would be read as one row."""
+        """Raise for JSON that is one object, such as one of columns, which polars would read as one row."""
         filled = ((number, line.lstrip()) for number, line in enumerate(self.lines(), 1) if line.strip())
         number, first = next(filled, (1, ""))
         if first.startswith("{"):
@@ -121,7 +120,7 @@ class PlainText:
             raise self.wrong(number, f'expected a list of rows, as [{{"query": 1}}], got an object; {way}', "line")
 
     def header(self) -> list[str]:
-        """Return the names of the columns of CSV; raise where one stands twice."""
+        """Return the names of the columns of CSV; raise if a name occurs twice."""
         at, names = next(self.cells(), (0, []))
         if not names:
             what = f", line {at}: the line is empty; it" if at else ": the file is empty; its first line"
@@ -146,12 +145,15 @@ class PlainText:
             raise self.wrong(line, f"{told} between ({shown(self.separator.join(cells))})")
 
     def _is_full(self, chunk: bytes, most: int) -> bool:
-        """Return True where each line surely has so many separators, as their sum and the reader of polars say."""
+        """Return True if a chunk has ``most`` separators per line on average.
+
+        Then each line has so many: polars rejects a line with more, so none can have fewer.
+        """
         lines = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
         return chunk.count(self.separator.encode()) == most * lines
 
     def _chunks(self) -> Iterator[bytes]:
-        """Yield the file in parts of whole rows, without what stands in quotes."""
+        """Yield the bytes of the file in chunks of whole rows, without the text in quotes."""
         with open(self.path, "rb") as file:
             while chunk := file.read(CHUNK) + file.readline():
                 while chunk.count(b'"') % 2 and (more := file.readline()):
@@ -159,12 +161,12 @@ class PlainText:
                 yield b"".join(chunk.split(b'"')[::2])
 
     def check_kinds(self, columns: Mapping[str, Any], played: Collection[str]) -> None:
-        """Raise for a column of JSON that holds texts and numbers, and for a name that stands twice in an object.
+        """Raise for a column of JSON with values of two kinds, and for a name that occurs twice in an object.
 
         Parameters
         ----------
-        columns : the types in which all were read.
-        played : the columns that play a part; of others only the names are looked at.
+        columns : the type of each column.
+        played : the columns that have a role; of other columns only the names are checked.
         """
         kinds = {column: kind if column in played else None for column, kind in columns.items()}
         if self.kind == "jsonl" and all(self._is_of_one_kind(*one) for one in kinds.items()):
@@ -172,7 +174,7 @@ class PlainText:
         self._check_alike([column for column in columns if column in played])
 
     def _check_alike(self, columns: Iterable[str] | None = None) -> None:
-        """Raise for a column, of some or of all, that holds values of two kinds."""
+        """Raise for a column with values of two kinds; ``columns``: those to check, None for all."""
         first: dict[tuple[str, ...], tuple[int, str, Any]] = {}
         for number, found in self.objects():
             for column in found if columns is None else columns:
@@ -183,9 +185,10 @@ class PlainText:
                         raise self.wrong(number, f"{column} has {_json(value)}, {_kind(value)}, and {told}")
 
     def _is_of_one_kind(self, column: str, dtype: Any) -> bool:
-        """Return True where a column surely stands once in each line, with values of a kind if it has a type.
+        """Return True if a column surely occurs at most once in each line, and has values of one kind only.
 
-        Lists are not looked into.
+        The check is fast and may return False without need. It returns False for lists and objects. Without a type,
+        kinds are not checked.
         """
         if dtype is not None and dtype.is_nested():
             return False
@@ -199,7 +202,7 @@ class PlainText:
         return True
 
     def check_floats(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return some rows as they were read; raise where a whole number in them was rounded to a float."""
+        """Return rows unchanged; raise if an integer of the file was rounded to a float in them."""
         for values in frame.iter_columns():
             if values.dtype == pl.Float64 and (values.abs() >= EXACT).any():
                 for number, value in self._numbers(values.name):
@@ -209,7 +212,7 @@ class PlainText:
         return frame
 
     def _numbers(self, column: str) -> Iterator[tuple[int, int]]:
-        """Yield the whole numbers of a column that a float may not hold."""
+        """Yield the line or row, and the value, of each integer of a column that is too large for floats."""
         if self.kind in ("csv", "tsv"):
             at = self.header().index(column)
             texts = ((line, cells[at]) for line, cells in self.cells() if len(cells) > at)
@@ -221,11 +224,11 @@ class PlainText:
     # where it is wrong
 
     def check_all(self, types: Mapping[str, Any]) -> None:
-        """Raise at the first line that cannot be read, if one is found.
+        """Raise for the first line that cannot be read, if there is one.
 
         Parameters
         ----------
-        types : of the columns, where these are known.
+        types : the types of the columns, as far as they are known.
         """
         if self.kind in ("csv", "tsv"):
             header = self.header()
@@ -252,7 +255,7 @@ class PlainText:
 
 
 class _Wrong(Exception):
-    """Text that JSON does not allow, though Python reads it."""
+    """Text that is not valid JSON, though Python's reader accepts it."""
 
 
 def _refused(constant: str) -> Any:
@@ -266,7 +269,10 @@ def _whole(digits: str) -> int:
 
 
 def _inner(where: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """A value that is not null, and those in it, each with where it stands; all of a list stand in one place."""
+    """Yield a value and all values inside it, each with its path; nulls are left out.
+
+    All items of a list have the same path.
+    """
     if value is None:
         return
     yield where, value

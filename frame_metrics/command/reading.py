@@ -1,4 +1,4 @@
-"""Frames from files, in the formats that logs come in, read only where a verb asks for them."""
+"""Frames from files, in the usual formats of logs; a verb reads only the columns that it needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from frame_metrics.errors import BadValueError, FrameMetricsError, listed
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
-# What files of a format are called; those of text may have .gz behind it.
+# The file name endings of each format; those of text formats may be followed by .gz.
 ENDINGS = {
     "parquet": (".parquet", ".pq"),
     "csv": (".csv",),
@@ -43,21 +43,22 @@ READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
-ROWS = 100_000  # of a text file, from which the types of its columns are read
-# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold; keys stay as written.
+ROWS = 100_000  # number of first rows of a text file from which the types of its columns are inferred
+# Roles whose columns in CSV are read as text, as numbers, or in the type that their values suggest; and keys, which
+# stay as they are written.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
 SEEN, KEYS = roles_where(lambda role: role.text == "seen"), roles_where(lambda role: role.text == "key")
-OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # whole numbers that are written so are not written as they are read, as 007
-MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
-PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
+OTHERWISE = r"^\s*([+-]?0|\+)\d+\s*$"  # integers that would be printed differently, as 007
+MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of files of these formats
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the first bytes of text in UTF-16
+PACKED = b"\x1f\x8b"  # the first bytes of files that gzip packed
 PACKED_BY = {"zstd": b"(\xb5/\xfd", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK\x03\x04"}
-HERE = "file://"  # before the name of a file of this machine
+HERE = "file://"  # prefix of the name of a file of this machine
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def format_of(name: str, endings: Mapping[str, tuple[str, ...]] = ENDINGS) -> str | None:
-    """Return the format that the ending of a name says, if it says one."""
+    """Return the format that belongs to the ending of a file name; None if there is none."""
     plain = name.lower().removesuffix(".gz")
     return next((one for one, its in endings.items() if plain.endswith(its)), None)
 
@@ -67,13 +68,13 @@ class InputFiles:
     """Files that hold one frame."""
 
     names: Sequence[str]  # files, folders, patterns, or - for what is piped in
-    said: str | None  # the format, where it was said
-    option: str  # the flag that says it
-    folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
+    said: str | None  # the format, if an option names it
+    option: str  # the flag for the format
+    folder: Callable[[], str]  # makes a new folder for files that have to be unpacked before they can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
-    otherwise: str | None = None  # the format of a name that says none
-    handed_on: bool = False  # whether its rows are only written again, and texts stay as written in every column
-    files: list[File] = field(default_factory=list)  # those that are read, once a frame was made of them
+    otherwise: str | None = None  # the format of a file whose name has no known ending
+    handed_on: bool = False  # True if rows are only converted; then texts in every column stay as they are written
+    files: list[File] = field(default_factory=list)  # the files, once ``frame`` was called
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
@@ -81,7 +82,7 @@ class InputFiles:
         return self.files[0].plan if len(self.files) == 1 else together([*self._of_one_type()])
 
     def _of_one_type(self) -> Iterator[File]:
-        """The files; keys that are texts in one of CSV, as 007, are texts in the others of CSV too."""
+        """Yield the files; a key that is text in one CSV file, as 007, becomes text in all CSV files."""
         types = [file.plan.collect_schema() if file.kind in OF_CELLS else pl.Schema() for file in self.files]
         keys = dict.fromkeys(column for its in types for column in its) if self.handed_on else self._columns(KEYS)
         texts = [key for key in keys if any(its.get(key) == pl.String for its in types)]
@@ -114,7 +115,10 @@ class InputFiles:
         return said
 
     def _plain(self, name: str, kind: str) -> str:
-        """A file without its compression, and of JSON without a mark of the byte order, with which none is read."""
+        """Return the path of a file without compression, and without a byte order mark, which JSON must not have.
+
+        It is the file itself, or an unpacked copy in a temporary folder.
+        """
         with open(name, "rb") as file:
             packed = file.read(len(PACKED)) == PACKED
         try:
@@ -146,7 +150,7 @@ class InputFiles:
         return File(name, kind, plan, text, unchanged)
 
     def _text(self, path: str, kind: str, text: PlainText | None) -> pl.LazyFrame:
-        """A file of text; ``text``: what polars does not show of it, of a file that is here."""
+        """Return the plan of a text file; ``text``: the file for checks, None if it is not on this machine."""
         path = text.path if text else path
         if kind in OF_CELLS:
             plan = self._cells(path, text.separator if text else OF_CELLS[kind], text)
@@ -163,7 +167,7 @@ class InputFiles:
         return checked(plan, text.check_floats)
 
     def _cells(self, path: str, separator: str, text: PlainText | None) -> pl.LazyFrame:
-        """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
+        """Return the plan of a CSV or TSV file; columns of ids are texts, as 007, and those of scores are floats."""
         options: dict[str, Any] = {"separator": separator, "glob": False}
         if text is not None:
             text.check_lengths(text.header())
@@ -185,7 +189,10 @@ class InputFiles:
         return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 
     def _typed(self, name: str, path: str, kind: str) -> pl.LazyFrame:
-        """A file whose format says the types of its columns, or that is of TREC, with fields that are read if named."""
+        """Return the plan of a file whose format has types, or of a TREC file.
+
+        Of a TREC file, rank and subtopic are read only if their roles are named.
+        """
         if kind == "run":
             return read_run(path, rank=True).lazy() if self.roles.get("rank") else self._run(name, path).lazy()
         if kind == "qrels":
@@ -195,10 +202,10 @@ class InputFiles:
         return _arrow(path)
 
     def _run(self, name: str, path: str) -> pl.DataFrame:
-        """A run of TREC without its ranks; where they are another order than its scores, that is told."""
+        """Read a TREC run without its ranks; if the ranks disagree with the scores, a note is printed."""
         try:
             run = read_run(path, rank=True)
-        except FrameMetricsError:  # of ranks that are no numbers, or of what is then raised again
+        except FrameMetricsError:  # ranks are not numbers; any other error is raised again by the next line
             return read_run(path)
         keys = ["run", "query"]
         above = run.sort(*keys, "rank").with_columns(pl.all().shift().name.suffix(" above"))
@@ -211,13 +218,13 @@ class InputFiles:
         return run.drop("rank")
 
     def _columns(self, roles: Sequence[str]) -> list[str]:
-        """The columns that play some roles, by name where it is not said otherwise."""
+        """Return the columns of some roles; without a flag, a role's column has the role's name."""
         said = [self.roles.get(role, role) for role in roles]
         return [*dict.fromkeys(str(column) for one in said for column in each(one))]
 
 
 def _separated(text: PlainText) -> PlainText:
-    """A file of CSV or TSV with the separator that its first line has; another than its name says is told."""
+    """Return a CSV or TSV file with the separator of its first line; if its name says another, a note is printed."""
     tried = [replace(text, separator=one) for one in (text.separator, *SEPARATORS)]
     found = next((one for one in tried if len(one.header()) > 1), text)
     if found.separator != text.separator:
@@ -226,16 +233,16 @@ def _separated(text: PlainText) -> PlainText:
 
 
 def _empty(plan: pl.LazyFrame) -> bool:
-    """Return True for a column without a value: in its first rows, and then in all."""
+    """Return True for a plan of one column without any value; its first rows are read before all others."""
     return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS), plan))
 
 
 def files_of(name: str, said: str | None) -> list[str]:
-    """Return the files that a name says: itself, those of a pattern, or in a folder those in a format that is known.
+    """Return the files that a name stands for: one file, those that match a pattern, or those of a folder.
 
     Parameters
     ----------
-    said : a format, in which all files of a folder are then read.
+    said : the format of all files of a folder; with None, only files with a known ending are taken.
     """
     name = name.removeprefix(HERE)
     folder = os.path.isdir(name)
@@ -247,12 +254,12 @@ def files_of(name: str, said: str | None) -> list[str]:
 
 
 def _is_of_frame(file: str, said: str | None) -> bool:
-    """Return False for a file that only stands in a folder of files, as a mark that all were written."""
+    """Return False for a file of a folder that has no rows, as a marker that writing was finished."""
     return not os.path.basename(file).startswith(("_", ".")) and bool(said or format_of(file))
 
 
 def piped(folder: str) -> str:
-    """Return the name of a file to which what is piped in was written, so that it can be read in pieces, and twice."""
+    """Copy standard input to a file, which can be read in pieces and more than once, and return its name."""
     if sys.stdin is None:  # as after <&-
         raise FrameMetricsError("standard input is closed; name a file")
     name = os.path.join(folder, "stdin")
@@ -269,7 +276,7 @@ def each(said: Any) -> list[Any]:
 
 
 def _check_content(name: str, path: str, kind: str, option: str) -> None:
-    """Raise for a file that is plainly of another format than the one it is to be read in."""
+    """Raise for a file whose content is clearly not of the format in which it would be read."""
     with open(path, "rb") as file:
         first = file.read(4096)
         file.seek(max(0, os.path.getsize(path) - 4))
@@ -289,7 +296,7 @@ def _check_content(name: str, path: str, kind: str, option: str) -> None:
 
 
 def _arrow(name: str) -> pl.LazyFrame:
-    """A file of Arrow, or a stream of it, which is none that is read elsewhere than here."""
+    """Return the plan of an Arrow file, or of an Arrow stream in a file of this machine."""
     if os.path.isfile(name):
         with open(name, "rb") as file:
             if file.read(6) != MARKS["arrow"]:
@@ -301,7 +308,10 @@ def _arrow(name: str) -> pl.LazyFrame:
 
 
 def _partition(name: str, file: str) -> dict[str, str | None]:
-    """Return the columns that folders with names as day=monday give to a file, below what was named."""
+    """Return the columns that a file gets from folders in its path with names such as day=monday.
+
+    Only folders below the named folder, or below the fixed part of a pattern, count.
+    """
     fixed = name if os.path.isdir(name) else os.path.dirname(re.split(r"[*?\[]", name)[0])
     steps = Path(os.path.relpath(file, fixed or ".")).parts[:-1]
     said = [step.partition("=") for step in steps if "=" in step]
@@ -309,7 +319,7 @@ def _partition(name: str, file: str) -> dict[str, str | None]:
 
 
 def saved(files: InputFiles) -> pl.DataFrame:
-    """Return saved numbers, whose keys are as they were before they were written."""
+    """Read saved numbers; apostrophes that protect texts in CSV and TSV from spreadsheets are removed."""
     frame = files.frame().collect()
     if format_of(files.names[0]) not in OF_CELLS:
         return frame
@@ -317,7 +327,7 @@ def saved(files: InputFiles) -> pl.DataFrame:
 
 
 def checked_names(given: Any) -> list[str]:
-    """Return the names of files, as flags or settings say them."""
+    """Return the file names from a flag or a settings file, as a list; raise for anything else."""
     names = given if isinstance(given, list) else [given]
     if not names or not all(isinstance(name, str) and name for name in names):
         raise BadValueError(f"input: {given!r} is not the name of a file, or a list of names")

@@ -1,4 +1,4 @@
-"""The command ``trec_eval``: what release 9 of the program of that name prints for a file of judgments and a run."""
+"""The command ``trec_eval``: it prints what release 9 of that program prints for a file of judgments and a run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameEr
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 LEVELS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
 FIFTHS = ",".join(f"{fifth / 5:.2f}" for fifth in range(1, 11))
-COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")  # sums, written as whole numbers
-SUMMARY = ("runid", "num_q", "gm_map", "gm_bpref")  # written of all queries only
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")  # sums, printed as integers
+SUMMARY = ("runid", "num_q", "gm_map", "gm_bpref")  # printed only for all queries together
 
-# Every measure, in the order in which it is printed, and the parameters that it has where none are given.
+# Every measure, in the order of printing, with its default parameters.
 _ORDER = """
     runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P relstring recall
     infAP gm_bpref Rprec_mult utility 11pt_avg binG G ndcg ndcg_rel Rndcg ndcg_cut map_cut relative_P success
@@ -35,8 +35,8 @@ MEASURES |= {"iprec_at_recall": LEVELS, "Rprec_mult": FIFTHS, "success": "1,5,10
 OFFICIAL = ("runid", *COUNTS[:4], "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 SETS = ("runid", *COUNTS[:4], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 NICKNAMES = {"official": OFFICIAL, "all_trec": tuple(MEASURES), "set": SETS}
-VERSION = "9.0.8"  # whose output this is
-# Options of trec_eval that are not here: each with its long name, the value with which it changes nothing, and why.
+VERSION = "9.0.8"  # the release whose output is reproduced
+# Options of trec_eval that are not supported: the long name, the value with which it changes nothing, and the reason.
 MISSING = {
     "-D": ("--Debug_level", "0", "notes that trec_eval prints for its developers"),
     "-R": ("--Rel_info_format", "qrels", "judgments are read as qrels, lines of: query iter doc grade"),
@@ -45,17 +45,17 @@ MISSING = {
     "-o": ("--Output_old_results_format", None, "trec_eval 9 itself no longer has the old output"),
 }
 PARAMETERS = ("relstring", "utility", "11pt_avg", "set_F", "ndcg")  # of one measure, behind its name as they are given
-AVERAGED = "averaged"  # the column of judgments that says of each query whether it is among all
-OURS = {"G": "g_trec", "binG": "bin_g"}  # names that are read otherwise, or mean two things
+AVERAGED = "averaged"  # a column of the judgments: True for queries that count in the averages
+OURS = {"G": "g_trec", "binG": "bin_g"}  # measures whose names mean something else here, or two things
 
 
 @dataclass(frozen=True)
 class Measure:
     """One line that is printed."""
 
-    name: str  # as it is printed
-    asked: str  # as it is read here
-    kind: str  # its name without parameters
+    name: str  # the printed name
+    asked: str  # the name of the metric in this package
+    kind: str  # the name of the measure without parameters
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +89,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 class _Missing(argparse.Action):
-    """An option of trec_eval that is not here: an error, but with the value that it has anyway."""
+    """An option of trec_eval that is not supported: an error, unless its value changes nothing."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         """Raise where the option would change something."""
@@ -112,7 +112,8 @@ def run(given: argparse.Namespace, file: str) -> None:
 
     Parameters
     ----------
-    file : the run, where the name - stands for one with what is piped in.
+    given : the parsed arguments.
+    file : the file of the run; for the run "-", a file with the content of standard input.
     """
     measures = wanted(given.m or ["official"])
     if given.M is not None and given.M < 0:
@@ -124,7 +125,7 @@ def run(given: argparse.Namespace, file: str) -> None:
         raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
     queries = sorted(known["query"].unique())
     run, n_graded = str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None
-    # A level that other queries reach is no mistake, so their judgments stay, in a segment that is not printed.
+    # Judgments of other queries stay, in a segment that is not printed: a level that only they reach is no mistake.
     averaged = pl.lit(True) if given.c else pl.col("query").is_in(queries)
     qrels, results = qrels.with_columns(averaged.alias(AVERAGED)), _cut(results, given.M)
     conventions: dict[str, Any] = {"rel": 1 if given.l is None else given.l, "unjudged": "drop" if given.J else None}
@@ -141,7 +142,7 @@ def run(given: argparse.Namespace, file: str) -> None:
 
 
 def wanted(asked: Sequence[str]) -> list[Measure]:
-    """Return the measures of the names that were given, in the order in which trec_eval prints them."""
+    """Return the measures that ``-m`` names, in the order in which trec_eval prints them."""
     given: dict[str, str | None] = {}
     for one in asked:
         name, _, parameters = one.partition(".")
@@ -164,7 +165,7 @@ def _check_measure(asked: str, name: str, parameters: str) -> None:
 
 
 def _lines(name: str, said: str | None) -> Iterator[Measure]:
-    """The lines of a measure with its parameters."""
+    """Yield the lines of a measure, one for each parameter."""
     if name in PARAMETERS or MEASURES[name] is None:
         asked = f"{name}.{said}" if said else OURS.get(name, name)
         yield Measure(f"{name}_{said}" if said else name, asked, name)
@@ -180,7 +181,7 @@ def _lines(name: str, said: str | None) -> Iterator[Measure]:
 
 
 def _cut(results: pl.DataFrame, most: int | None) -> pl.DataFrame:
-    """A run in the order of trec_eval, which holds scores in 32 bits, and at most so many results of each query."""
+    """Return a run in the order of trec_eval, which keeps scores in 32 bits, with at most ``most`` results a query."""
     results = results.with_columns(pl.col("score").cast(pl.Float32))
     ordered = results.sort("query", "score", "doc", descending=[False, True, True])
     return ordered if most is None else ordered.filter(pl.int_range(pl.len()).over("query") < most)
@@ -193,7 +194,7 @@ def _computed(measures: Sequence[Measure]) -> list[str]:
 def _of_queries(
     irm: IRM[pl.DataFrame], measures: Sequence[Measure], queries: Sequence[str], texts: Mapping[str, Mapping[str, str]]
 ) -> list[tuple[str, str, str]]:
-    """The lines of queries, in the order of their ids; the texts are those of relstring."""
+    """Return the lines of single queries, in the order of their ids; ``texts``: of relstring, by line and query."""
     own = [one for one in measures if one.kind not in SUMMARY]
     values, lines = {}, []
     if asked := _computed(own):
@@ -208,12 +209,12 @@ def _of_queries(
 def _of_all(
     irm: IRM[pl.DataFrame], measures: Sequence[Measure], run: str, n_graded: int | None
 ) -> list[tuple[str, str, str]]:
-    """The lines of all queries together.
+    """Return the lines for all queries together.
 
     Parameters
     ----------
-    run : the name of the run, in its last line.
-    n_graded : judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c.
+    run : the name of the run, from its last line.
+    n_graded : number of judgments with a grade above 0, which is num_rel with -c, whatever -l is; None without -c.
     """
     own = [one for one in measures if one.kind != "relstring"]
     found = irm.evaluate("num_q", *_computed(own)).filter(AVERAGED).select("metric", "value")
@@ -231,7 +232,7 @@ def _told(measure: Measure, value: float | None) -> str:
 def _relstrings(
     measures: Sequence[Measure], results: pl.DataFrame, qrels: pl.DataFrame, *, judged_only: bool
 ) -> dict[str, dict[str, str]]:
-    """The grades of the first results of each query as letters, by the name of the line."""
+    """Return, by the name of the line and the query, the grades of the first results as one letter each."""
     asked = [one for one in measures if one.kind == "relstring"]
     if not asked:
         return {}

@@ -1,4 +1,4 @@
-"""Frames as files, and as what standard output shows."""
+"""Frames written to files and to standard output."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from frame_metrics.command.texts import in_lines, no_command, no_formula, on_git
 from frame_metrics.errors import ColumnError, FrameMetricsError, closest, listed
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
-NARROW = 80  # letters of a line, where no terminal says how many
-# Columns of a comparison that leave a narrow table, the first first.
+NARROW = 80  # characters of a line if there is no terminal to ask
+# Columns of a comparison that are left out of a narrow table, in this order.
 LEAVING = (
     *(*BESIDE_MAIN, "mde", "ties", "baseline_n_units", "n_units", "baseline_n", "n"),
     *("losses", "wins", "baseline_value", "value"),
 )
-TREC = {kind: ENDINGS[kind] for kind in ("run", "qrels")}  # which --to does not name
+TREC = {kind: ENDINGS[kind] for kind in ("run", "qrels")}  # formats that --to does not take
 WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {kind: e for kind, e in ENDINGS.items() if kind not in TREC}
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
@@ -41,20 +41,22 @@ td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
 
 @dataclass(frozen=True)
 class Look:
-    """Options of a result that is written."""
+    """Options for writing a result."""
 
     formulas: str  # "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" does not
-    digits: int | None = None  # of numbers in tables for people to read; None for all that they have
-    header: bool = True  # whether there is a line of names
-    brief: bool = False  # whether a comparison may be cut to what fits in a line
+    digits: int | None = None  # significant digits of numbers in tables for people; None for all
+    header: bool = True  # True for a line with the names of columns
+    brief: bool = False  # True if columns of a comparison that do not fit in a line may be left out
 
 
 def arranged(frame: pl.DataFrame, columns: Sequence[str], sort: Sequence[str], digits: int | None) -> pl.DataFrame:
-    """Return a result with the columns that are named, sorted by some, its numbers rounded to so many digits.
+    """Return a result with some of its columns, sorted and rounded.
 
     Parameters
     ----------
-    sort : columns; one behind a minus from the greatest value to the least.
+    columns : the columns to keep; [] for all.
+    sort : the columns to sort by; a minus before a name sorts in descending order.
+    digits : significant digits of numbers; None for all.
     """
     keys, wanted = _known("--sort", sort, frame.columns), _known("--columns", columns, frame.columns)
     if keys:
@@ -66,7 +68,7 @@ def arranged(frame: pl.DataFrame, columns: Sequence[str], sort: Sequence[str], d
 
 
 def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The columns that a flag names, one by one or behind commas."""
+    """Return the columns that a flag names, one by one or separated by commas; raise for an unknown one."""
     names = [name for text in said for name in ([text] if text in there else map(str.strip, text.split(",")))]
     for name in names:
         if names.count(name) > 1:
@@ -77,13 +79,14 @@ def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
 
 
 def format_to(name: str | None, said: str | None, *, header: bool = True, trec: bool = False) -> str:
-    """Return the format of what is written: of a file, by its ending where none is said; else what is printed.
+    """Return the format of the output: the one that is asked for, or else that of the file's ending.
 
     Parameters
     ----------
-    name : of the file; None for standard output, which a terminal shows as a table, and else is CSV.
-    header : whether there is a line of names.
-    trec : whether the file may be one of TREC.
+    name : the file; None for standard output, where the format is a table for a terminal, and otherwise CSV.
+    said : the format that is asked for, if any.
+    header : True for a line with the names of columns.
+    trec : True if TREC formats are allowed.
     """
     endings = WRITTEN | (TREC if trec else {})
     terminal = name is None and sys.stdout is not None and sys.stdout.isatty()
@@ -106,7 +109,7 @@ def is_packed(name: str) -> bool:
 
 
 def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
-    """Return a frame in a format; ``width``: of a terminal."""
+    """Return a frame as the bytes of a format; ``width``: characters of a line of the terminal, None without one."""
     if kind == "table":
         if look.brief and is_comparison(frame):
             width = width or NARROW
@@ -131,7 +134,7 @@ def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = Non
 
 
 def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
-    """A comparison in few digits, without the columns that a width has no room for, which is said."""
+    """Return a comparison with few digits, without columns that do not fit; a note names those left out."""
     from frame_metrics.report.cells import P_VALUES, p_text
 
     if look.digits is not None:
@@ -155,7 +158,7 @@ def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:
 
 
 def put_in(name: str, data: bytes) -> None:
-    """Write bytes to a file, which takes its place once it is whole."""
+    """Write bytes to a file; an existing file is replaced only once the new one is complete."""
     with replacing(file_name(name)) as file:
         file.write(data)
 
@@ -186,13 +189,13 @@ def convert(
     run: str,
     check: Callable[[], None],
 ) -> None:
-    """Write all rows of a plan to a file, piece by piece where the format takes them so.
+    """Write all rows of a plan to a file, piece by piece if the format allows it.
 
     Parameters
     ----------
-    check : called once all is read, before the file takes its place.
-    roles : the columns that a file of TREC needs: query, doc, score and grade.
+    roles : the columns that a TREC file needs: query, doc, score and grade.
     run : the name of a run, or of the column that has it.
+    check : a function that is called when all rows were read, before the new file replaces an old one.
     """
     if kind in TREC:
         ids, frame = {role: roles[role] for role in ("query", "doc")}, plan.collect()
@@ -218,7 +221,7 @@ def convert(
 
 
 def _check_flat(types: Mapping[str, Any], kind: str) -> None:
-    """Raise for a column that a format of cells cannot hold."""
+    """Raise for a column of lists, objects or bytes, which CSV and TSV cannot hold."""
     if nested := [name for name, one in types.items() if one.is_nested()]:
         raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; say --to parquet or json")
     if of_bytes := [name for name, one in types.items() if one == pl.Binary]:
@@ -226,13 +229,13 @@ def _check_flat(types: Mapping[str, Any], kind: str) -> None:
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:
-    """Return a frame with its texts, and the names of its columns, changed."""
+    """Return a frame with a function applied to its texts and to the names of its columns."""
     texts = frame.with_columns(cs.by_dtype(pl.Categorical, pl.Enum).cast(pl.String))
     return texts.with_columns(cs.string().map_elements(change, pl.String)).rename(change)
 
 
 def _finite(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame for JSON, which has no infinite numbers: a column that holds one is of texts there, as "inf"."""
+    """Return a frame for JSON: columns with NaN or infinite numbers, which JSON does not have, become texts."""
     odd = [one.name for one in frame.select(cs.float()) if (~one.is_finite()).any()]
     return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
 
