@@ -1,6 +1,6 @@
-"""Laws that a metric of one's own can be checked by, with small examples of what breaks them.
+"""Laws by which users check their own metrics; a broken law is reported with a small example.
 
-No test runner is needed. Nothing else of the package imports this.
+No test runner is needed. No other part of the package imports this folder.
 """
 
 from frame_metrics.errors import BrokenLawError

@@ -1,4 +1,4 @@
-"""Small cases of what metrics read, the smallest first: rankings, tables and scores, told in words."""
+"""Small inputs on which metrics are tried: rankings, tables and scores, the smallest first, each with a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import Metric
 
 SIZE = 40  # documents in the collection of a ranking
-MANY = 1000  # relevant documents of a perfect ranking: what lies past its end is nothing to a patient reader
+MANY = 1000  # relevant documents of a perfect ranking; so long that even a patient reader gains nothing past its end
 Source: TypeAlias = Ranking | Confusion | Scores | Classes
 
 
@@ -23,9 +23,9 @@ Source: TypeAlias = Ranking | Confusion | Scores | Classes
 class OneRanking:
     """The results of one query."""
 
-    grades: tuple[float, ...]  # in rank order, those of documents that were not retrieved last; NaN is unjudged
-    n_ret: int
-    columns: tuple[tuple[float, ...], ...] = ()  # values of each column without a part
+    grades: tuple[float, ...]  # of the results in rank order, then of documents not retrieved; NaN is unjudged
+    n_ret: int  # number of results
+    columns: tuple[tuple[float, ...], ...] = ()  # values of each extra column
 
     def in_order(self, order: Sequence[int]) -> OneRanking:
         """Return the same documents, the first ones in another order."""
@@ -54,7 +54,7 @@ class OneTable:
 
 @dataclass(frozen=True)
 class SomeScores:
-    """The rows of one query or segment, each a score and whether it is relevant."""
+    """The rows of one query or segment, each with a score and 1 if it is relevant, else 0."""
 
     rows: tuple[tuple[float, int], ...]
 
@@ -66,7 +66,7 @@ class SomeScores:
 
 @dataclass(frozen=True)
 class SomeClasses:
-    """A table of two classes, by true and predicted class, the last column those without a prediction."""
+    """A table of two classes, by true and predicted class; its last column counts rows without a prediction."""
 
     cells: tuple[float, ...]
 
@@ -82,28 +82,28 @@ def _listed(values: Sequence[float]) -> str:
 
 
 class Family(Protocol):
-    """Cases of one input."""
+    """The cases for metrics that read one kind of input."""
 
     def cases(self) -> list[Any]:
-        """Return cases, the smallest first."""
+        """Return the cases, the smallest first."""
 
     def perfect(self) -> list[Any]:
-        """Return a case of which nothing could be better, twice."""
+        """Return the best possible case, twice."""
 
     def source(self, cases: Sequence[Any]) -> Source:
-        """Return what a kernel reads of some cases."""
+        """Return some cases as the input of a kernel."""
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """Rankings with the grades, and the columns, that a metric reads."""
+    """Rankings with the grades and the extra columns that a metric reads."""
 
     metric: Metric
     flags: frozenset[str] = frozenset()  # columns that hold 0 and 1 only
 
     @property
     def grades(self) -> list[float]:
-        """Grades that the metric knows, rising."""
+        """At most three grades that the metric takes, in ascending order: the two lowest and the highest."""
         gain, top = self.metric.params.get("gain"), self.metric.params.get("max_grade")
         known = sorted(gain) if isinstance(gain, Mapping) else [0, 1, 2 if top is None else top]
         known = [grade for grade in known if grade >= 0 and (top is None or grade <= top)]
@@ -126,7 +126,7 @@ class Rankings:
         return [self.filled(case, random) for case in small + large]
 
     def filled(self, case: OneRanking, random: np.random.Generator) -> OneRanking:
-        """Return a case with values of the columns that the metric reads."""
+        """Return a case with random values of the extra columns that the metric reads."""
         ends = [2 if name in self.flags else 9 for name in self.metric.columns]
         columns = [random.integers(0, end, len(case.grades)) / (1 if end == 2 else 2) for end in ends]
         return replace(case, columns=tuple(map(tuple, columns)))
@@ -210,7 +210,7 @@ class Grids:
 
 
 def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:
-    """Return the cases of what a metric reads; None where there are none."""
+    """Return the family of cases for the input of a metric; None if there is none."""
     families: dict[type, Family] = {
         Ranking: Rankings(metric, frozenset(flags)),
         Confusion: Tables(),
@@ -221,7 +221,7 @@ def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:
 
 
 def better(cases: Sequence[OneRanking]) -> Iterator[tuple[OneRanking, OneRanking]]:
-    """Give rankings, and each with a result moved up past a neighbour that is worse."""
+    """Yield pairs of rankings: one, and the same with a result moved up past a worse neighbour."""
     for case in cases:
         for i in range(case.n_ret - 1):
             above, below = case.grades[i : i + 2]

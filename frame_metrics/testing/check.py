@@ -1,4 +1,4 @@
-"""The check of a metric by all laws."""
+"""The function that checks a metric against all laws."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_metric(metric: str | Metric, *, flags: str | Sequence[str] = ()) -> No
 
 
 def _check_one(name: str, own: Metric, flags: Sequence[str]) -> None:
-    """Raise where one metric breaks a law."""
+    """Raise if a metric breaks a law, or needs a parameter."""
     if own.missing:
         raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
     try:

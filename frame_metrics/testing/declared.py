@@ -1,4 +1,4 @@
-"""Laws of what a metric declares, and of the text that it prints as."""
+"""Laws about the declarations of a metric, and about the text that it prints as."""
 
 from __future__ import annotations
 
@@ -46,7 +46,12 @@ def expected(trial: Trial) -> Iterator[str]:
 
 
 def _over_orders(own: Metric, family: Rankings, cases: Sequence[OneRanking], sizes: Sequence[int]) -> Iterator[str]:
-    """Rankings with ties of these sizes of which the value is not the mean over the orders."""
+    """Yield a sentence for each ranking whose value is not the mean over the orders of its ties.
+
+    Parameters
+    ----------
+    cases : rankings, in which the results are tied in groups of the given sizes.
+    """
     ends = np.cumsum([0, *sizes]).tolist()
     within = product(*(permutations(range(*pair)) for pair in pairwise(ends)))
     orders = [[i for tie in order for i in tie] for order in within]

@@ -1,4 +1,4 @@
-"""The law that frames of every kind have the values of arrays."""
+"""The law that a metric has the same values in frames of every kind as on arrays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def frames(trial: Trial) -> Iterator[str]:
 
 
 def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | None:
-    """The cases as a frame, the roles of its columns, and the cases that have a value there; None for what has none."""
+    """Return the cases as a frame, the roles of its columns, and the numbers of the cases that have a value in it.
+
+    None for metrics whose cases are not made into frames.
+    """
     own, family = trial.metric, trial.family
     if own.input is Confusion and own.k is None:
         cells = ((1, 1), (0, 1), (1, 0), (0, 0))  # the label and the prediction of each
@@ -51,7 +54,7 @@ def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | No
 
 
 def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
-    """Rankings as a frame; the cases that have a judgment are evaluated."""
+    """Return rankings as a frame, as ``_framed`` does; cases with a judgment have a value."""
     own, rows = trial.metric, []
     for i, case in enumerate(trial.cases):
         for place, grade in enumerate(case.grades):
@@ -72,7 +75,10 @@ def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
 
 
 def _of_segments(rows: list[Any], names: list[str]) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
-    """Rows without a query, a segment for each case; columns are called as their roles."""
+    """Return rows without a query as a frame, as ``_framed`` does.
+
+    Each case is a segment, and columns have the names of their roles.
+    """
     frame = pl.DataFrame(rows, schema=["case", *names], orient="row")
     roles = {"query": None, "by": "case", **{name: name for name in names}}
     return frame, roles, frame["case"].unique().sort().to_list()

@@ -1,4 +1,4 @@
-"""Laws of every metric: its result, its range, its best value, and queries beside each other."""
+"""Laws of every metric: its result, its range, its best value, and the independence of queries from each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
 from frame_metrics.testing.trial import CLOSE, Trial, law, same, shown_value
 
-LONG_SCALE = 20  # the highest grade of a scale on which it satisfies all but one of a million users
+LONG_SCALE = 20  # a highest grade at which, by expected reciprocal rank, all but one of a million users are satisfied
 
 
 @law("the result is an array of floats, one for each query, without an error, also where there is no query")
@@ -37,7 +37,7 @@ def unchanged(trial: Trial) -> Iterator[str]:
 
 
 def _touched(trial: Trial, cases: Sequence[Case]) -> Iterator[str]:
-    """Arrays that a metric changes."""
+    """Yield a sentence for each array of its input that a metric changes."""
     source = trial.family.source(cases)
     before = {name: values.copy() for name, values in _arrays(source)}
     trial.metric.compute(source)
@@ -71,7 +71,7 @@ def apart(trial: Trial) -> Iterator[str]:
 
 
 def _beside(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
-    """Queries beside which one has another value, the smallest first."""
+    """Yield a sentence for each query beside which a case has another value than alone, the smallest first."""
     for other in trial.cases[:100]:
         for word, pair, at in (("after", [other, case], 1), ("before", [case, other], 0)):
             value = trial.of(pair)[[at]]
@@ -109,7 +109,7 @@ def best(trial: Trial) -> Iterator[str]:
 
 
 def _on_a_long_scale(own: Metric) -> Metric:
-    """A metric whose highest grade leaves nothing to wish for, where its gains are known of every grade."""
+    """Return a metric with ``max_grade`` of at least ``LONG_SCALE``, if it has one and its gains are not a mapping."""
     gain = own.params.get("gain", "linear")
     if own.params.get("max_grade") is None or not isinstance(gain, str):
         return own

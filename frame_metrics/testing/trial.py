@@ -1,4 +1,4 @@
-"""A trial of a metric on small cases, and the laws that it is tried by."""
+"""The trial of a metric on small cases, and the decorator of laws."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from frame_metrics.testing.cases import Case, Family
 
 CLOSE = 1e-9
 Law = Callable[["Trial"], Iterator[str]]
-SAYS: dict[Any, str] = {}  # what each law says; the function gives what breaks it, in words
+SAYS: dict[Any, str] = {}  # the sentence of each law; the law is a function that yields the faults of a trial, in words
 
 
 def law(says: str) -> Callable[[Law], Law]:
-    """Make a function a law, which is tried in the order of its file."""
+    """Make a function a law; laws are tried in the order in which they stand in their files.
+
+    Parameters
+    ----------
+    says : the law as a sentence.
+    """
 
     def put(tried: Law) -> Law:
         SAYS[tried] = says
@@ -30,25 +35,25 @@ def law(says: str) -> Callable[[Law], Law]:
 
 
 class Trial:
-    """A metric and the cases that it is tried on."""
+    """A metric, and the cases on which it is tried."""
 
     def __init__(self, metric: Metric, family: Family) -> None:
         self.metric, self.family = metric, family
         self.cases: list[Any] = family.cases()
-        self.cause: FrameMetricsError | None = None  # of an example that is an error
+        self.cause: FrameMetricsError | None = None  # the error, if a law is broken by one
 
     @cached_property
     def values(self) -> Array:
-        """The metric of each case."""
+        """The value of the metric for each case."""
         return self.of(self.cases)
 
     def of(self, cases: Sequence[Case], metric: Metric | None = None) -> Array:
-        """Return the metric, or another one, of some cases."""
+        """Return the values of the metric, or of another one, for some cases."""
         return (metric or self.metric).compute(self.family.source(cases))
 
     @property
     def ranked(self) -> list[Metric]:
-        """The metric of rankings, as it is and cut; nothing where it is of no ranking."""
+        """The metric as it is and with cutoffs 1 and 2, as far as these measure rankings; [] for other metrics."""
         own = self.metric
         if own.input not in (Ranking, Confusion) or own.columns:
             return []
@@ -57,7 +62,7 @@ class Trial:
 
 
 def same(one: Array, other: Array) -> Array:
-    """True where two values are equal but for rounding, or both undefined."""
+    """Mark the values that are equal but for rounding, or both undefined."""
     with np.errstate(invalid="ignore"):
         close = np.abs(one - other) <= CLOSE * np.maximum(1, np.abs(one))
     return close | (one == other) | (np.isnan(one) & np.isnan(other))
