@@ -17,19 +17,19 @@ from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 
-NOTHING = "\u2013"  # a dash, where there is no value
+NOTHING = "\u2013"  # a dash in place of a missing value
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
-ALPHA = 0.05  # of what is called significant where nobody says a level
+ALPHA = 0.05  # the level of significance if none is given
 SINGULAR = {"queries": "query", "classes": "class"}  # other units lose their s
-EQUAL = 1e-12  # values that differ by no more are equally good
+EQUAL = 1e-12  # values that differ by no more than this are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
     *("n", "n_undefined", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests", "support"),
     *("wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
-NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that say what a value is of
+NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (
     *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
     *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
@@ -45,30 +45,30 @@ class Cell:
     text: str
     value: float | None = None  # of a number, by which a column is sorted
     bold: bool = False
-    mark: str = ""  # what stands right after the text
-    beside: str = ""  # what stands below it, smaller, or after it in brackets
-    kind: str = ""  # a word of how it looks
+    mark: str = ""  # a sign right after the text
+    beside: str = ""  # a smaller text below it, or after it in brackets
+    kind: str = ""  # a word for its style
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text; what is right in one cell is so in all of its column."""
+    """A table of text; columns of numbers are aligned to the right."""
 
     names: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    numbers: Sequence[bool]  # of each column, whether it holds numbers
+    numbers: Sequence[bool]  # True for each column of numbers
     caption: str = ""
     notes: Sequence[str] = field(default_factory=list)
-    beside: str = ""  # what stands beside the values of cells
+    beside: str = ""  # the meaning of ``Cell.beside``
 
 
 def library(name: str) -> Any:
-    """Return a library that reports need and the package does without, or raise with the command that installs it."""
+    """Return an optional library that reports need; if it is not installed, the error has the command that does it."""
     return needed(name, f"reports and tables need {name}", "report")
 
 
 def plain_text(value: Any, longest: int | None = None) -> str:
-    """Return a value as one line of text, in which nothing is hidden; a longer one ends in dots."""
+    """Return a value as one line of text with escapes for control characters; ``longest``: the most characters."""
     text = value_text(value)
     if longest is not None and len(text) > longest:
         text = f"{text[:longest]}…"
@@ -76,7 +76,7 @@ def plain_text(value: Any, longest: int | None = None) -> str:
 
 
 def number_text(number: float | None, digits: int = 3) -> str:
-    """Return a number as text; what differs from 0 by no more than sums are rounded is 0."""
+    """Return a number as text; a number that differs from 0 only by rounding is 0."""
     if number is None or math.isnan(number):
         return NOTHING
     if math.isinf(number):
@@ -90,7 +90,7 @@ def number_text(number: float | None, digits: int = 3) -> str:
 
 
 def p_text(p: float | None, digits: int = 3) -> str:
-    """Return a p-value as text; one that would be rounded to 0 as less than the least that is shown."""
+    """Return a p-value as text; a value that would be rounded to 0 becomes one such as "<0.001"."""
     least = 10**-digits
     return f"<{least:.{digits}f}" if p is not None and p < least else number_text(p, digits)
 
@@ -126,7 +126,7 @@ def keys_of(frame: pl.DataFrame) -> list[str]:
 
 
 def _stem(name: str, names: Sequence[str]) -> str | None:
-    """Return the metric that a column of a wide result is of, or None."""
+    """Return the metric to which a column of a wide result belongs, or None."""
     for end in ("", "_low", "_high", "_n"):
         stem = name.removesuffix(end) if name.endswith(end) else ""
         if stem in names and _known(stem):
@@ -135,7 +135,7 @@ def _stem(name: str, names: Sequence[str]) -> str | None:
 
 
 def _known(name: str) -> Metric | None:
-    """Return the metric of a name; None where there is none."""
+    """Return the metric with a name; None if there is none."""
     try:
         ((_, metric),) = read_text(name)
     except (FrameMetricsError, ValueError):
@@ -144,7 +144,7 @@ def _known(name: str) -> Metric | None:
 
 
 def sign_of(name: Any) -> int:
-    """Return the sign of what is better of a metric, 0 where no value is better than another."""
+    """Return 1 if higher values of a metric are better, -1 if lower ones are, 0 if neither."""
     higher = metric_of(str(name), of_result=True).higher
     return 0 if higher is None else 1 if higher else -1
 
@@ -164,7 +164,7 @@ def best_cells(frame: pl.DataFrame, over: str | None) -> set[tuple[int, str]]:
 
 
 def _highest(group: Sequence[tuple[float, int, str]]) -> list[tuple[int, str]]:
-    """The cells that have the highest of some values; none where all are equal."""
+    """Return row and column of the highest values of a group; [] if all are equal."""
     most, least = max(group)[0], min(group)[0]
     return [(at, name) for value, at, name in group if most - value <= EQUAL < most - least]
 
@@ -180,16 +180,16 @@ def table_of(
     only: Sequence[str] | None = None,
     called: Mapping[str, str] | None = None,
 ) -> Table:
-    """Lay a result out as text.
+    """Return a result as a table of text.
 
     Parameters
     ----------
-    over : the column among whose values the best one is bold; None for none.
-    digits : after the point.
-    alpha : p-values below it are significant.
-    longest : the most letters of a text that are shown.
-    only : the columns that are shown, in this order; None for all.
-    called : other words for names of columns.
+    over : the column whose values compete: for each metric the best is bold. None for no bold values.
+    digits : digits after the decimal point.
+    alpha : p-values below this are significant.
+    longest : the most characters of a text that are shown.
+    only : the columns to show, in this order; None for all.
+    called : the heads of columns that are not their names, by name.
     """
     best = best_cells(frame, over) if over is not None else set()
     marked = _significant(frame, alpha)
@@ -208,18 +208,18 @@ def table_of(
 
 
 def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:
-    """The rows of a comparison whose p-values are below a level."""
+    """Return the rows of a comparison whose corrected p-values are below ``alpha``."""
     tested = "p_adjusted" in frame.columns and "difference" in frame.columns
     return set((frame["p_adjusted"] < alpha).fill_null(False).arg_true()) if tested else set()
 
 
 def corrections(frame: pl.DataFrame) -> str:
-    """Return the corrections of p-values, in words; nothing where each stands alone."""
+    """Return the corrections of p-values as words; "" if none was made."""
     return ", ".join(frame["correction"].drop_nulls().unique().sort()) if "correction" in frame.columns else ""
 
 
 def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:
-    """Return a caller's frame as a table; without ``over`` the best of the first key column is bold."""
+    """Return a caller's frame as a table; by default ``over`` is the first key column."""
     check_whole("digits", digits, 0)
     result = here(frame)
     if over is not None and over not in result.columns:

@@ -1,4 +1,4 @@
-"""The content of a report: the frames that verbs return, and what else is said of the call."""
+"""The content of a report: the frames that verbs return, and facts about the call."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ PAIRS, MOVED = 3, 5  # whose queries are shown that differ most; how many of the
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """One of the best or worst queries, and its results."""
+    """A query that a report shows, and its results."""
 
-    system: Any  # None where the frame has no systems
-    place: str  # "worst" or "best"
-    keys: dict[str, Any]  # of segment and query, by the caller's columns
+    system: Any  # None if the frame has no systems
+    place: str  # "worst", "best" or "moved"
+    keys: dict[str, Any]  # the values of the columns of segment and query
     value: float
-    results: pl.DataFrame | None = None  # those that are shown, as explain() gives them
-    more: int = 0  # results that are not shown
-    explained: str = ""  # the metric that they contribute to
+    results: pl.DataFrame | None = None  # the rows of explain() that are shown
+    more: int = 0  # number of rows that are not shown
+    explained: str = ""  # the metric that explain() took apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,10 @@ class Content:
 
     title: str
     created: datetime
-    kind: str  # of the caller's frame
+    kind: str  # the kind of the caller's frame, in words
     asked: Sequence[tuple[str, Metric]]
     ci: float | None
-    system: str | None  # the columns of the keys
+    system: str | None  # the column of systems; then the columns of segments and of queries
     by: tuple[str, ...]
     query: tuple[str, ...]
     roles: list[dict[str, str]]
@@ -52,26 +52,26 @@ class Content:
     results: pl.DataFrame
     audit: pl.DataFrame
     versions: Mapping[str, str]
-    named: bool = False  # whether a baseline was
-    sort: str = NAMES  # the metric that systems are sorted by in tables
+    named: bool = False  # True if a baseline was named
+    sort: str = NAMES  # the metric by which systems are sorted in tables
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
-    segments_compared: pl.DataFrame | None = None  # by the first metric, with a baseline that was named
+    segments_compared: pl.DataFrame | None = None  # by the first metric, with a named baseline
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
-    threshold: float | None = None  # that was said
-    adjusted: str | None = None  # the column that means of arms are adjusted by
+    threshold: float | None = None  # the caller's
+    adjusted: str | None = None  # the covariate by which means of arms are adjusted
     best_threshold: pl.DataFrame | None = None
-    positive: str = "relevant"  # a word for the label that is to be found
-    classes: pl.DataFrame | None = None  # metrics of each of several
+    positive: str = "relevant"  # a word for the positive label
+    classes: pl.DataFrame | None = None  # the metrics of each of several classes
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
     duels: list[tuple[Ranked, Ranked]] = field(default_factory=list)  # queries on which two systems differ most
-    undefined: int = 0  # queries, of each system, without a value of the first metric: neither best nor worst
-    absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
+    undefined: int = 0  # number of rankings without a value of the first metric, which are neither best nor worst
+    absent: list[dict[str, str]] = field(default_factory=list)  # parts that could not be computed, and the reasons
 
     @property
     def groups(self) -> list[str]:
@@ -84,7 +84,7 @@ class Content:
         return [*self.groups, *self.query]
 
     def in_words(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The confusion matrix with words for true and false: the caller's, where two classes were made of several."""
+        """Return a confusion matrix with words for true and false: the caller's word for the positive class, if any."""
         if frame.schema["actual"] != pl.Boolean:
             return frame
         own = self.positive not in ("relevant", "positive")
@@ -93,15 +93,15 @@ class Content:
 
     @property
     def unit(self) -> str:
-        """A word for what is counted."""
+        """The word for the things that are counted."""
         return "queries" if self.query else "rows"
 
     def undefined_in(self, average: str | None) -> str:
-        """A word for what is undefined of a metric: queries, classes, or nothing where it is the value itself."""
+        """Return the word for the things that may be undefined, queries or classes; "" for a pooled value."""
         return "queries" if self.query else "" if average == "pooled" else "classes"
 
     def over_all(self, results: pl.DataFrame) -> pl.DataFrame:
-        """The rows of ``evaluate(margins=True)`` that are over all segments; all where there are none."""
+        """Return the totals over all segments from ``evaluate(margins=True)``; all rows if there are no segments."""
         if not self.by:
             return results
         return results.filter(pl.col("total_over") == ", ".join(self.by)).drop("total_over", *self.by)
@@ -112,12 +112,12 @@ class Content:
         return self.asked[0][0]
 
     def of_first(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of that metric."""
+        """Return the rows of the first metric."""
         return frame.filter(pl.col("metric") == self.first)
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """The place of each system where not all can be shown."""
+        """The place of each system, by which those to show are chosen if there are too many."""
         compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
 
@@ -149,7 +149,7 @@ class Content:
 
     @property
     def facts(self) -> pl.DataFrame:
-        """The rows of the audit that say how much was counted."""
+        """The rows of the audit that are facts."""
         return self.audit.filter(pl.col("severity") == "fact")
 
     @property
@@ -160,30 +160,30 @@ class Content:
 
 @dataclass
 class Calls:
-    """Calls of verbs, one after the other; those that cannot be computed are noted and left out."""
+    """Calls of verbs for a report; a call that fails is noted with its reason, and left out."""
 
     irm: Any
-    columns: Columns  # that the irm plays
-    arm: str | None = None  # the column of systems that have each their own queries
+    columns: Columns  # of the irm
+    arm: str | None = None  # the column of systems, if they are arms with their own queries
     absent: list[dict[str, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
 
     def named(self, *names: str) -> Sequence[str]:
-        """Return the metrics that a verb is asked for; none where the frame has numbers, which are of its own."""
+        """Return the metrics to give to a verb; () if the frame holds values, which have their own metrics."""
         return () if self.columns.value else names
 
     def as_baseline(self, system: Any) -> list[Any]:
-        """Return a system that rows are looked up by as the one baseline of ``compare``; null is one too."""
+        """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""
         return [self.nested.get(system, system)]
 
     def each(self, irm: Any) -> Any:
-        """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
+        """Return the irm for values; arms become segments, so that each is measured on its own queries."""
         by = irm.roles.get("by") or []
         own = [by] if isinstance(by, str) else [*by]
         return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
 
     def here(self, frame: Any) -> pl.DataFrame:
-        """Return what a verb returned as polars, nested systems as text, since rows are looked up by them."""
+        """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
         told = here(frame)
         for name in {*told.columns} & {self.columns.system, "baseline"}:
             if told.schema[name].is_nested():
@@ -193,11 +193,11 @@ class Calls:
         return told
 
     def apart(self, irm: Any) -> Calls:
-        """Return another gathering, whose notes nobody reads."""
+        """Return calls of another irm, whose notes are not part of the report."""
         return Calls(irm, self.columns)
 
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
-        """Return what a verb returns; None where it says why it cannot."""
+        """Return the result of a call; after an error of this package note the reason and return None."""
         try:
             return self.here(call())
         except FrameMetricsError as error:
@@ -205,7 +205,7 @@ class Calls:
             return None
 
     def whole(self, content: Content) -> Any:
-        """The irm without segments, unless a query stands in several, whose rankings would then be one."""
+        """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""
         several = content.audit.filter(pl.col("check") == "queries in several segments")["n"].sum()
         if not content.by:
             return self.irm
@@ -216,5 +216,5 @@ class Calls:
         return self.irm(by=None)
 
     def all_segments(self, content: Content) -> Any:
-        """The irm that gives values of all segments together, of each arm by itself."""
+        """Return the irm for values over all segments together; arms stay apart."""
         return self.each(self.apart(self.irm).whole(content))

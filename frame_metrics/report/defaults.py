@@ -1,4 +1,4 @@
-"""Metrics and cutoffs of a report where nobody names any: they suit the roles, and end where the rankings do."""
+"""Default metrics and cutoffs of a report; they suit the roles, and cutoffs end at the longest ranking."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from frame_metrics.errors import ColumnError, FrameMetricsError
 
 GRADED = ("ndcg@10", "ap", "rr", "precision@10")
 LABELLED = ("ap", "rr", "ndcg@10", "precision@10")
-WEIGHTED = ("dcg@10", "precision@10")  # what adds up over results
-SHOWN = ("novelty@10", "average_popularity@10")  # what needs no judgment
+WEIGHTED = ("dcg@10", "precision@10")  # metrics that add up over results
+SHOWN = ("novelty@10", "average_popularity@10")  # metrics that need no judgments
 DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
 SCORED = ("roc_auc", "average_precision")
 FOUND_SETS = ("precision", "recall", "f1")
@@ -21,9 +21,9 @@ CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
-    """Return metrics that suit the roles that are played.
+    """Return metrics that suit the roles.
 
-    A cutoff past the longest ranking, and past the usual 10, is that ranking's length.
+    The cutoff of recall is the depth of the rankings, but at least 10 and at most 100; 100 if the depth is unknown.
     """
     columns, roles = played.columns, played.roles
     if played.only_shown:
@@ -47,7 +47,7 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
 
 
 def _graded(played: Any) -> bool:
-    """Return True where judgments beside the frame have grades."""
+    """Return True if the judgments beside the frame have grades."""
     if played.beside is None:
         return False
     said = played.judgments[1]
@@ -55,9 +55,10 @@ def _graded(played: Any) -> bool:
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:
-    """Return the length of the longest ranking, or where ranks have gaps a cutoff that none goes past.
+    """Return the length of the longest ranking; with a rank column, the first cutoff that holds all results.
 
-    None where there are no rankings, or where they go past all cutoffs, or cannot be measured, which other verbs say.
+    None if there are no rankings, if they are longer than all cutoffs, or if they cannot be measured; in that case
+    another verb raises the error.
     """
     if not columns.query or columns.value or not (columns.score or columns.rank):
         return None

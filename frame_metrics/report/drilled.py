@@ -1,4 +1,4 @@
-"""The best and worst queries of a report, those on which systems differ most, and their results."""
+"""The best and worst queries of a report, and those on which systems differ most, with their results."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from frame_metrics.report.content import SYSTEMS, Calls, Content, Ranked
 from frame_metrics.report.foremost import foremost
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
-RESULTS, MISSED = 10, 5  # of a query that are shown; relevant documents that it did not find
+RESULTS, MISSED = 10, 5  # the most results of a query that are shown, and the most documents that it did not find
 
 
 def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Content:
-    """Add how the first metric is spread over queries, and the best and worst of them, to what a report holds."""
+    """Add to a report the values and quantiles of the first metric over queries, and the best and worst queries."""
     if not content.query:
         return content
     irm, names = work.each(work.irm), work.named(content.first)
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
         return content
-    values, spread = content.of_first(values), None  # where queries have weights, quantiles would not look at them
+    values, spread = content.of_first(values), None  # no quantiles if queries have weights, which these would ignore
     if not irm.roles.get("weight"):
         whole = work.all_segments(content)
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
@@ -46,7 +46,7 @@ def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Con
 
 
 def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
-    """The queries on which two systems of the frame differ most, as each has them."""
+    """Return the queries on which two systems of the frame differ most, each as a pair with one side per system."""
     found = []
     for pair in content.moved():
         keys = [name for name in (*content.by, *content.query) if name in pair.columns]
@@ -59,7 +59,7 @@ def _duels(content: Content) -> list[tuple[Ranked, Ranked]]:
 
 
 def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
-    """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
+    """Return the worst and best queries of each system; none is both, and one without a value is neither."""
     if not n or not sign_of(content.first):
         return []
     known, found = values.drop_nulls("value"), []
@@ -76,7 +76,7 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
 
 
 def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
-    """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
+    """Add to queries their rows from explain(), for the first metric that it can take apart."""
     taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
     columns = plan.played
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
@@ -86,7 +86,7 @@ def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]
 
 
 def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]) -> Ranked:
-    """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
+    """Add to a query its rows from explain() for the first metric that it can take apart; without one, add nothing."""
     value = [one.keys[name] for name in content.query]
     for name in names:
         try:
@@ -103,7 +103,7 @@ def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]
 
 
 def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> Any:
-    """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
+    """Return an irm of only the queries that are shown, with their judgments, so that the frame is read once."""
     judged = plan.judged
     names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
@@ -115,7 +115,7 @@ def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> A
         named = keys.select(pl.col(name).alias(to) for name, to in called.items())
         return border.rows_of(columns, named.unique())
 
-    # Grades of some queries say less of their scale than those of all.
+    # rel= is kept, since the grades of some queries may not show the scale of all.
     said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and plan.played.grade else {}
     own = {name: name for name in names if name in plan.available}
     small = type(irm)(rows_of(plan.border, plan.played.needed, own), **{**irm.roles, **said})

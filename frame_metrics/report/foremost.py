@@ -1,4 +1,4 @@
-"""Rows that a report shows of too many: those of the best systems and of the baseline before all others."""
+"""The choice of rows if there are too many to show: those of the best systems and of the baseline come first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
     Parameters
     ----------
     results : the rows of ``evaluate`` over all segments.
-    baselines : the systems that others are compared with; what is none of the systems has no place.
+    baselines : the systems with which others are compared; a baseline that is not a system gets no place.
     """
     if system is None:
         return {}
@@ -26,14 +26,14 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
 
 
 def _ranked(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
-    """The systems, the best by a metric first; those without a value last."""
+    """Return the systems, the best by a metric first and those without a value last."""
     own = results.filter(pl.col("metric") == metric)
     ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
     return [*dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])]
 
 
 def sorted_by(frame: pl.DataFrame, results: pl.DataFrame, system: str, metric: str) -> pl.DataFrame:
-    """Return a frame with the rows of the best systems by a metric first; as it is where it has no systems."""
+    """Return a frame with the rows of the best systems by a metric first; unchanged if it has no systems."""
     if system not in frame.columns:
         return frame
     places = {one: place for place, one in enumerate(_ranked(results, system, metric))}
@@ -43,13 +43,14 @@ def sorted_by(frame: pl.DataFrame, results: pl.DataFrame, system: str, metric: s
 def foremost(
     systems: Sequence[Any], places: Mapping[Any, int], most: int, before: Collection[int] = ()
 ) -> Sequence[int]:
-    """Return which rows are shown, in their own order.
+    """Return the numbers of the rows to show, in ascending order.
 
     Parameters
     ----------
-    systems : the system of each row, or of whatever is shown.
-    most : how many are shown.
-    before : numbers of rows that go before all others.
+    systems : the system of each row.
+    places : the place of each system; a lower one goes first.
+    most : the most rows to show.
+    before : the numbers of rows that are chosen before all others.
     """
     if len(systems) <= most:
         return range(len(systems))

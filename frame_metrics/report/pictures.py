@@ -13,16 +13,16 @@ from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.layout import Picture
 
-AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # whose values stand beside lines
-MOST = 30  # systems, or segments, of a picture; more cannot be told apart
+AREAS = {"roc": "roc_auc", "pr": "average_precision"}  # the metric whose values are written beside the lines of a curve
+MOST = 30  # the most systems, or segments, of a picture; more cannot be told apart
 
 
 def drawn(content: Content) -> dict[str, Picture]:
-    """Draw what a report holds.
+    """Draw the pictures of a report.
 
     Returns
     -------
-    By the name of its place, each picture.
+    The pictures by the names of their places.
     """
     found = {}
     for name, title, charts in _charts(content):
@@ -34,7 +34,7 @@ def drawn(content: Content) -> dict[str, Picture]:
 
 
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
-    """The name, the title and the charts of each picture, of what is there and not too much to be seen."""
+    """Yield the place, the title and the charts of each picture that has data, and not too many series."""
     level = f" with {100 * content.ci:g}% intervals" if content.ci else ""
     results, of = _of_the_best(content, content.results)
     if content.system and _few(results, content.keys):  # of one system they would show what the table says
@@ -62,7 +62,7 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
 
 
 def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Iterable[Any]]]:
-    """The differences of queries; of arms, or of rows, the means, where they are not too many."""
+    """Yield the picture of differences: query by query, or for arms and rows without a query those of means."""
     means = content.comparison
     if pairs := content.foremost_pairs():
         charts = [plot.differences(pair, means=means, query=[*content.query]) for pair in pairs]
@@ -75,7 +75,7 @@ def _differences(content: Content, level: str) -> Iterator[tuple[str, str, Itera
 
 
 def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator[Any]:
-    """The curves of scores, how these lie, and what each threshold gives, with that which was said or is best."""
+    """Yield the curves of scores, their distribution, and precision and recall by threshold, with the chosen one."""
     chosen = content.best_threshold if content.threshold is None else content.threshold
     for kind, curve in curves.items():
         if kind == "distribution":
@@ -90,7 +90,7 @@ def _of_scores(content: Content, curves: Mapping[str, pl.DataFrame]) -> Iterator
 
 
 def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """The rows of as many systems as can be told apart, the best and the baseline among them, and words for them."""
+    """Return the rows of at most ``MOST`` systems, the best and the baseline among them, and words for these."""
     systems = frame[content.system].unique(maintain_order=True) if content.system in frame.columns else pl.Series()
     if len(systems) <= MOST:
         return frame, ""
@@ -101,7 +101,7 @@ def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, s
 
 
 def _few(frame: pl.DataFrame, keys: Sequence[str | None], value: str = "value") -> bool:
-    """Return True where a picture has values, and not too many series."""
+    """Return True if a picture has values, and at most ``MOST`` series."""
     series = [name for name in frame.columns if name in keys]
     return frame[value].count() > 0 and (not series or frame.select(series).n_unique() <= MOST)
 
@@ -112,11 +112,11 @@ def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _svg(chart: Any, name: str) -> str:
-    """SVG of a chart, with ids that are its own in a page of several."""
+    """Return a chart as SVG; its ids contain ``name``, so that they differ from those of other charts on the page."""
     own = re.sub(r"\W", "-", name)
 
     def in_tag(found: re.Match[str]) -> str:
-        """A tag without what is said of each mark, as one label is there for the whole picture."""
+        """Return a tag without the labels of single marks, as the whole picture has one label."""
         tag = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", found[0])
         return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", re.sub(r' id="([^"]+)"', rf' id="{own}-\1"', tag))
 

@@ -1,4 +1,4 @@
-"""Tables of result frames, as HTML, LaTeX and Markdown."""
+"""Tables from result frames, as HTML, LaTeX and Markdown."""
 
 from __future__ import annotations
 

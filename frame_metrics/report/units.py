@@ -1,4 +1,4 @@
-"""Units of the counts of an audit, as its checks declare them."""
+"""The units in which an audit counts, from the declarations of its checks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ UNITS = {check.name: check.unit for check in CHECKS}
 
 
 def with_units(audit: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Add a column "unit" to what ``audit`` returned: what n counts, in the plural; empty for the frame as a whole.
+    """Add a column "unit" to the result of ``audit``: the word for the things that n counts, in the plural.
 
     Parameters
     ----------
-    columns : those that were audited.
+    columns : the columns of the audited frame.
     """
     words = {**cells_in_words(columns), "word": columns.cluster or ("queries" if columns.query else "rows")}
     units = [

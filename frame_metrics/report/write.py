@@ -50,7 +50,7 @@ def report(
     format: str | None,
     **options: Any,
 ) -> str:
-    """Answer ``irm.report``, which has the parameters."""
+    """Implement ``irm.report``, whose docstring has the parameters."""
     name = None if path is None else file_name(path)
     kind = format_of(name, format)
     if options["ci"] is not None:
@@ -69,7 +69,7 @@ def report(
 
 
 def _written(name: str, text: str) -> str:
-    """Write a text into a file, whole or not at all, and return its name."""
+    """Write a text to a file, completely or not at all, and return its name."""
     with replacing(name) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
     return name
@@ -90,7 +90,7 @@ class Page(str):
 
 
 def check_arms(compared: Mapping[str, Any], split: Any) -> None:
-    """Raise for options that are of arms alone."""
+    """Raise for options that only arms have, if systems are paired."""
     check_bool("paired", compared["paired"])
     for name, given in {"covariate": compared["covariate"], "split": split}.items():
         if compared["paired"] and given is not None:
@@ -98,7 +98,7 @@ def check_arms(compared: Mapping[str, Any], split: Any) -> None:
 
 
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:
-    """Answer ``irm.summary``, which has the parameters."""
+    """Implement ``irm.summary``, whose docstring has the parameters."""
     check_ci(ci)
     check_arms(compared, split)
     content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None, split=split)
@@ -113,9 +113,9 @@ def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[st
 
 
 def format_of(name: str | None, given: str | None, told: str = "") -> str:
-    """Return the format that is said, or that the name of the file ends in; raise for a folder that is not there.
+    """Return the format that is given, or else that of the file's ending; raise for a folder that does not exist.
 
-    ``told``: how errors call the file.
+    ``told``: the words for the file in errors.
     """
     if given is not None:
         check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
@@ -130,13 +130,13 @@ def format_of(name: str | None, given: str | None, told: str = "") -> str:
 
 
 def _made(content: Content) -> str:
-    """A line that says when, and of what."""
+    """Return the line with the time and the kind of the frame."""
     day = content.created.strftime("%Y-%m-%d %H:%M UTC")
     return f"{day}, from a {content.kind}."
 
 
 def as_html(content: Content, jinja: Any) -> str:
-    """Write a report as one page, which needs nothing beside it."""
+    """Return a report as one HTML page, which needs no other file."""
     from frame_metrics.report.pictures import drawn  # which needs Altair, as other formats do not
 
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
@@ -165,7 +165,7 @@ def as_html(content: Content, jinja: Any) -> str:
 
 
 def as_markdown(content: Content) -> str:
-    """Write a report as Markdown; what its pictures show is in its tables."""
+    """Return a report as Markdown; its tables have the numbers of the pictures, which are left out."""
     said, _ = verdict(content)
     head = [f"# {markdown_text(plain_text(content.title))}", f"{markdown_text(plain_text(_made(content)))} {said}"]
     sections = [_section(section) for section in sections_of(content, {})]
@@ -177,7 +177,7 @@ def _section(section: Section) -> str:
 
 
 def _block(block: Block) -> str:
-    """A block as Markdown."""
+    """Return a block as Markdown."""
     if isinstance(block, str):
         return markdown_text(block)
     if isinstance(block, Table):
@@ -192,7 +192,7 @@ def _block(block: Block) -> str:
 
 
 def as_json(content: Content) -> str:
-    """Write what a report shows as JSON; docs/report-schema.json says what it holds."""
+    """Return the content of a report as JSON; docs/report-schema.json describes it."""
     return json.dumps(_data(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -230,14 +230,14 @@ def _data(content: Content) -> dict[str, Any]:
 
 
 def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
-    """The rows of a table, those of the foremost systems where there are too many, and how many were left out."""
+    """Return the rows of a table and the number of rows left out; if there are too many, the best systems stay."""
     systems = table[content.system].to_list() if content.system in table.columns else [None] * len(table)
     shown = table[list(foremost(systems, content.places, MOST_ROWS))]
     return {"rows": [_plain(row) for row in shown.iter_rows(named=True)], "left_out": len(table) - len(shown)}
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: what is undefined or without an end is null, what it does not know is text."""
+    """Return a value in a type of JSON: NaN and infinite numbers become null, and values of unknown types text."""
     if isinstance(value, Mapping) and value_text(value) == str(value):  # no interval and no period of pandas
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
