@@ -31,10 +31,10 @@ from frame_metrics.plot.tidy import Key, Names, Tidy, n_text, named_keys, read_t
 
 SIDES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
-ROW_HEIGHT = 70  # of a distribution, in pixels
-BARS = 1000  # of a picture of differences
-LONG = 34  # letters of a line over a small multiple
-IN_ROWS = 3  # distributions that stand one below the other
+ROW_HEIGHT = 70  # height of a distribution, in pixels
+BARS = 1000  # the most bars of a picture of differences
+LONG = 34  # the most characters of a line over a small multiple
+IN_ROWS = 3  # up to so many distributions stand one below the other
 
 
 def differences(frame: Any, *, means: Any = None, query: Names = None) -> alt.Chart:
@@ -97,7 +97,7 @@ def _with_means(tidy: Tidy, means: Any) -> Tidy:
 
 
 def _mean_lines(tidy: Tidy) -> list[Any]:
-    """A line at the mean difference, and a band as wide as its interval."""
+    """Return a line at the mean difference, and a band for its interval."""
     if tidy.table["mean"].is_null().all():
         return []
     low, mean = (alt.Y(f"mean({name}):Q", title="") for name in ("mean_low", "mean"))
@@ -107,17 +107,17 @@ def _mean_lines(tidy: Tidy) -> list[Any]:
 
 
 def _each(tidy: Tidy) -> list[pl.DataFrame]:
-    """The rows of each small multiple."""
+    """Return the rows of each small multiple."""
     return tidy.table.partition_by(_multiples(tidy), maintain_order=True)
 
 
 def _multiples(tidy: Tidy) -> list[str]:
-    """The columns that tell small multiples apart."""
+    """Return the columns by which small multiples differ."""
     return ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
 
 
 def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
-    """The columns of the query: those that are named, else "query", or the key column with the most values."""
+    """Return the columns of the query: the named ones, or else "query", or the key column with the most values."""
     border = border_of(frame)
     keys = [name for name in border.names() if name not in known]
     if (own := named_keys("query", query, keys)) is not None:
@@ -131,7 +131,7 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
 
 
 def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
-    """The rows of a small multiple, the greatest difference first, with their places, sides and label."""
+    """Return the rows of a small multiple, the greatest difference first, with their positions, sides and label."""
     metric = metric_of(part["metric"][0])
     part = part.sort("difference", descending=True, maintain_order=True)
     won = pl.col("difference") * metric.sign
@@ -149,7 +149,7 @@ def _ranked(part: pl.DataFrame, *, one_metric: bool) -> pl.DataFrame:
 
 
 def _spaced(part: pl.DataFrame) -> pl.DataFrame:
-    """As many rows as can be seen, at equal distances, the ends among them; each reaches as far as the next one."""
+    """Return at most ``BARS`` rows, evenly spaced, with the first and the last; each bar extends to the next one."""
     n = len(part)
     if n <= BARS:
         return part
@@ -184,7 +184,10 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
 
 
 def _histogram(part: Tidy, color: Key, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
-    """A panel with a histogram for each row; one that stands alone uses the width for many."""
+    """Return a panel with a histogram for each system or segment.
+
+    If the panel is ``alone``, more than ``IN_ROWS`` histograms stand side by side.
+    """
     defined = part.table.filter(pl.col("value").is_finite())
     ends = metric.range if has_ends(metric) or not len(defined) else (defined["value"].min(), defined["value"].max())
     least, most = (0.0, 1.0) if ends[0] != ends[0] else (float(ends[0]), float(ends[1]))  # type: ignore[arg-type]

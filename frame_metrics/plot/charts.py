@@ -19,17 +19,17 @@ from frame_metrics.plot.tidy import Key, Tidy
 
 # Okabe and Ito's colours, those that are readable on white and on black first; yellow and black are not among them.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # where there are more lines than colours
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # patterns of lines, if there are more lines than colours
 GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
-LIMIT = 320  # of labels, in pixels
+LIMIT = 320  # the most pixels of a label
 WIDTH, HEIGHT = 420, 320
 LINE = 13  # height of a line of text
-SMALL, COLUMNS = 220, 3  # of small multiples
+SMALL, COLUMNS = 220, 3  # pixels of the longer side of a small multiple, and the usual number of columns
 LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
-MOST = 1000  # systems or segments of a picture; from about 1,500 on Vega's stack overflows
-PIXELS = 250_000_000  # of a PNG
-IN_COLUMN = 20  # entries of a legend that stand in one column
+MOST = 1000  # the most systems or segments of a picture; from about 1,500 on Vega's stack overflows
+PIXELS = 250_000_000  # the most pixels of a PNG
+IN_COLUMN = 20  # the most entries in one column of a legend
 # A picture as SVG has its text, axes and lines in the colour of the text around it.
 INK = "currentColor"
 _AXES = {
@@ -44,7 +44,7 @@ _AXES = {
     "titleFontWeight": "normal",
     "labelFlush": False,
 }
-ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML
+ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML does not allow
 THEME: dict[str, Any] = {  # where a chart's own configuration says nothing
     "background": "transparent",
     "axis": _AXES,
@@ -71,17 +71,18 @@ def check_drawable(key: Key | None) -> None:
 
 
 def values(table: pl.DataFrame) -> Any:
-    """Return rows as plain values, which need no frame library and no limit."""
+    """Return rows as data of Altair, in plain values; numbers that are not finite become null."""
     shown = table.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
     return alt.Data(values=shown.to_dicts())  # type: ignore[no-untyped-call]
 
 
 def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:
-    """Return the channels that tell series apart: their colour, and dashes where there are more than colours.
+    """Return the channels by which series differ: colour, and dashes if there are more series than colours.
 
     Parameters
     ----------
-    legend, offset : whether there is a legend, and how far from the picture, in pixels.
+    dashes : True for lines, which may have dashes.
+    legend, offset : True for a legend, and its distance from the picture in pixels.
     """
     check_drawable(key)
     if key is None:
@@ -103,7 +104,7 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
 
 
 def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
-    """Return a chart of lines, of one of several panels; where some are grey, the one that is pointed at is thick."""
+    """Return a chart of lines; if some are grey, the line under the pointer is thick. ``of``: a name of the panel."""
     chart = alt.Chart().mark_line(**options)
     if key is None or key.lit is None:
         return chart
@@ -112,7 +113,7 @@ def line_mark(key: Key | None, of: str = "", **options: Any) -> Any:
 
 
 def spread(heights: Sequence[float], least: float) -> list[float]:
-    """Return heights of texts that are at least so far apart, as near to those given as that allows."""
+    """Return heights for texts that are at least ``least`` apart, and as near as possible to the given ones."""
     order = np.argsort(heights, kind="stable")
     runs: list[list[float]] = []
     for at, i in enumerate(order):
@@ -126,7 +127,7 @@ def spread(heights: Sequence[float], least: float) -> list[float]:
 
 
 def tooltip(tidy: Tidy, columns: Mapping[str, str]) -> list[Any]:
-    """Return the texts that are shown of a mark that is pointed at: the keys, and columns with their titles."""
+    """Return the tooltip of marks: the keys, and ``columns`` with their titles."""
     keys = [alt.Tooltip(f"{name}:N", title=getattr(tidy, name).title) for name in tidy.series]
     return [*keys, *(alt.Tooltip(column, type=_type(tidy, column), title=title) for column, title in columns.items())]
 
@@ -143,11 +144,13 @@ def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDT
 def multiplied(
     tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in_rows: bool = False, small: bool = True
 ) -> Any:
-    """Return layers as one chart, or as small multiples where there are facets, side by side or in rows.
+    """Return layers as one chart or, if there are facets, as small multiples.
 
     Parameters
     ----------
-    width, height : of the chart, in pixels; small multiples are made ``small``.
+    width, height : of the chart, in pixels.
+    in_rows : True for small multiples one below the other, False for side by side.
+    small : True to scale small multiples down.
     """
     check_drawable(tidy.facet)
     data = values(tidy.table)
@@ -167,7 +170,7 @@ def multiplied(
 
 
 def beside(n: int) -> int:
-    """Return how many of some panels stand side by side, so that few places stay empty."""
+    """Return the number of columns for some panels, such that few places stay empty."""
     return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
 
 
@@ -179,18 +182,18 @@ def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
 
 
 def metric_scale(metric: Metric) -> Any:
-    """Return the scale of a metric's axis: as long as its range, and where that has no ends from 0 to the values."""
+    """Return the scale of a metric's axis: its range or, if that is not finite, from 0 to the values."""
     return alt.Scale(domain=list(metric.range), nice=False) if has_ends(metric) else alt.Scale(zero=True, nice=True)
 
 
 def has_ends(metric: Metric) -> bool:
-    """Return True where the values of a metric have a least and a greatest one."""
+    """Return True if the range of a metric is finite and not empty."""
     low, high = metric.range
     return low < high and math.isfinite(low) and math.isfinite(high)
 
 
 def metric_title(name: str, metric: Metric) -> str:
-    """Return the title of a metric's axis, which says what values are better."""
+    """Return the title of a metric's axis, which says if higher or lower values are better."""
     return name if metric.higher is None else f"{name} ({'higher' if metric.higher else 'lower'} is better)"
 
 
@@ -232,7 +235,7 @@ def _converted(spec: dict[str, Any], version: str) -> str:
 
 
 def _legal(spec: Any) -> Any:
-    """Return a specification whose texts have no characters that SVG cannot hold, but signs that stand for them."""
+    """Return a specification in which visible signs replace characters that SVG does not allow."""
     if isinstance(spec, dict):
         return {_legal(name): _legal(value) for name, value in spec.items()}
     if isinstance(spec, list | tuple):
@@ -241,7 +244,7 @@ def _legal(spec: Any) -> Any:
 
 
 def _sign(found: re.Match[str]) -> str:
-    """The picture of a control character, else the sign of an unknown one; Vega would undo an escape."""
+    """Return the Unicode symbol of a control character, or that of an unknown one; Vega would undo an escape."""
     code = ord(found[0])
     return chr(0x2400 + code) if code < 0x20 else "\ufffd"
 
@@ -286,7 +289,7 @@ def _converter() -> Any:
 
 
 def _rounded(text: str) -> str:
-    """SVG whose places and sizes have at most two decimals."""
+    """Return SVG whose positions and sizes have at most two decimals."""
 
     def in_place(place: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda number: f"{round(float(number[0]), 2):g}", place[0])

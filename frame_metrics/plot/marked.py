@@ -1,4 +1,4 @@
-"""Thresholds that were chosen, and shares of relevant rows, for each line of a picture."""
+"""Values added to each line of a picture: a chosen threshold, the share of relevant rows, or a metric."""
 
 from __future__ import annotations
 
@@ -14,48 +14,49 @@ from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, read_tidy
 
-LONGEST = 30  # letters of a name before a value
+LONGEST = 30  # the most characters of a name before a value
 TABLE = ("tp", "fp", "fn", "tn")
 SAID = dict.fromkeys(("threshold", "prevalence"), "a number, or what best_threshold() returns")
 SAID |= {"values": "what evaluate() returns of one metric"}
 
 
 def called(threshold: Any) -> str:
-    """Return a name of a threshold: "best f1" of what ``best_threshold("f1")`` returned, else that it is one."""
+    """Return a name for a threshold: "best f1" for the result of ``best_threshold("f1")``, else "threshold"."""
     names = [] if threshold is None or is_number(threshold) else border_of(threshold).names()
     after = names[names.index(TABLE[-1]) + 1 :] if TABLE[-1] in names else []
     return f"best {after[0]}" if len(after) == 1 else "threshold"
 
 
 def with_threshold(tidy: Tidy, threshold: Any) -> Tidy:
-    """Add the threshold that was chosen for each line as a column "chosen", null where there is none.
+    """Add a column "chosen", the threshold of each line, null if there is none.
 
     Parameters
     ----------
-    threshold : a number for all lines, what ``best_threshold`` returned of the same data, or None.
+    threshold : a number for all lines, the result of ``best_threshold`` on the same data, or None.
     """
     return tidy.with_columns(chosen=_for_each(tidy, threshold, "threshold", ("threshold",), pl.col("threshold")))
 
 
 def with_prevalence(tidy: Tidy, prevalence: Any) -> Tidy:
-    """Add the share of relevant rows for each line as a column "prevalence", null where nothing says it.
+    """Add a column "prevalence", the share of relevant rows of each line, null if it is unknown.
 
     Parameters
     ----------
-    prevalence : a number for all lines, a frame with tables of the same data, as ``best_threshold`` returns, or None.
+    prevalence : a number for all lines, a frame with the 2x2 tables of the same data, as the result of
+        ``best_threshold``, or None.
     """
     share = (pl.col("tp") + pl.col("fn")) / pl.sum_horizontal(TABLE)
     return tidy.with_columns(prevalence=_for_each(tidy, prevalence, "prevalence", TABLE, share))
 
 
 def with_values(tidy: Tidy, given: Any, called: str, chosen: Names) -> Tidy:
-    """Name each line with its value of a metric, and light the best of many.
+    """Add the value of a metric to the name of each line; if there are many lines, only the best are in colour.
 
     Parameters
     ----------
-    given : what ``evaluate`` returned of the same data, of one metric, or None.
+    given : the result of ``evaluate`` for one metric on the same data, or None.
     called : a short name of the metric.
-    chosen : lines that have a colour beside the best.
+    chosen : lines in colour beside the best one.
     """
     if given is None or tidy.facet is not None:
         return lighted(tidy, None, chosen)
@@ -80,12 +81,12 @@ def _number(value: float | None) -> str:
 
 
 def _between(ends: Sequence[float | None]) -> str:
-    """The interval behind a value; nothing where there is none."""
+    """Return the text of an interval, to follow its value; "" if there is none."""
     return "" if not ends or ends[0] is None else f" ({' to '.join(map(_number, ends))})"
 
 
 def pairs_of(said: str, frame: Any, pair: Sequence[str], color: Names) -> Tidy:
-    """Return two metrics of each system, as columns; ``said`` is what the picture draws."""
+    """Return the values of two metrics as two columns, a row for each system; ``said``: the start of errors."""
     tidy = read_tidy(frame, said, ("metric", "value"), (*OF_EVALUATE, "ci_low", "ci_high"), color=color, colors=None)
     names = [metric_of(name).name for name in tidy.table["metric"].to_list()]
     table = tidy.table.with_columns(what=pl.Series(names, dtype=pl.String))
@@ -102,7 +103,7 @@ def pairs_of(said: str, frame: Any, pair: Sequence[str], color: Names) -> Tidy:
 
 
 def _for_each(tidy: Tidy, given: Any, option: str, needs: tuple[str, ...], value: pl.Expr) -> pl.Series:
-    """A number for each row, that of its line."""
+    """Return a number for each row, which is the same for all rows of a line."""
     if given is None or (option != "values" and is_number(given)):
         return pl.Series([None if given is None else float(given)] * len(tidy.table), dtype=pl.Float64)
     if isinstance(given, str | bool | list | tuple | dict):

@@ -1,4 +1,4 @@
-"""Tidy frames of any kind as pictures need them: their own columns, and the key columns as texts."""
+"""Result frames of any kind read for pictures: the columns that a picture knows, and key columns as texts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from frame_metrics.border.shown import value_text
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
-POINTS = 500  # of a line that are drawn; a screen shows no more
-MANY, LIT = 12, 6  # lines that can be told apart; those in colour of more
-OF_EVALUATE = ("k", "average", "total_over", "n", "n_undefined", "support")  # its columns that are no keys
+POINTS = 500  # the most points of a line that are drawn; a screen shows no more
+MANY, LIT = 12, 6  # the most lines that can be told apart; of more lines, so many are in colour
+OF_EVALUATE = ("k", "average", "total_over", "n", "n_undefined", "support")  # columns of evaluate() that are not keys
 TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
 Names = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
 class Key:
-    """Key columns as one text: what the caller calls them, and the texts in the order of the frame."""
+    """Key columns joined to one text: the caller's names of the columns, and the texts in the order of the frame."""
 
     columns: tuple[str, ...]
     values: list[str]
-    lit: tuple[str, ...] | None = None  # those in colour, before the others in grey; None: all
+    lit: tuple[str, ...] | None = None  # the texts in colour, while the others are grey; None for all
 
     @property
     def title(self) -> str:
@@ -37,12 +37,12 @@ class Key:
 
 @dataclass(frozen=True, eq=False)
 class Tidy:
-    """A frame that was read: the columns that a picture knows, and "color" and "facet", texts, where there are keys."""
+    """A frame read for a picture: the columns that the picture knows and, for keys, the texts "color" and "facet"."""
 
     table: pl.DataFrame
     color: Key | None
     facet: Key | None
-    notes: tuple[str, ...] = ()  # what a reader of the picture has to know: lines under its title
+    notes: tuple[str, ...] = ()  # lines under the title of the picture
 
     @property
     def series(self) -> list[str]:
@@ -58,11 +58,11 @@ class Tidy:
         return replace(self, table=self.table.with_columns(*columns, **named))
 
     def in_lines(self, **columns: pl.Expr) -> Tidy:
-        """Return the same with more columns, each of which is worked out for the rows of one line at a time."""
+        """Return the same with more columns, whose expressions are computed for each line by itself."""
         return replace(self, table=pl.concat([part.with_columns(**columns) for part in self.parts()]))
 
     def said(self, *notes: str) -> Tidy:
-        """Return the same with more notes; empty ones are none."""
+        """Return the same with more notes; empty ones are left out."""
         return replace(self, notes=(*self.notes, *filter(None, notes)))
 
 
@@ -82,14 +82,14 @@ def read_tidy(
 
     Parameters
     ----------
-    frame : of any kind; one that has not run is run.
-    picture : its name and the verb whose frames it draws, as "pr draws what curve('pr') returns".
-    needs, also : columns that have to be there, and those that may be.
-    color, facet : the key columns that are told apart by colour, and by small multiples, if the caller says so. All
-        columns that the picture does not know are keys, the first of them is the colour, and the others are facets.
-    ignored : columns that are neither.
-    texts : the columns, of those that the picture knows, that hold no numbers.
-    colors : how many of the keys are the colour, where the caller does not say; None: all.
+    frame : a frame of any kind; a lazy one is run.
+    picture : the start of errors, with the verb that the picture draws, as "pr draws what curve('pr') returns".
+    needs, also : the columns that the picture requires, and those that it may use. All others are keys.
+    color, facet : the key columns shown by colour, and by small multiples. By default the first key is the colour and
+        the others are facets.
+    ignored : columns that are not keys.
+    texts : the columns that hold text, of those that the picture knows.
+    colors : the number of keys that the colour stands for by default; None for all.
     """
     border = border_of(frame)
     names = border.names()
@@ -113,7 +113,7 @@ def read_tidy(
 
 
 def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
-    """The key columns that are the colour, and those that are facets."""
+    """Return the key columns for "color" and for "facet"; raise for a key that is in neither."""
     own_color, own_facet = named_keys("color", color, keys), named_keys("facet", facet, keys)
     if own_color is None:
         own_color = [name for name in keys if name not in (own_facet or [])][:colors]
@@ -131,13 +131,15 @@ def column_of(frame: Any, name: str) -> pl.Series:
 
 
 def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
-    """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
+    """Return the same with only some lines in colour, if there are too many lines or some are chosen.
 
-    Their rows come last, so that they are drawn over the others.
+    The lines in colour are the best one and the chosen ones or, if none is chosen, the best ones. Their rows come last,
+    so that they are drawn over the grey ones.
 
     Parameters
     ----------
-    best : the lines, the best first; None where nothing says which are: then the first stand for them.
+    best : the lines, the best first; None if that is unknown, and then the first lines are taken.
+    chosen : the lines that the caller chose.
     """
     key = tidy.color
     named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
@@ -155,7 +157,7 @@ def lighted(tidy: Tidy, best: Sequence[str] | None, chosen: Names) -> Tidy:
 
 
 def n_text(numbers: pl.Series) -> str:
-    """Return on how many queries or rows values rest, in brackets for a title; nothing where that is not known."""
+    """Return for a title the number of queries or rows behind values, in brackets; "" if it is unknown."""
     known = sorted({*numbers.drop_nulls()})
     return f" (n = {' to '.join(f'{end:,.0f}' for end in dict.fromkeys([known[0], known[-1]]))})" if known else ""
 
