@@ -1,4 +1,4 @@
-"""The verbs that a report asks, one after the other."""
+"""The calls of verbs that give the content of a report."""
 
 from __future__ import annotations
 
@@ -125,13 +125,13 @@ def gathered(
 
 
 def _threshold(plan: Any) -> float | None:
-    """The threshold that was said as a number, -0 as 0."""
+    """Return the caller's threshold if it is a number, with -0 as 0; else None."""
     said = None if plan is None else plan.conventions.threshold
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
 def _with_split(audit: pl.DataFrame, work: Calls, split: Mapping[Any, float] | None) -> pl.DataFrame:
-    """Add to what the audit finds how the units of an online test are split; it is noted where nobody says the shares.
+    """Add to an audit the findings about the split of units between arms; without ``split`` note that it is unknown.
 
     Other checks look at arms as segments.
     """
@@ -148,7 +148,7 @@ def _with_split(audit: pl.DataFrame, work: Calls, split: Mapping[Any, float] | N
 
 
 def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
-    """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
+    """Return the metrics that can be computed, and their values; note the reasons for the others."""
     irm = work.each(work.irm)
     try:
         return asked, _valued(work, asked, **options)
@@ -160,7 +160,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
 
 
 def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
-    """The values of metrics with their intervals; those of all lists together have none, and it is noted."""
+    """Return the values of metrics with intervals; metrics of all lists together have no interval, which is noted."""
     irm, names = work.each(work.irm), [name for name, _ in asked]
     lists = [name for name, metric in asked if metric.input is Lists]
     if ci is None or not lists:
@@ -180,7 +180,7 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
-    """The metrics that are asked for, and the columns and conventions that they are computed with."""
+    """Return the metrics to compute, and the plan for them; no metric and no plan if the frame holds values."""
     if played.columns.value:
         return [], None
     asked = read([*(metrics or default_metrics(played, depth))])
@@ -188,12 +188,12 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:
-    """The caller's word for what is to be found, where it is a class."""
+    """Return the word for the positive class: the caller's, if it is text, else "relevant" or "positive"."""
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
 def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of comparisons; where no baseline is named and there are too many pairs, that is the best system."""
+    """Return the options of comparisons; without a baseline, and with too many pairs, the best system becomes it."""
     if content.named or content.n_systems <= ALL_PAIRS:
         return compared
     reason = (
@@ -206,7 +206,7 @@ def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]
 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
-    """A comparison with the best, which was chosen among all: its p-values corrected for all pairs."""
+    """Correct the p-values of a comparison with the best system for all pairs, as it was chosen by its values."""
     p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
     return comparison.with_columns(
         p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
@@ -214,7 +214,7 @@ def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add how systems differ."""
+    """Add the comparison of systems to the content of a report."""
     if not content.named and content.n_systems < 2:
         return content
     irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
@@ -234,7 +234,7 @@ def _compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Con
 
 
 def _differing(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add on which queries systems differ."""
+    """Add the differences of systems on each query to the content of a report."""
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
     irm, names = work.apart(work.irm).whole(content), work.named(content.first)
@@ -243,7 +243,7 @@ def _differing(content: Content, work: Calls, compared: Mapping[str, Any]) -> Co
 
 
 def _segments_compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add how systems differ from a baseline in each segment, by the first metric; all tests are corrected together."""
+    """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
     frame = content.comparison
     if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
         return content
@@ -255,7 +255,7 @@ def _segments_compared(content: Content, work: Calls, compared: Mapping[str, Any
 
 
 def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
-    """Curves: of metrics by cutoff, or of the scores of rows without a query."""
+    """Return curves by kind: metrics by cutoff or, for rows without a query, curves of the scores."""
     if plan is None:
         return {}
     columns = plan.played

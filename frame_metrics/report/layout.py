@@ -96,7 +96,7 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
 
 
 def _sorted(content: Content) -> Content:
-    """The content with the best systems first in each table."""
+    """Return the content with the best systems first in each table."""
     if content.system is None or content.sort == NAMES:
         return content
     by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
@@ -110,7 +110,7 @@ def _sorted(content: Content) -> Content:
 
 
 def verdict(content: Content) -> tuple[str, str]:
-    """Return in words what the audit found, and the gravest severity."""
+    """Return a sentence about the findings of the audit, and the gravest severity."""
     counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
     said = [f"{n} {SAID.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
@@ -134,7 +134,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    """The interval of a row as text; empty where none was asked for."""
+    """Return the interval of a row as text; "" if there is none."""
     if "ci_low" not in row:
         return ""
     return f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}" if row["ci_low"] is not None else ""
@@ -145,7 +145,7 @@ def _level(content: Content) -> str:
 
 
 def _long(content: Content) -> Table:
-    """The metrics of one system, a row for each."""
+    """Return the table of the metrics of one system, a row for each metric."""
     results, level = content.results, _level(content)
     texts = [_interval(row) or None for row in results.iter_rows(named=True)]
     only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined"]
@@ -162,7 +162,7 @@ def _over(content: Content, results: pl.DataFrame) -> str:
 
 
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
-    """Metrics side by side, a row for each value of the key columns; the best of the systems are bold."""
+    """Return a table with a column for each metric and a row for each key; the best systems are bold."""
     best = best_cells(results, content.system) if content.system else set()
     labels = [*keys, *(["average"] if results["average"].drop_nulls().n_unique() > 1 else [])]
     cells = [
@@ -224,7 +224,7 @@ def _crossed(
 
 
 def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the rows with those together that agree in some columns."""
+    """Return the rows sorted so that those with equal values in the named columns stand together."""
     return pl.concat(frame.partition_by(names, maintain_order=True)) if len(frame) else frame
 
 
@@ -303,7 +303,7 @@ def _decided(content: Content) -> str:
 
 
 def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
-    """The first rows of a frame as a table, which says how many are left out."""
+    """Return the first rows of a frame as a table, with a note about the rows left out."""
     table = table_of(frame.head(ROWS), caption=caption, longest=LONGEST, **options)
     return replace(table, notes=[*table.notes, *([_left_out(len(frame))] if len(frame) > ROWS else [])])
 
@@ -322,7 +322,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
 
 
 def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
-    """The main columns of a comparison as a table, and all of them to unfold."""
+    """Return the main columns of a comparison as a table, and a fold with all columns."""
     by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
@@ -369,7 +369,7 @@ def _moved(content: Content) -> list[Block]:
 
 
 def _rank_by_rank(pair: Sequence[Ranked]) -> Fold:
-    """The results of two systems for a query side by side; below them what is relevant and was not found."""
+    """Return the results of two systems for a query side by side, and below them the documents that were not found."""
     names, rows = ["rank"], dict[int, list[list[Cell]]]()
     for at, (one, frame) in enumerate((one, one.results) for one in pair if one.results is not None):
         own = [*frame.columns[: frame.columns.index("rank")], "gain"]
