@@ -184,7 +184,7 @@ def readable(name: str, column: Any) -> Any:
 
 
 def _check_digits(name: str, column: Any) -> None:
-    """Raise for a decimal of too many digits, at which polars panics; DuckDB exports 128-bit integers so."""
+    """Raise for a decimal of too many digits, at which polars panics; DuckDB exports a HUGEINT as a decimal."""
     import pyarrow as pa
 
     try:
