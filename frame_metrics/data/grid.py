@@ -140,10 +140,9 @@ def build_grid(
     names = rows_at(log, (*system, *by, *query), rankings.first_row)
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``named``: those of them
-    # whose segment is known, or is to be counted in totals. They name the pairs of a segment and a query.
-    row, both, named = rankings.first_row, names, np.arange(count)
-    placed = None
+    # ``both``: the keys of the rankings, then of the judged queries; ``row``: the row of each; ``named``: those whose
+    # segment is known or counts in totals, which name pairs of a segment and a query; ``placed``: whether it is known.
+    row, both, named, placed = rankings.first_row, names, np.arange(count), None
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
         both = pl.concat([names, judged.names.select(judged.keys)], how="diagonal")
@@ -167,14 +166,13 @@ def build_grid(
     at = first[pair]
     at_rows = (system_at, named[segment_at] if len(named) else segment_at, query_at)
     system_row, segment_row, query_row = (row[x] if len(row) else x for x in at_rows)
-    system_row = np.append(system_row, np.full(absent, NONE))
     grid = Grid(
         _grown(rankings, len(lacking)),
         np.concatenate([system_code, lacking // max(len(first), 1)]),
         segment_code[at],
         query_code[named][at],
         pair,
-        system_row,
+        np.append(system_row, np.full(absent, NONE)),
         segment_row,
         query_row,
         None,

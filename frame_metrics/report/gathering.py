@@ -87,8 +87,7 @@ def gathered(
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audited = columns.as_arms() if work.arm else columns
-    audit = with_units(work.here(work.each(irm).audit(**saved)), audited)
+    audit = with_units(work.here(work.each(irm).audit(**saved)), columns.as_arms() if work.arm else columns)
     audit = audit if paired else _with_split(audit, work, split)
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
