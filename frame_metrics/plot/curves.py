@@ -29,8 +29,8 @@ from frame_metrics.plot.charts import values as values_of
 from frame_metrics.plot.marked import TABLE, pairs_of, with_prevalence, with_threshold, with_values
 from frame_metrics.plot.tidy import Names, Tidy, column_of, n_text, only_at, read_tidy, thinned
 
-RELEVANT = "relevant"  # the word in titles for which there may be another one
-TITLES = {  # each a line, or two
+RELEVANT = "relevant"  # the word in titles that the caller may replace
+TITLES = {  # of axes, in one line or two
     "recall": ["Recall:", "share of the relevant that is found"],
     "precision": ["Precision:", "share of what is found that is relevant"],
     "fpr": ["False positive rate:", "share of the others that is found"],
@@ -42,10 +42,10 @@ TITLES = {  # each a line, or two
 }
 DASHED: dict[str, Any] = {"strokeDash": [4, 4], "strokeWidth": 1}
 DECIDED = ("fallout", "recall")
-FEW = 3  # marks whose texts do not stand in the way of each other
-NOTHING = "nothing is predicted"  # at the first point of a curve
-BESIDE = 60  # pixels at the right of a picture for the values of lines
-LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # where lines of equal cost begin on the left
+FEW = 3  # the most marks that have texts; those of more would overlap
+NOTHING = "nothing is predicted"  # the text at the first point of a curve
+BESIDE = 60  # pixels between a picture and its legend, for texts at the right ends of lines
+LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # heights at which lines of equal cost begin, on the left
 
 
 def pr(
@@ -165,7 +165,7 @@ def gain(
 
 
 def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
-    """A point for each model that decides, and its axes."""
+    """Return the rates of models without scores, a point for each model, and both axes."""
     said = "roc draws what curve('roc') returns, or what evaluate('fallout', 'recall') returns in the long layout"
     tidy = pairs_of(said, frame, DECIDED, color)
     tidy = replace(tidy, table=tidy.table.rename(dict(zip(DECIDED, ("fpr", "tpr"), strict=True))))
@@ -173,7 +173,7 @@ def _decided(frame: Any, color: Names, positive: str) -> tuple[Tidy, Any, Any]:
 
 
 def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
-    """The points of models that decide, with their names."""
+    """Return layers with a point for each model without scores, and its name."""
     point = alt.Chart().mark_point(filled=True, size=70, opacity=1, color=GOOD)
     name = alt.Chart().mark_text(align="left", dx=8, limit=LIMIT)
     layers = [point.encode(x=x, y=y, tooltip=tooltip(tidy, {"fpr": "fpr", "tpr": "tpr"}))]
@@ -181,12 +181,16 @@ def _points(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 
 def _n_of(values: Any) -> str:
-    """On how many rows the values beside lines rest."""
+    """Return for a title the number of rows behind the values beside lines; "" if it is unknown."""
     return "" if values is None or "n" not in border_of(values).names() else n_text(column_of(values, "n"))
 
 
 def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
-    """Lines at the share of relevant rows, which is the precision where all are found; one where it is the same."""
+    """Add a note about the share of relevant rows, and return a line at this share.
+
+    The share is the precision at a recall of 1. If it differs between curves, or one of them has no such point, there
+    is no note and no line.
+    """
     ends = [part.filter(pl.col("recall") == 1).select(*tidy.series, "precision").tail(1) for part in tidy.parts()]
     shares = pl.concat(ends)
     if shares["precision"].round(3).n_unique() != 1 or len(shares) < len(ends):
@@ -201,7 +205,11 @@ def _with_shares(tidy: Tidy, positive: str) -> tuple[Tidy, list[Any]]:
 def _read(
     kind: str, columns: tuple[str, str], frame: Any, threshold: Any, color: Names, facet: Names, positive: str
 ) -> tuple[Tidy, Any, Any]:
-    """The points of a curve, thinned and numbered, "at" in words, "marked" where a threshold is reached; its axes."""
+    """Return the points of a curve, at most about 500 for each line, and both axes.
+
+    These columns are added: "order", the number of the point; "at", its threshold or cutoff as text; "label", the
+    text of the chosen threshold; "marked", true at the point of the chosen threshold.
+    """
     said = f"{kind} draws what curve({kind!r}) returns"
     tidy = read_tidy(frame, said, columns, ("threshold", "k"), color=color, facet=facet)
     if threshold is not None and "threshold" not in tidy.table.columns:
@@ -221,7 +229,7 @@ def _read(
 
 
 def _with_marks(tidy: Tidy) -> Tidy:
-    """Mark the last row of each line whose threshold is at least the one that was chosen."""
+    """Add a column "marked": true at the last point of each line whose threshold is at least the chosen one."""
     if "threshold" not in tidy.table.columns:
         return tidy.with_columns(marked=False)
     reached = pl.col("threshold") >= pl.col("chosen")
@@ -233,20 +241,20 @@ def _written(threshold: float | None) -> str:
 
 
 def _label(chosen: float | None, at: str) -> str:
-    """The threshold that was given, and where the least score that reaches it is another number that too."""
+    """Return the text of the chosen threshold; if the threshold of the point differs, it follows in brackets."""
     given = _written(chosen)
     return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
 def axis_of(channel: str, column: str, positive: str = RELEVANT, field: str | None = None) -> Any:
-    """A share from 0 to 1 as an axis."""
+    """Return an axis from 0 to 1 with the title of a column; ``field``: the column to draw, if it is another one."""
     scale = alt.Scale(domain=[0, 1], nice=False)
     title = [line.replace(RELEVANT, positive) for line in TITLES[column]]
     return getattr(alt, channel)(f"{field or column}:Q", title=title, scale=scale)
 
 
 def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
-    """The lines of a curve, whose points are joined in the order of the frame."""
+    """Return a layer with the lines of a curve; points are joined in the order of the frame."""
     names = {"at": "k" if "k" in tidy.table.columns else "threshold"}
     names |= {field: field for field in (_field(x), _field(y))}
     there = " && ".join(f"datum.{_field(channel)} != null" for channel in (x, y))
@@ -255,13 +263,13 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
 
 
 def diagonal(x: Any, y: Any) -> Any:
-    """The line on which both axes have the same value: that of chance, or of what came true as often as expected."""
+    """Return the line on which both axes have the same value: that of chance, or of perfect calibration."""
     ends = pl.DataFrame({_field(x): [0.0, 1.0], _field(y): [0.0, 1.0]})
     return alt.Chart(values_of(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
 
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
-    """The colours of lines, with a legend that leaves room for what stands at the right end of other lines."""
+    """Return the channels for the colours of lines; the legend leaves room for texts at the right ends of lines."""
     return colored(tidy.color, dashes=True, offset=BESIDE)
 
 
@@ -270,7 +278,7 @@ def _field(channel: Any) -> str:
 
 
 def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
-    """Points at the thresholds that were chosen, which stand beside them."""
+    """Return points at the chosen thresholds; a few points have texts, unless there are small multiples."""
     if not tidy.table["marked"].any():
         return []
     chosen = alt.Chart().transform_filter("datum.marked")
@@ -288,13 +296,13 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
 
 
 def ring(x: Any, y: Any, field: str, size: int) -> Any:
-    """Return a ring around the points that a column marks."""
+    """Return a layer with rings around the points where the column ``field`` is true."""
     marked = alt.Chart().transform_filter(f"datum.{field}")
     return marked.mark_point(size=size, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
 
 
 def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
-    """Return lines of equal F over recall and precision, with its value at their right end."""
+    """Return lines of equal F over recall and precision, with the value of F at the right end of each."""
     if not is_number(beta) or beta <= 0:
         raise BadValueError(f"beta={shown(beta)} is not a number above 0")
     square, tables = beta**2, []
@@ -310,7 +318,7 @@ def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
 
 
 def _labelled(table: pl.DataFrame, name: str, x: Any, y: Any, line: Any, label: Any) -> list[Any]:
-    """A grey line for each value of a column, which stands at the last of its points."""
+    """Return a grey line for each value of the column ``name``, and the value as text at the last point of the line."""
     ends = table.group_by(name, maintain_order=True).last()
     lines = alt.Chart(values_of(table)).mark_line(**line, color=NEITHER)
     labels = alt.Chart(values_of(ends)).mark_text(**label, align="left", fontSize=9)
@@ -319,7 +327,7 @@ def _labelled(table: pl.DataFrame, name: str, x: Any, y: Any, line: Any, label: 
 
 
 def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float, float]:
-    """The cost of the whole false positive rate, and of the whole miss rate, of a row in the mean."""
+    """Return what false alarms add to the mean cost of a row at a rate of 1, and what misses add at a rate of 1."""
     for name, value in costs.items():
         check_choice("costs", name, ("fp", "fn"))
         if not is_number(value) or value <= 0:
@@ -334,13 +342,19 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
 
 
 def _with_cheapest(tidy: Tidy, fp: float, fn: float, *, together: bool) -> Tidy:
-    """Mark the point of each line, or of all together, that costs least, of equal ones the first."""
+    """Add a column "cheapest": true at the point of each line that costs least, the first of equal ones.
+
+    Parameters
+    ----------
+    fp, fn : what ``_costs`` returns.
+    together : True for one cheapest point of all lines.
+    """
     least = only_at((fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))).arg_min())
     return tidy.with_columns(cheapest=least) if together else tidy.in_lines(cheapest=least)
 
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
-    """Lines of equal cost, which stands at their right end."""
+    """Return lines of equal cost, with the cost at the right end of each."""
     start = pl.DataFrame({"fpr": 0.0, "tpr": LINES, "cost": [f"{fn * (1 - at):.3g}" for at in LINES]})
     right = pl.min_horizontal(1.0, (1 - pl.col("tpr")) * fn / fp)
     end = start.with_columns(fpr=right, tpr=pl.col("tpr") + right * fp / fn)
@@ -349,7 +363,10 @@ def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
 
 
 def _with_ideal(tidy: Tidy, prevalence: Any) -> Tidy:
-    """Add three points for each share of relevant rows in a small multiple: these rows first, then the others."""
+    """Add the points of an ideal line, in which all relevant rows come first.
+
+    There is a line of three points for each share of relevant rows in each small multiple.
+    """
     tidy = with_prevalence(tidy, prevalence)
     each = pl.col("prevalence").round(3).alias("ideal")
     facet = [] if tidy.facet is None else ["facet"]
