@@ -35,12 +35,12 @@ from frame_metrics.plot.panels import METRIC, in_panels, metric_under, named
 from frame_metrics.plot.tidy import OF_EVALUATE, Key, Names, Tidy, lighted, n_text, read_tidy
 
 ROW = 22  # height of a row, in pixels
-PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
-BAR = COLORS[-1]  # which is seen on light and on dark
-NARROW = 300  # width of a panel of lines beside others
+PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a panel, of the space beside it, of a notebook
+BAR = COLORS[-1]  # visible on light and on dark
+NARROW = 300  # width of a panel of lines, if there are several panels
 LETTER = 6.5  # width of a letter
-NEAREST = 0.1  # of a metric's scale, that an axis shows at least
-FAR = 100  # cutoffs that are further apart stand on an axis of powers
+NEAREST = 0.1  # the least share of a metric's scale that an axis shows
+FAR = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
 
@@ -72,7 +72,7 @@ def metrics(
 
 
 def _bars(ci: float | None) -> str:
-    """Words for intervals, whose level is checked where it is said."""
+    """Return a note that bars are intervals, with their level if it is given; raise for a wrong level."""
     if ci is not None:
         check_ci(ci)
     return f"bars: {'' if ci is None else f'{100 * ci:g}% '}intervals"
@@ -154,7 +154,7 @@ def cutoffs(
 
 
 def _stem(name: str, k: float) -> str:
-    """The name of a metric with the letter k for its cutoff."""
+    """Return the name of a metric with the letter k for its cutoff, as "ndcg@k" for "ndcg@10"."""
     ends = next((joint for joint in "@_" if name.endswith(f"{joint}{k:g}")), None)
     return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
 
@@ -164,12 +164,17 @@ def _rests_on(tidy: Tidy) -> pl.Series:
 
 
 def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = False) -> Any:
-    """A picture with a row for each value, in one order for all panels, named once, and a bar between two ends.
+    """Return a picture of panels with a row for each value.
+
+    If rows are systems or segments, they have the same order in all panels, and only the first panel of each line of
+    panels shows their names.
 
     Parameters
     ----------
-    of : what stands behind the names of the metrics in the title.
-    zero : whether values are differences, which have a line at 0.
+    ends : the columns of intervals, which are drawn as bars; None for no bars.
+    whole : whether axes show all possible values of the metric.
+    of : text after the names of the metrics in the title.
+    zero : True if values are differences; there is a line at 0 then.
     """
     bare = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
     tidy = tidy.said("diamonds: no interval" if None in bare else "")
@@ -187,7 +192,7 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = 
 
 
 def _best_first(table: pl.DataFrame, key: Key, metric: Metric) -> list[str]:
-    """The rows of a panel, the best on top where the metric has a direction."""
+    """Return the names of the rows of a panel, from top to bottom; the best is first if the metric has a direction."""
     if metric.higher is None or key.columns == METRIC:
         return key.values
     means = table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
@@ -206,7 +211,14 @@ def _row_panel(
     first: bool,
     zero: bool,
 ) -> Any:
-    """A panel with a row for each value, its number beside it; the rows have their names in the first of a line."""
+    """Return a panel with a row for each value, and its number beside it.
+
+    Parameters
+    ----------
+    order : the names of the rows, from top to bottom.
+    ends, whole, zero : as in ``_in_rows``.
+    first : True if the panel is the first of a line, where rows have their names.
+    """
     part = replace(part, table=_with_numbers(part, metric, "+.3f" if zero else ""))
     of_metrics = key.columns == METRIC
     y = alt.Y(
@@ -239,7 +251,10 @@ def _row_panel(
 
 
 def _near(drawn: list[pl.Series], metric: Metric) -> Any:
-    """The scale of an axis that reaches as far as what is drawn, but not so near that small differences look large."""
+    """Return a scale that covers the drawn values, and at least a tenth of the metric's range.
+
+    So small differences do not look large. If the range has no ends, the greatest absolute value stands for it.
+    """
     numbers = pl.concat([one.alias("") for one in drawn]).drop_nulls()
     least, most = numbers.min(), numbers.max()
     if least is None or most is None or not math.isfinite(least) or not math.isfinite(most):  # type: ignore[arg-type]
@@ -252,7 +267,7 @@ def _near(drawn: list[pl.Series], metric: Metric) -> Any:
 
 
 def _numbers(y: Any, text: str, weight: Any) -> Any:
-    """A column of numbers at the right of a panel."""
+    """Return a layer with numbers to the right of a panel; ``text``: the column that holds them."""
     return (
         alt.Chart()
         .mark_text(align="left", fontWeight=weight)
@@ -261,7 +276,10 @@ def _numbers(y: Any, text: str, weight: Any) -> Any:
 
 
 def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
-    """The rows of a panel with their values as texts: "best" of the best rows of each small multiple, "other"."""
+    """Return the rows of a panel with their values as texts, in the columns "best" and "other".
+
+    "best" has the texts of the best rows of each small multiple, "other" those of all other rows.
+    """
     table, color = part.table, part.color
     value = pl.col("value") * metric.sign
     best = value == (value.max() if part.facet is None else value.max().over("facet"))
@@ -275,7 +293,7 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
 
 
 def _written(value: float | None, summed: bool, form: str) -> str:
-    """A value as it is printed beside its point, in a form of its own where one is said."""
+    """Return the text of a value; ``form``: a format specification, "" for the usual format."""
     if value is None:
         return "undefined"
     if form:
@@ -284,18 +302,21 @@ def _written(value: float | None, summed: bool, form: str) -> str:
 
 
 def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
-    """Texts that are shown of a value that is pointed at."""
+    """Return the texts that are shown for the value under the pointer."""
     columns = {"value": name, "k": "k"} | ({} if ends is None else {ends[0]: "from", ends[1]: "to"}) | {"n": "rests on"}
     return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
 
 
 def _at_ends(table: pl.DataFrame) -> pl.DataFrame:
-    """The last point of each line."""
+    """Return the last point of each line whose value is defined."""
     return table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last", maintain_order=True)
 
 
 def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
-    """The same lines in colour in all panels: the best at the last cutoff, by the first metric."""
+    """Return the same with only some lines in colour, if there are too many lines or some are chosen.
+
+    All panels have the same lines in colour. The best lines are those at the last cutoff, by the first metric.
+    """
     if tidy.color is None or tidy.facet is not None:
         return lighted(tidy, None, chosen)
     last = _at_ends(tidy.table.filter(pl.col("what") == tidy.table["what"][0]))
@@ -304,7 +325,7 @@ def _lit_by_the_first(tidy: Tidy, chosen: Names) -> Tidy:
 
 
 def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> Any:
-    """A panel with a line for each series against the cutoff, its name at its end."""
+    """Return a panel with a line for each series, its values against the cutoff, and its name at the end."""
     last = _at_ends(part.table)
     ks = part.table["k"].to_list()
     far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
@@ -327,7 +348,7 @@ def _lines(part: Tidy, key: Key, name: str, metric: Metric, *, width: int) -> An
 
 
 def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:
-    """Names right of the last points of lines, so far apart that each is read."""
+    """Return a layer with the names of lines, to the right of their last points; names do not overlap."""
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
     ends = last.select("color", k=pl.col("k").max(), height=pl.Series(spread(heights, span * LINE / HEIGHT)))
