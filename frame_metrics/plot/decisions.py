@@ -34,11 +34,11 @@ from frame_metrics.plot.tidy import Key, Names, Tidy, apart, n_text, only_at, re
 
 COUNTS = ("threshold", "tp", "fp", "fn", "tn")
 NOTHING = "no decision"
-FEW = 4  # classes whose matrix has zeros
+FEW = 4  # the most classes of a matrix that shows zeros
 MATRIX = 420  # width of a matrix, in pixels
-CELL = 56  # width of a cell, at most
-ROOM = 20  # for a number in a cell, at least
-DARKEST = 0.75  # how opaque a cell is at most, so that the number in it is read on light and on dark
+CELL = 56  # the greatest width of a cell
+ROOM = 20  # the least width of a cell with a number
+DARKEST = 0.75  # the greatest opacity of a cell; a number in it is readable on light and on dark
 Share = Literal["actual", "predicted", "all"]
 
 
@@ -80,7 +80,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
 
 
 def _shared_scale(asked: Sequence[str]) -> Any:
-    """An axis as long as the ranges of all metrics, where all have ends."""
+    """Return a scale that covers the ranges of all metrics; a usual one if a range has no ends."""
     meant = [metric_of(name) for name in asked]
     if not all(map(has_ends, meant)):
         return alt.Scale()
@@ -88,7 +88,7 @@ def _shared_scale(asked: Sequence[str]) -> Any:
 
 
 def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
-    """Mark the row of each small multiple where precision and recall differ least."""
+    """Add a column "crosses": true at the row of each small multiple where precision and recall differ least."""
     pair = [name for wanted in ("precision", "recall") for name in asked if metric_of(name).name == wanted]
     if len(pair) != 2:
         return tidy.with_columns(crosses=False)
@@ -97,7 +97,7 @@ def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
 
 
 def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
-    """A row for each threshold and metric; the crossing stands beside precision."""
+    """Return a row for each threshold and metric; only rows of precision keep the mark of the crossing."""
     kept = ["threshold", "chosen", "crosses", *tidy.series]
     table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")
     of_precision = pl.col("color").is_in([name for name in asked if metric_of(name).name == "precision"])
@@ -107,7 +107,7 @@ def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
 
 
 def _rules(tidy: Tidy, threshold: Any) -> list[Any]:
-    """A line at the chosen threshold of each small multiple, with its name."""
+    """Return layers with a line at the chosen threshold of each small multiple, and its name."""
     if tidy.table["chosen"].is_null().all():
         return []
     name = json.dumps(f"{called(threshold)}: ")
@@ -154,13 +154,13 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
 
 
 def _each_n(tidy: Tidy) -> str:
-    """On how many rows each small multiple rests, for a title."""
+    """Return for a title the number of rows in each small multiple."""
     parts = tidy.table.partition_by("facet") if tidy.facet is not None else [tidy.table]
     return n_text(pl.Series([part["n"].sum() for part in parts]))
 
 
 def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[str]]:
-    """The cells without totals, with their shares and texts; the true and the predicted classes in their order."""
+    """Return the cells without totals, with their shares and texts, and the true and the predicted classes in order."""
     table = tidy.table
     table = table.filter(pl.col("total_over").is_null()) if "total_over" in table.columns else table
     classes = table["actual"].drop_nulls().unique(maintain_order=True).to_list()
@@ -176,7 +176,7 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
     share = pl.when(whole > 0).then(pl.col("n") / whole)
     said_of = pl.col("predicted").fill_null(nothing)
     table = table.with_columns(right=right.fill_null(False), share=share, predicted=said_of)
-    blank = len(classes) > FEW  # zeros would hide what is there
+    blank = len(classes) > FEW  # many zeros would hide the other numbers
     counts = ["" if blank and not n else f"{n:,.0f}" if n == round(n) else f"{n:,.3g}" for n in table["n"].to_list()]
     shares = ["" if not one or normalize is None else f"{one:.0%}" for one in table["share"].to_list()]
     texts = [pl.Series("count", counts, dtype=pl.String), pl.Series("percent", shares, dtype=pl.String)]
@@ -185,10 +185,10 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
 
 
 def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, normalize: Share | None) -> list[Any]:
-    """The cells of a matrix, with numbers where there is room."""
+    """Return the layers of a matrix: its cells and, where there is room, their numbers."""
     axis: dict[str, Any] = {"labelLimit": 140, "grid": False, "labelOverlap": False}
     small: dict[str, Any] = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
-    orient: Any = "bottom" if tidy.facet else "top"  # where the names of small multiples stand
+    orient: Any = "bottom" if tidy.facet else "top"  # at the top stand the names of small multiples
     turned = 0 if size == CELL and max(map(len, predicted)) < 9 else -90 if size < ROOM else -45
     above = alt.Axis(orient=orient, labelAngle=turned, **axis, **small)
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
@@ -208,7 +208,7 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
 
 
 def _pairs(tidy: Tidy, most: int) -> Any:
-    """The pairs of classes that are confused most often, as bars."""
+    """Return bars for the pairs of classes that are confused most often; ``most``: how many pairs."""
     wrong = tidy.table.filter(~pl.col("right") & (pl.col("n") > 0)).sort("n", descending=True, maintain_order=True)
     wrong = wrong.head(most).with_columns(pair=pl.concat_str("actual", "predicted", separator=" → "))
     y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20))
