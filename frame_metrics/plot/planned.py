@@ -1,4 +1,4 @@
-"""A picture of plans: how likely a difference is to be seen, by how many queries or users there are."""
+"""Picture of plans: the chance to detect a difference, by the number of queries or users."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
 SAID = "power draws what plan(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
 COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
-ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}  # keys that a note has where it can
+# Key columns that go to a note if they have a single value, and the words before this value.
+ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}
 COUNTED = {"baseline_n_units": "Units of each arm", "n_all": "Queries that people judge, or clusters of them"}
-CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve
+CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve, if none are given
 
 
 def power(
@@ -69,7 +70,10 @@ def power(
 
 
 def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, Any]:
-    """The key columns of one value, and that value: those of ``ONCE``, and where colours are named all others."""
+    """Return the key columns that have a single value, and this value.
+
+    Only columns in ``ONCE`` are returned, or all if ``color`` is given; those in ``color`` and ``facet`` never are.
+    """
     named = {name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])}
     own = {*NEEDS, *COUNTS, "reason"} - keys | named
     there = [name for name in border_of(frame).names() if name not in own]
@@ -78,7 +82,10 @@ def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, A
 
 
 def _within_reach(tidy: Tidy) -> Tidy:
-    """Let the band end at ``n_all``, else at the greatest number, where its upper end is beyond; "to" is not cut."""
+    """Let the band end at ``n_all``, or else at the greatest number, where ``needed_high`` is null.
+
+    The column "to" keeps ``needed_high`` as it was.
+    """
     numbers = ("needed_low", "needed", "needed_high")
     edge = pl.col("n_all") if "n_all" in tidy.table.columns else pl.max_horizontal(numbers).max()
     cut = pl.when(pl.col("needed_low").is_not_null()).then(pl.coalesce("needed_high", edge))
@@ -86,7 +93,7 @@ def _within_reach(tidy: Tidy) -> Tidy:
 
 
 def _unreached(tidy: Tidy) -> str:
-    """A note on chances of which no number is known."""
+    """Return a note about chances whose number is unknown; "" if there are none."""
     lacking = tidy.table.filter(pl.col("needed").is_null())
     if lacking.is_empty():
         return ""
