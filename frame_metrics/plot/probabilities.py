@@ -12,7 +12,7 @@ from frame_metrics.plot.curves import RELEVANT, axis_of, diagonal
 from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, n_text, read_tidy
 from frame_metrics.stats.exact import share_between
 
-TINY = 10  # rows of a bin whose share says little
+TINY = 10  # bins with fewer rows are hollow
 
 
 def calibration(
@@ -55,7 +55,7 @@ def calibration(
 
 
 def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
-    """Add the 95 % interval of each share, of counted rows and few lines; of weighted ones there is none."""
+    """Add the 95 % interval of each share as "low" and "high"; null if rows are weighted or some lines are grey."""
     low, high = share_between(pl.col("observed"), pl.col("n"))
     counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
     tidy = tidy.said("lines: 95% intervals" if counted else "")
