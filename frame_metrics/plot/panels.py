@@ -1,4 +1,4 @@
-"""A panel for each metric, on an axis of its own."""
+"""Panels of a picture: one for each metric, with its own axis."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from frame_metrics.plot.charts import beside, has_ends, titled
 from frame_metrics.plot.tidy import Key, Tidy
 
 NAMED = 3  # metrics in a title
-METRIC = ("metric",)  # the key where metrics are the rows, or lines, of a panel
-Build: TypeAlias = Callable[[Tidy, Key, str, Metric], Any]  # from its rows, their key, its name and metric to a panel
+METRIC = ("metric",)  # the key of a panel whose rows or lines are metrics
+Build: TypeAlias = Callable[[Tidy, Key, str, Metric], Any]  # makes a panel of rows, a key, a name and a metric
 
 
 def named(tidy: Tidy) -> Tidy:
-    """Name each metric in a column "what", with its average where it has several."""
+    """Add a column "what": the name of the metric, with its average if it has several."""
     table, what = tidy.table, pl.col("metric")
     if "average" in table.columns:
         both = pl.concat_str("metric", pl.col("average").fill_null("of each"), separator=", ")
@@ -29,12 +29,13 @@ def named(tidy: Tidy) -> Tidy:
 
 
 def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) -> Any:
-    """Build a panel for each metric; where there is no key, one for metrics of one range, which are then the key.
+    """Return a panel for each metric; without a key, metrics with the same range and direction share a panel.
 
     Parameters
     ----------
-    title : what stands behind the names of the metrics.
-    columns : how many panels stand side by side, each as wide as it needs; None for as many as leave few places empty.
+    build : the function that makes a panel.
+    title : text after the names of the metrics.
+    columns : how many panels stand side by side, each as wide as it needs; None: so many that few places stay empty.
     """
     names = tidy.table["what"].unique(maintain_order=True).to_list()
     meant = {name: metric_under(tidy.table, name) for name in names}
@@ -57,6 +58,6 @@ def in_panels(tidy: Tidy, build: Build, title: str, columns: int | None = None) 
 
 
 def metric_under(table: pl.DataFrame, what: str) -> Metric:
-    """Return the metric that is drawn under a name; a cutoff k is any."""
+    """Return the metric that is drawn under a name; for the cutoff k, the metric at cutoff 1."""
     name = table.filter(pl.col("what") == what)["metric"][0]
     return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name, of_result=True)
