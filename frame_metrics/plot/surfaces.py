@@ -20,10 +20,10 @@ from frame_metrics.plot.curves import axis_of, equal_f
 from frame_metrics.plot.marked import pairs_of
 from frame_metrics.plot.tidy import Names, Tidy
 
-CELLS = 25  # of the surface, on each side
+CELLS = 25  # on each side of the surface
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BETAS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-STEPS = 12  # of a line between two of them
+STEPS = 12  # points of a line for each value of beta
 PAIR = ("precision", "recall")
 
 
