@@ -1,4 +1,4 @@
-"""Pictures of an irm: its verbs are called, and what they return is drawn."""
+"""Pictures of an irm: methods that call a verb and draw its result."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapp
 class Drawing:
     """A method of ``irm.plot``: the verb that computes, and the function that draws.
 
-    It takes what the verb takes, and the options of the function.
+    Its parameters are those of the verb, and the options of the function.
     """
 
     draw: Callable[..., Any]
     verb: str
-    given: tuple[Any, ...] = ()  # what the verb is called with before anything else
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb that are others here
-    # From the irm, the frame, and what it was asked for, further options of the function.
+    given: tuple[Any, ...] = ()  # the first arguments of the verb
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb whose defaults differ here
+    # Returns more options of the function, from the irm, the frame, and the caller's arguments and options.
     further: Further = lambda irm, frame, args, options: {}
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
@@ -49,7 +49,10 @@ class Drawing:
         return drawn
 
     def _defaults(self, drawing: Mapping[str, Any], asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Options of the verb that nobody gave; a curve on which a threshold is marked is whole until it is drawn."""
+        """Return the defaults of the verb's options; without "points" if a threshold is marked.
+
+        The verb then returns the whole curve, which has the point of the threshold.
+        """
         if "points" not in self.defaults or drawing.get("threshold") is None:
             return self.defaults
         if asked.get("points") is not None:
@@ -61,25 +64,36 @@ class Drawing:
 
 
 def _one_metric(irm: Any, frame: Any, kinds: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The name of the metric of a frame that has one and does not name it."""
+    """Return the option ``metric``, if the caller asks for one metric by name."""
     return {"metric": kinds[0]} if len(kinds) == 1 and isinstance(kinds[0], str) else {}
 
 
 def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The tables of the lines of cumulated gain, from which the share of relevant rows is known; none of ranks."""
+    """Return the options ``prevalence`` and ``positive`` for lines of cumulated gain.
+
+    ``prevalence`` is a frame of 2x2 tables, which give the share of relevant rows. There are no options for curves
+    of ranks, or if the caller gives ``prevalence``.
+    """
     if "prevalence" in options or "per" in options or "k" in border_of(frame).names():
         return {}
     return {"prevalence": irm.best_threshold("recall"), **_word(irm, frame, args, options)}
 
 
 def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The caller's word for what is relevant, where it is a class."""
+    """Return the option ``positive``, the caller's positive class, if it is a text."""
     said = irm.roles.get("positive")
     return {"positive": said} if isinstance(said, str) else {}
 
 
 def _valued(metric: str, **options: Any) -> Further:
-    """The values of a metric that stand beside the names of lines, of rows without a query, as the lines are."""
+    """Return a function for ``Drawing.further``, which adds the option ``values``: a metric of each line.
+
+    It adds nothing if there is a query, or if the caller gives ``values``.
+
+    Parameters
+    ----------
+    options : of ``evaluate``; they are left out if rows have weights or clusters.
+    """
 
     def valued(irm: Any, frame: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
         found = _word(irm, frame, args, given)
@@ -92,20 +106,20 @@ def _valued(metric: str, **options: Any) -> Further:
 
 
 def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns of the query, where one is named."""
+    """Return the option ``query``, the columns of the query, if the irm names them and the caller does not."""
     said = irm.roles.get("query")
     return {} if said is None or "query" in options else {"query": said}
 
 
 def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The differences whose queries are drawn, and the columns of the query."""
+    """Return the options ``means``, the mean differences, and ``query``, unless the caller gives them."""
     own = {name: value for name, value in options.items() if name not in ("query", "means", "per_query")}
     means = {} if "means" in options else {"means": irm.compare(*args, **own)}
     return {**_queries(irm, frame, args, options), **means}
 
 
 def _level(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The level of the intervals that were asked for, else the one that the verb has."""
+    """Return the option ``ci``: the caller's, or else the default of ``compare``."""
     return {"ci": options.get("ci", signature(irm.compare).parameters["ci"].default)}
 
 
