@@ -1,4 +1,4 @@
-"""Sentences that say what a comparison, its data and its segments bear, each made of its own figures."""
+"""Sentences of the summary of a report, each made of its own figures."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 
-LONGEST = 60  # letters of a name
+LONGEST = 60  # the most letters of a name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """Figures that a sentence is made of; what a sentence does not need is null."""
+    """Figures of one sentence; those that the sentence does not need are None."""
 
     about: str  # split, difference, value, calibration, unjudged, undefined, audit, segment or trend
-    unit: str  # queries or rows; of what is undefined, queries or classes, or nothing where it is the value itself
-    threshold: float | None = None  # that was said, of metrics of decisions
+    unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
+    threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
-    # A segment, the first and the last of a trend, what the audit found, what undefined values are, how units split,
-    # the label that probabilities are of.
+    # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
+    # to undefined values, how units are split, or the label that scores are probabilities of.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -44,7 +44,7 @@ class Said:
 
     @property
     def told(self) -> bool:
-        """True where the test and the interval both say that there is a difference."""
+        """True if the test and the interval both show a difference."""
         low, high, p = self.ci_low, self.ci_high, self.p_adjusted
         if low is None or high is None or p is None or self.difference is None:
             return False
@@ -52,14 +52,14 @@ class Said:
 
     @property
     def misses(self) -> bool:
-        """True where an interval leaves out the value that a share should have."""
+        """True if the interval of a share does not hold the value that the share should have."""
         low, high, value = self.ci_low, self.ci_high, self.baseline_value
         return low is not None and high is not None and value is not None and not low <= value <= high
 
     def turned(self) -> Said:
-        """Return the same difference, seen from the other system."""
+        """Return the same difference, with the system and the baseline exchanged."""
         sizes: dict[str, Any] = {}
-        if self.baseline_n is not None:  # of arms, each of which has its own
+        if self.baseline_n is not None:  # each arm has its own numbers
             sizes = {"n": self.baseline_n, "n_units": self.baseline_n_units}
             sizes |= {"baseline_n": self.n, "baseline_n_units": self.n_units}
         return replace(
@@ -78,7 +78,7 @@ class Said:
 
     @property
     def sentence(self) -> str:
-        """The figures as a sentence; empty where they bear none."""
+        """The figures as a sentence; "" if they are not enough for one."""
         return SENTENCES[self.about](self)
 
 
@@ -87,7 +87,7 @@ def _minus(number: float | None) -> float | None:
 
 
 def _name(system: Any) -> str:
-    """The name of a system; one that could be read as a figure says what it is."""
+    """Return the name of a system; before a name that looks like a number stands the word "system"."""
     if system is None:
         return "this frame"
     text = plain_text(system, LONGEST)
@@ -95,12 +95,12 @@ def _name(system: Any) -> str:
 
 
 def _range(said: Said, *, signed: bool = False) -> str:
-    """The interval of a value, or of a difference, in words."""
+    """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
     return " to ".join((_signed if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
 
 
 def _apart(said: Said) -> str:
-    """A difference and its interval."""
+    """Return a difference and its interval as text."""
     return f"{_signed(said.difference)}, interval {_range(said, signed=True)}"
 
 
@@ -110,7 +110,7 @@ def _signed(number: float | None) -> str:
 
 
 def _counted(said: Said) -> str:
-    """Words for the number of queries or rows that figures rest on."""
+    """Return words for the number of queries or rows behind the figures."""
     if said.baseline_n is not None:
         units = (said.n_units, said.baseline_n_units)
         many = None not in units and units != (said.n, said.baseline_n)
@@ -129,10 +129,10 @@ def _difference(said: Said) -> str:
     if said.wins == said.losses == 0:
         return f"{pair} have the same {said.metric}{_at(said)} in each of {_counted(said)}: {number_text(said.value)}."
     if not said.told:
-        single = " in a single test" if said.correction else ""  # mde knows of no other tests
+        single = " in a single test" if said.correction else ""  # mde has no correction for other tests
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}{single}"
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
-            shows = sure  # the test says less than the interval, as where many pairs are tested
+            shows = sure  # only the interval shows a difference, as when many pairs are tested
         return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."
     sign = sign_of(said.metric) * said.difference
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
