@@ -1,4 +1,4 @@
-"""The summary of a report: one sentence for each decision that its tables bear."""
+"""Summary of a report: one sentence for each decision that its tables support."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from frame_metrics.stats.exact import share_between
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
-TOP = 10  # of a ranking, where the first metric has no cutoff
-SEGMENTS = 50  # more are not looked through
-LEAST = 30  # queries of a segment; intervals of fewer are too short for what is told of the farthest of many
-EXPECTED = 10  # rows of either label in a bin, by its mean score; of fewer the interval is too short
-SERIES = 500  # segments of systems; of more, none is
-DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
-OPPOSITE = 3  # segments that are named in which the order is the other way round
+TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
+SEGMENTS = 50  # the most segments that are searched
+LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
+EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
+SERIES = 500  # the most segments of all systems together that are searched
+DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
+OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 MISMATCH = "sample ratio mismatch"
 # Checks of the audit that have sentences of their own.
 SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", MISMATCH)
@@ -39,12 +39,12 @@ OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do n
 # Days and longer times as text: 2026-01-05, 2026-01, 2026-W02, 2026Q1, 2026-01-05/2026-01-11; they sort as times do.
 TIME = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2]|W\d\d)|-?Q[1-4])(?!\d)[-\dT:/ .+Z]*")
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-INSIDE = ("unit", "threshold", "adjusted")  # of sentences, and no columns
+INSIDE = ("unit", "threshold", "adjusted")  # fields of a sentence that are no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
 def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the sentences, a row each, and the figures that they are made of.
+    """Return a frame with a row for each sentence: its text, and the figures in it.
 
     Parameters
     ----------
@@ -63,14 +63,17 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions that are looked through, one after the other."""
+    """Sentences of a summary, found in the content of a report.
+
+    ``compared`` holds the options with which ``compare`` was called.
+    """
 
     content: Content
     work: Calls
     compared: Mapping[str, Any]
 
     def all(self) -> Iterator[Said]:
-        """Every sentence that there may be; those that the figures do not bear are empty."""
+        """Yield all possible sentences; those whose figures are not enough are empty."""
         if self.content.results.is_empty():  # a frame without rows has no system
             yield from self._audited()
             return
@@ -84,7 +87,7 @@ class Decisions:
         if self.own["n_undefined"]:
             alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
             n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
-            # Classes and the value itself are none of the rows.
+            # n counts queries or rows; classes, or the value itself, are no part of it.
             every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
             system = None if alike else self.best
             yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n, unit), unit=unit)
@@ -95,12 +98,12 @@ class Decisions:
 
     @cached_property
     def best(self) -> Any:
-        """The best system by the first metric; None where there are none."""
+        """The best system by the first metric; None if there are no systems."""
         return next(iter(self.content.places), None)
 
     @cached_property
     def own(self) -> dict[str, Any]:
-        """The row of the best system, or of the only one."""
+        """The row of the best or only system in the results of the first metric."""
         rows = self.content.of_first(self.content.results).to_dicts()
         return next(row for row in rows if self._system(row) == self.best)
 
@@ -108,25 +111,25 @@ class Decisions:
         return row.get(self.content.system) if self.content.system else None
 
     def _of(self, row: Mapping[str, Any]) -> str:
-        """The values of the columns of segments, as text."""
+        """Return the segment of a row as text, as "column = value"."""
         return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
 
     @property
     def _fill(self) -> float | None:
-        """The number that an undefined value of the first metric counts as; None where it is left out."""
+        """The number that replaces undefined values of the first metric; None if they are left out."""
         roles, metric = self.work.irm.roles, self.content.asked[0][1]
         metric = metric if roles.get("value") is None else replace(metric, undefined=None)
         return Conventions(undefined=roles.get("undefined")).fill(metric)
 
     def _filled(self, n: int, unit: str) -> str | None:
-        """Words for what becomes of undefined values of the first metric."""
+        """Return words for what happens to undefined values of the first metric; ``n``: how many there are."""
         fill, many = self._fill, n != 1
         if fill is None:
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
 
     def _said(self, about: str, row: Mapping[str, Any], **more: Any) -> Said:
-        """A sentence of the figures of a row, and further ones."""
+        """Return a sentence with the figures of a row; ``more``: figures to add or to replace."""
         figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
         of = self._of(row) or None
         first, metric = self.content.asked[0]
@@ -135,10 +138,11 @@ class Decisions:
         return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
 
     def _pairs(self) -> Iterator[Said]:
-        """The best system against each baseline; without one against the next, and the first that it surely beats.
+        """Yield the differences of the best system from some others.
 
-        Where the best one is a baseline, the next is held against it. Only without a baseline is a row of ``compare``
-        seen from the other side.
+        The others are the baselines; if the best system is one of them, then also the next best system. Without
+        baselines they are the next best system, and the first one with a difference that is sure. Only without
+        baselines is a row of ``compare`` turned round.
         """
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
@@ -157,17 +161,22 @@ class Decisions:
                 return
 
     def _differences(self, frame: pl.DataFrame, *, turned: bool) -> list[Said]:
-        """The rows of a comparison; those against the best system may be turned round."""
+        """Return the rows of a comparison as sentences.
+
+        Parameters
+        ----------
+        turned : whether rows whose baseline is the best system are turned round.
+        """
         rows = [self._said("difference", row) for row in frame.iter_rows(named=True)]
         return [one.turned() if turned and one.baseline == self.best else one for one in rows]
 
     def _pair(self, rows: Sequence[Said], other: Any) -> Said | None:
-        """The row of the best system and another one that has a sentence, if there is one."""
+        """Return the first row about the best system and another one that makes a sentence; None if there is none."""
         sides = {self.best, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
 
     def _beside_best(self, named: Sequence[Any]) -> list[Any]:
-        """The systems that the best one is held against: baselines that are named, or the next; of none, all others."""
+        """Return the systems to compare with the best one, as ``_pairs`` says; without baselines, all others."""
         others = [one for one in named if one != self.best]
         if named and self.best not in named:
             return others
@@ -175,7 +184,7 @@ class Decisions:
         return others + rest[: 1 if named else None]
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
-        """The share without a judgment in the top of the rankings, of the best system and of another one."""
+        """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
         if not self.content.query:
             return
         k = self.content.asked[0][1].k or TOP
@@ -189,16 +198,16 @@ class Decisions:
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
-        """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
+        """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
         return self.work.apart(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
 
     def _split(self) -> Iterator[Said]:
-        """Arms whose units are split otherwise than they should be, before anything is said of their difference."""
+        """Yield a warning if units are not split between arms as they should be; it stands before any difference."""
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
             yield self._said("split", {}, of=message.partition(";")[0])
 
     def _audited(self) -> Iterator[Said]:
-        """The gravest findings of the audit, of those that bear on the metrics that were asked for."""
+        """Yield the gravest findings of the audit that matter for the metrics of the report."""
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
         elsewhere = SAID_ELSEWHERE if relevant else (*SAID_ELSEWHERE, *OF_RELEVANT)
         for severity in ("error", "warning"):
@@ -212,17 +221,17 @@ class Decisions:
                 return
 
     def _calibrated(self) -> Iterator[Said]:
-        """Say how far scores are from the shares that came true, and the bin of which this is surest.
+        """Yield how far scores are from the shares that came true, and the bin where this is surest.
 
-        The intervals of all bins hold together, at the level that the caller says. Bins are left out that hold too
-        few rows for one; so are rows that are weighted, or not independent of each other.
+        That is the bin whose interval is farthest from its mean score. The intervals hold for all bins together, at
+        the caller's level. Bins with too few rows are left out. If rows have weights or clusters, there is no sentence.
         """
         columns = self.work.columns
         if columns.query or not columns.score or columns.class_scores or columns.weight or columns.cluster:
             return
         irm = self.work.irm(by=None, threshold=None)
         off, bins = self._quietly(irm.evaluate, "ece"), self._quietly(irm.curve, "calibration")
-        if off is None or bins is None:  # scores outside 0 and 1 are no probabilities
+        if off is None or bins is None:  # scores outside 0 to 1 are no probabilities
             return
         rows = [row for row in bins.to_dicts() if self._system(row) == self.best]
         rows = [row for row in rows if row["n"] * min(row["predicted"], 1 - row["predicted"]) >= EXPECTED]
@@ -236,7 +245,7 @@ class Decisions:
             yield self._said("calibration", far, system=self.best, metric="ece", of=self.content.positive, **figures)
 
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
-        """Segments in which another system beats the best one of all, all tests corrected together."""
+        """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
         named = self.compared["baseline"]
         if not pairs or not self.content.by or self._series() > SERIES:
             return
@@ -254,10 +263,10 @@ class Decisions:
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
 
     def _segments(self) -> Iterator[Said]:
-        """The segment that is farthest from all, and a trend, by intervals that hold for all segments together."""
+        """Yield the segment that is farthest from the whole, and a trend; intervals hold for all segments together."""
         frame, ci = self.content.segments, self.content.ci
         if frame is None or ci is None or self.content.asked[0][1].summed or self._series() > SERIES:
-            return  # a sum over the queries of a segment says how many they are
+            return  # a sum over queries depends on how many a segment has
         n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
         if not 2 <= n <= SEGMENTS:
             return
@@ -277,10 +286,12 @@ class Decisions:
                 yield from self._trend([times[text] for text in sorted(times)])
 
     def _widened(self, row: dict[str, Any], level: float) -> dict[str, Any]:
-        """The row of a segment; an interval without width holds what was not seen, where all queries have one value.
+        """Return the row of a segment; an interval without width is widened by what the sample may have missed.
 
-        A share of all queries of up to 1 - (a / 2)^(1 / n) may have any other value of the metric, where n have none
-        (Clopper and Pearson). Where weights, clusters or rows without a query leave n open, all may.
+        Such an interval comes from n queries with the same value. Of all queries, a share of up to
+        1 - (a / 2)^(1 / n) may still have another value (Clopper and Pearson), from the least to the greatest of the
+        metric; a is 1 - ``level``. If there are weights, clusters or rows without a query, n is unknown, and the share
+        is 1.
         """
         if row["ci_low"] < row["ci_high"]:
             return row
@@ -290,8 +301,8 @@ class Decisions:
         return row | {"ci_low": value - unseen * (value - least), "ci_high": value + unseen * (most - value)}
 
     def _trend(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
-        """The last of several times against the first, where their intervals are apart."""
-        first, last = rows[0], rows[-1]  # three at least, one of which may be null
+        """Yield the change from the first time to the last, if their intervals do not overlap."""
+        first, last = rows[0], rows[-1]  # there are two times at least
         if last["ci_low"] > first["ci_high"] or last["ci_high"] < first["ci_low"]:
             change = last["value"] - first["value"]
             of = f"{self._of(first)} to {self._of(last)}"
@@ -299,5 +310,5 @@ class Decisions:
 
 
 def _found(row: Mapping[str, Any]) -> str:
-    """A finding of the audit and its count, in words; one about the whole frame counts nothing."""
+    """Return a finding of the audit as text, with its count unless it is about the whole frame."""
     return f"{row['check']} ({counted(row['n'], row['unit'])})" if row["unit"] else str(row["check"])
