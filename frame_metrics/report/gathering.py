@@ -1,4 +1,4 @@
-"""The calls of verbs that give the content of a report."""
+"""Calls of verbs that compute the content of a report."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ from frame_metrics.verbs.audit.checks import Check
 
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
-CLASSES = 50  # of a confusion matrix
-ALL_PAIRS = 32  # systems; of more, the least p-value of 10,000 permutations is above .05 once corrected for all pairs
-# What a convention is where nobody has said anything.
+CLASSES = 50  # the most classes of a confusion matrix
+# The most systems of which all pairs are compared. With more, the correction for all pairs lifts even the least p-value
+# of 10,000 permutations above .05.
+ALL_PAIRS = 32
+# Values of conventions, in words, if the caller does not give them.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
     "unjudged": "not relevant",
     "duplicates": "an error",
 }
-OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that rows without a query do not have
+OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that only rankings have
 GRAVEST = ("error", "warning", "info", "fact")
-# What audit() looks at where it is told how units should be split.
+# Checks of audit() that need to know how units should be split.
 OF_SPLIT = [one.name for one in vars(of_split).values() if isinstance(one, Check)]
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
@@ -58,13 +60,13 @@ def gathered(
     sort: str | None = None,
     split: Mapping[Any, float] | None = None,
 ) -> Content:
-    """Ask the verbs for everything that a report shows.
+    """Call verbs for everything that a report shows.
 
     Parameters
     ----------
-    irm : the object whose verbs are asked.
-    played : what its verbs are handed: the columns, and the conventions.
-    metrics : as a verb takes them; none for those that suit the roles.
+    irm : the object whose verbs are called.
+    played : the columns and conventions that its verbs read.
+    metrics : as a verb takes them; if there are none, those that suit the roles.
     compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
     queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
@@ -205,7 +207,10 @@ def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]
 
 
 def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
-    """Correct the p-values of a comparison with the best system for all pairs, as it was chosen by its values."""
+    """Correct the p-values of comparisons with the best system as if all pairs had been compared.
+
+    The values themselves decided which system is the best.
+    """
     p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
     return comparison.with_columns(
         p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
@@ -219,15 +224,15 @@ def _compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Con
     irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
     names = work.named(*(name for name, _ in content.asked))
     found: pl.DataFrame | None
-    if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
-        if len(lists) < len(names):  # arms have no lists to exchange, which is noted
+    if not compared["paired"]:  # the caller asked for arms, so that a failure is an error
+        if len(lists) < len(names):  # lists cannot be exchanged between arms; this is noted
             names = [name for name in names if name not in lists]
             for name in lists:
                 work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
         found = work.here(irm.compare(*names, **compared))
     else:
         found = work.tried("comparison", lambda: irm.compare(*names, **compared))
-    if found is not None and not content.named and compared["baseline"] is not None:  # which is then the best
+    if found is not None and not content.named and compared["baseline"] is not None:  # the baseline is the best
         found = _for_all_pairs(content, found)
     return replace(content, comparison=found)
 
@@ -269,7 +274,7 @@ def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict
 
 
 def _by_cutoff(content: Content, work: Calls, depth: int | None) -> dict[str, pl.DataFrame]:
-    """Curves of metrics by cutoff."""
+    """Return the curves of metrics by cutoff, as "cutoffs"; nothing if no metric has a cutoff."""
     cut = [metric for _, metric in content.asked if metric.k is not None and metric.input is not Lists]
     kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
     if not kinds:
@@ -283,7 +288,10 @@ def _by_cutoff(content: Content, work: Calls, depth: int | None) -> dict[str, pl
 
 
 def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
-    """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
+    """Add the best threshold, the confusion matrix and, for several classes, the metrics of each class.
+
+    Only rows without a query have them.
+    """
     if plan is None or content.query:
         return content
     columns, irm = plan.played, work.irm(by=None)
@@ -306,11 +314,11 @@ def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
 
 
 def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
-    """The part that each column plays, and whether it was found by its name."""
+    """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
     found, rows = played.found, []
     for role in ROLES:
         column = getattr(played.columns, role)
-        if not column or hasattr(Conventions, role):  # which have a list of their own
+        if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
         rows.append({"role": role, "column": _told(column), "source": "found by name" if role in found else "named"})
     if plan is not None and plan.judged is not None:
@@ -322,14 +330,14 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
 
 
 def _told(value: Any) -> str:
-    """One or several columns, columns of classes, or values of a convention, as text."""
+    """Return as text one or several columns, columns of classes, or values of a convention."""
     if not isinstance(value, tuple):
         return str(value)
     return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)
 
 
 def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The conventions in force: those that were said, and what holds where the field disagrees."""
+    """Return a row for each convention that the caller gives, and for those on which the field disagrees."""
     if plan is None:
         return []
     rows = []
