@@ -1,4 +1,4 @@
-"""The sections of a report: what stands in which table, under which heading."""
+"""Sections of a report: their headings, tables, pictures and notes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from frame_metrics.report.cells import (
 from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
 from frame_metrics.report.foremost import foremost, sorted_by
 
-ROWS = 200  # of a table of segments, or of differences, that are shown
-NOT_FOUND = 10**9  # places of relevant documents without a rank, after all others
-LONGEST = 160  # letters of a text in a table
+ROWS = 200  # the most rows shown of a table of segments or of differences
+NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
+LONGEST = 160  # the most letters of a text in a table
 SEVERITIES = ("error", "warning", "info", "fact")
 CALLED = {
     "baseline_value": "of the baseline",
@@ -48,7 +48,7 @@ class Picture:
     """A picture as SVG, or several that belong together."""
 
     title: str
-    said: str  # to who does not see it
+    said: str  # a description for readers who do not see it
     svgs: Sequence[str]
 
 
@@ -75,15 +75,15 @@ Block: TypeAlias = "str | Table | Picture | Group | Fold"
 class Section:
     """A part of the report, under a heading."""
 
-    name: str  # in links
+    name: str  # the name in links
     title: str
     blocks: Sequence[Block]
 
 
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
-    """Return the sections of a report, in order; those without anything in them are left out.
+    """Return the sections of a report, in order; empty ones are left out.
 
-    The name of a function is the section's, and its docstring the heading.
+    A function makes each section. Its name is the name of the section, its docstring the heading.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _long(content: Content) -> Table:
 
 
 def _over(content: Content, results: pl.DataFrame) -> str:
-    """Words for what a mean is over, where it is the same for all."""
+    """Return words for what the means are over, if it is the same for all, and for the threshold."""
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
@@ -170,7 +170,7 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
         for at, row in enumerate(results.iter_rows(named=True))
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
-    # A column for n where each row has one, and not all the same.
+    # A column for n, if each row has one number and these differ.
     beside = (
         {"n": [cell_of("n", n) for (n,) in counts]}
         if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
@@ -194,11 +194,11 @@ def _crossed(
 
     Parameters
     ----------
-    labels, across : the columns of the rows, and the column of the columns.
-    cells : of each row of the frame; None for its value.
-    beside : a cell for each row of the table, under the name of a column after the labels.
+    labels, across : columns whose values make the rows, and the column whose values make the columns.
+    cells : a cell for each row of the frame; None for cells with its values.
+    beside : columns to add after the labels: by name, a cell for each row of the table.
 
-    Where there are too many rows, those with a bold cell are shown, and then those of the foremost systems.
+    If there are too many rows, only those with a bold cell and those of the foremost systems are shown.
     """
     columns = frame[across].unique(maintain_order=True).to_list()
     found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
@@ -229,7 +229,7 @@ def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _left_out(n: int, of_systems: Content | None = None) -> str:
-    """Words for rows that are not shown; where they are of systems, for which are."""
+    """Return a note about rows that are not shown; ``of_systems``: the content, if rows are of systems."""
     if of_systems is None:
         return f"The first {ROWS:,} of {n:,} rows; {ALL}"
     system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
@@ -246,7 +246,7 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]
 
 
 def _undefined(content: Content) -> Iterator[Block]:
-    """A table of where metrics are undefined; one line where all systems say the same of the same metrics."""
+    """Yield a table of undefined metrics; one line if the same metrics are equally often undefined for all systems."""
     undefined = content.results.filter(pl.col("n_undefined") > 0)
     metrics = undefined["metric"].unique(maintain_order=True)
     everywhere = len(undefined) == len(content.results.filter(pl.col("metric").is_in(metrics.implode())))
@@ -298,7 +298,7 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
 
 
 def _decided(content: Content) -> str:
-    """Words for the threshold that was said, behind a caption; nothing where none was."""
+    """Return words about the caller's threshold, for the end of a caption; "" if there is none."""
     return "" if content.threshold is None else f", decided at threshold {content.threshold:.4g}"
 
 
@@ -354,7 +354,7 @@ def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
 
 
 def _moved(content: Content) -> list[Block]:
-    """The queries on which two systems differ most."""
+    """Return the queries on which two systems differ most: a table, or their results rank by rank, for each pair."""
     blocks: list[Block] = []
     for part in content.moved():
         pair = (part[content.system][0] if content.system else None), part["baseline"][0]
@@ -423,7 +423,7 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
 
 
 def _not_listed(content: Content) -> Iterator[str]:
-    """Notes about queries that are not listed: of undefined values, and of other systems."""
+    """Yield notes about queries that are not listed: those with undefined values, and those of other systems."""
     systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
     if content.undefined:
         one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
@@ -437,7 +437,7 @@ def _not_listed(content: Content) -> Iterator[str]:
 
 
 def _groups(content: Content, frame: pl.DataFrame) -> list[str]:
-    """The columns of segment and system that a frame has."""
+    """Return the columns of segments and systems that a frame has."""
     return [name for name in (*content.by, content.system) if name in frame.columns]
 
 
@@ -477,7 +477,7 @@ def _conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[
 
 
 def _definition(content: Content, metric: Metric) -> str:
-    """A definition, of rows that are decided about in words of decisions: measures of these are those of rankings."""
+    """Return the definition of a metric; for rows without a query, words of rankings become words of decisions."""
     said = metric.doc.partition("\n")[0]
     predicted, own = f"predicted {content.positive}", content.positive
     words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
