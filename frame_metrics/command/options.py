@@ -122,13 +122,16 @@ def alone(values: list[Any]) -> Any:
 
 
 def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, str]:
-    """Return texts as NAME=VALUE by their names, as they are read; the last equals sign separates."""
+    """Return the values of texts of the form NAME=VALUE, by name.
+
+    The last equals sign separates name and value. ``read`` makes the name from its text.
+    """
     for text in texts:
         if "=" not in text:
             raise BadValueError(f"{text!r} does not read as NAME=VALUE")
     found: dict[Any, str] = {}
     for said, _, value in (text.rpartition("=") for text in texts):
-        name = read(said)  # one for all that are equal, as 3 and 3.0
+        name = read(said)  # equal names are one, as 3 and 3.0
         if name in found:
             raise BadValueError(f"{said!r} is said twice, with {found[name]} and with {value}; say it once")
         found[name] = value
@@ -136,19 +139,22 @@ def pairs(texts: Sequence[str], read: Callable[[str], Any] = str) -> dict[Any, s
 
 
 def shares(texts: Sequence[str]) -> dict[str, float]:
-    """Return texts as NAME=NUMBER by their names."""
+    """Return the numbers of texts of the form NAME=NUMBER, by name."""
     return {name: number(value) for name, value in pairs(texts).items()}
 
 
 def bounds(texts: Sequence[str]) -> Any:
-    """Return one severity as itself; several, and what a check may have, by their names: a share, a number, or True."""
+    """Return a single severity as it is; else the bounds of checks and severities, by name.
+
+    A bound is a share, a number, or True for a name without a bound.
+    """
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
     return {name: _bound(said) for name, said in pairs([one if "=" in one else f"{one}=true" for one in texts]).items()}
 
 
 def _bound(text: str) -> Any:
-    """Return a share that is written in percent as a float, and all else as it reads."""
+    """Return a percentage as a share, and any other text as the value that it stands for."""
     if not text.endswith("%"):
         return literal(text)
     try:
@@ -158,12 +164,12 @@ def _bound(text: str) -> Any:
 
 
 def _scale(texts: Sequence[str]) -> dict[Any, Any]:
-    """Return the grade of each word; a word without one is no judgment."""
+    """Return the grade of each word; None for a word without a grade, which is no judgment."""
     return {word: number(grade) if grade else None for word, grade in pairs(texts, literal).items()}
 
 
 def _scores(texts: Sequence[str]) -> Any:
-    """Return columns, or where each text has an equals sign, the column of each class."""
+    """Return columns; if there are several texts, each with an equals sign, the column of each class."""
     if len(texts) > 1 and all("=" in text for text in texts):
         return pairs(texts, literal)
     return alone(list(texts))
@@ -173,7 +179,7 @@ def _literals(texts: Sequence[str]) -> list[Any]:
     return [literal(text) for text in texts]
 
 
-# How the values of a role are read, by its annotation; what is not here is a number or a text.
+# How the values of a role are read, by its annotation. A role that is not here takes a number or a text.
 _KINDS: dict[Any, Kind] = {
     roles.Column: Kind("COLUMN"),
     roles.Columns: Kind("COLUMN", alone, many=True),
@@ -200,7 +206,7 @@ def role_options() -> list[Option]:
 
 
 def _of_role(hint: Any) -> Kind:
-    """The kind of a role, by its annotation."""
+    """Return the kind of a role, by its annotation."""
     kind = get_args(hint)[0] if get_args(hint) else hint
     if get_origin(kind) is Literal:
         return one_of(get_args(kind))
@@ -219,7 +225,7 @@ def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
 
 
 def _of_parameter(parameter: Parameter) -> Kind:
-    """The kind that a parameter's annotation, a text, describes."""
+    """Return the kind of a parameter, by its annotation, which is a text."""
     said = str(parameter.annotation)
     if said == "bool":
         return ON if parameter.default is True else SWITCH
@@ -231,14 +237,14 @@ def _of_parameter(parameter: Parameter) -> Kind:
 
 
 def options_in(declared: type, group: str) -> list[Option]:
-    """Return an option for each kind that a class declares, with what its docstring says."""
+    """Return an option for each kind that a class declares, with its text in the docstring of the class."""
     told = described(declared)
     kinds = [(name.rstrip("_"), kind) for name, kind in vars(declared).items() if isinstance(kind, Kind)]
     return [Option(name, told[name], group, kind) for name, kind in kinds]
 
 
 def described(documented: Any) -> dict[str, str]:
-    """Return what a docstring says of each parameter, in one paragraph and without its marks."""
+    """Return the text about each parameter in a docstring, in one paragraph and without line breaks or backquotes."""
     text = cleandoc(documented.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
