@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
-SEGMENTS = 50  # the most segments that are searched
+SEGMENTS = 50  # the most segments; with more, none is searched
 LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
-SERIES = 500  # the most segments of all systems together that are searched
+SERIES = 500  # the most segments of all systems together; with more, none is searched
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 MISMATCH = "sample ratio mismatch"
