@@ -19,6 +19,7 @@ from frame_metrics.border.frames import here
 INDENT = " " * 4
 DIGITS = 6  # significant digits of numbers
 FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these results
+OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 BESIDE_MAIN = ("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "test", "n_tests", "correction")
@@ -183,11 +184,11 @@ def _findings(table: pl.DataFrame) -> str:
 
 def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """Yield the heading and the message of each finding."""
-    keys = table.columns[: table.columns.index("check")]
+    keys = [name for name in table.columns[: table.columns.index("check")] if name not in OF_FINDINGS]
     for row in table.iter_rows(named=True):
         where = "".join(f" [{name}={cell_text(row[name])}]" for name in keys)
         share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
-        example = "" if row["example"] is None else f", for example {cell_text(row['example'])}"
+        example = "" if row.get("example") is None else f", for example {cell_text(row['example'])}"
         head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
         yield printable(head), printable(str(row["message"]))
 

@@ -90,7 +90,7 @@ class Call:
             raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         if "digits" in said:
             check_whole("digits", said["digits"], 1)
-        _ = self.format
+        _ = self.outputs
         for option in options_of(self.name).values():
             if option.group == JUDGMENTS and said.get(option.name) and "qrels" not in said:
                 raise BadValueError(f"{option.flag} is about judgments in a separate file; name it with --qrels")
@@ -105,9 +105,13 @@ class Call:
             raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
 
     @cached_property
-    def format(self) -> str:
-        """The format of the output, from an option or from the name of the file; raise if it is unknown."""
-        name, said = self.said.get("output"), self.said
+    def outputs(self) -> dict[str | None, str]:
+        """The files to write, each with its format, from an option or its ending; None stands for standard output."""
+        return {name: self._format(name) for name in self.said.get("output") or [None]}
+
+    def _format(self, name: str | None) -> str:
+        """Return the format of a file, or of standard output; raise if it is unknown."""
+        said = self.said
         if self.name != "report":
             header, trec = said.get("header", True), self.name == "convert"
             return writing.format_to(name, said.get("to"), header=header, trec=trec)
@@ -127,17 +131,19 @@ class Call:
 
     def _check_written(self) -> None:
         """Raise for a file to write whose folder does not exist, or that is also read or written twice."""
-        written = {f"--{name}": self.said[name] for name in ("output", "junit") if self.said.get(name)}
-        for flag, name in written.items():
+        written = [("--output", name) for name in self.said.get("output") or ()]
+        written += [("--junit", self.said["junit"])] if self.said.get("junit") else []
+        seen: dict[str, str] = {}
+        for flag, name in written:
             folder = os.path.dirname(name)
             if folder and not os.path.isdir(folder):
                 raise FrameMetricsError(f"{flag} {name}: there is no folder {folder!r}")
             for one, kind in [*self._read, (self.given.get("config") or PROJECT, None)] if os.path.exists(name) else ():
                 if any(os.path.samefile(name, file) for file in reading.files_of(one, kind)):
                     raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
-        if len({*map(os.path.realpath, written.values())}) < len(written):
-            told = "it is written by --output too; write to another file"
-            raise BadValueError(f"--junit {written['--junit']}: {told}")
+            if (path := os.path.realpath(name)) in seen:
+                raise BadValueError(f"{flag} {name}: it is written by {seen[path]} too; write to another file")
+            seen[path] = flag
 
     def _check_gates(self) -> None:
         """Raise for gates without an effect, or that the result cannot be checked against."""

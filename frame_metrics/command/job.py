@@ -258,49 +258,59 @@ class Job(Call):
         return replace(content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent)
 
     def _report(self) -> int:
-        """Write a report to a file, or print it."""
-        from frame_metrics.report.write import REWORDED  # which takes a while, and other commands do without
+        """Write a report to files, or print it."""
+        from frame_metrics.report.write import REWORDED, in_form  # which take a while, and other commands do without
 
-        path, options = self.said.get("output"), self._of_verb()
+        contents: list[Any] = []
+
+        def reworded(content: Any) -> Any:
+            contents.append(self._reworded(content))
+            return contents[-1]
+
+        options, forms = self._of_verb(), [*dict.fromkeys(self.outputs.values())]
         with self._baseline() as baseline:
-            options |= baseline | {"metrics": self.metrics or None, "format": self.format}
-            self.stack.callback(REWORDED.reset, REWORDED.set(self._reworded))
-            text = self.irm.report(**options)
+            options |= baseline | {"metrics": self.metrics or None, "format": forms[0]}
+            self.stack.callback(REWORDED.reset, REWORDED.set(reworded))
+            texts = {forms[0]: self.irm.report(**options)}
+        texts |= {form: in_form(contents[-1], form) for form in forms[1:]}
         self._check_unchanged()
-        data = text.encode("utf-8", "backslashreplace")
-        if path is not None:
-            writing.put_in(path, data)
-            return OK
-        with quiet_pipe():
-            writing.put(data)
+        for name, form in self.outputs.items():
+            data = texts[form].encode("utf-8", "backslashreplace")
+            if name is not None:
+                writing.put_in(name, data)
+                continue
+            with quiet_pipe():
+                writing.put(data)
         return OK
 
     def _convert(self) -> int:
         """Write the frame that was read; if the format allows it, the frame is never in memory as a whole."""
         formulas = self.said.get("formulas", "keep")
-        if "output" not in self.said:
+        roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
+        run = self.said.get("run_name") or "run"
+        for name, form in self.outputs.items():
+            if name is not None:
+                writing.convert(self._log, name, form, formulas, roles, run, self._check_unchanged)
+                continue
             frame = self._log.collect()
             self._check_unchanged()
             with quiet_pipe():
-                writing.show(frame, self.format, writing.Look(formulas))
-            return OK
-        roles = {role: str(self.roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
-        run = self.said.get("run_name") or "run"
-        writing.convert(self._log, self.said["output"], self.format, formulas, roles, run, self._check_unchanged)
+                writing.show(frame, form, writing.Look(formulas))
         return OK
 
     # output
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
         said = self.said
-        name, asked = said.get("output"), {"columns", "digits"} & {*said}
+        asked = {"columns", "digits"} & {*said}
         result = writing.arranged(result, said.get("columns", ()), said.get("sort", ()), said.get("digits"))
         look = writing.Look(said.get("formulas", "text"), said.get("digits", digits), said.get("header", True))
-        if name:
-            writing.write(result, name, self.format, look)
-            return
-        with quiet_pipe():
-            writing.show(result, self.format, replace(look, brief=not asked))
+        for name, form in self.outputs.items():
+            if name is not None:
+                writing.write(result, name, form, look)
+                continue
+            with quiet_pipe():
+                writing.show(result, form, replace(look, brief=not asked))
 
     def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
         """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""

@@ -47,6 +47,16 @@ def one_of(choices: Sequence[str]) -> Kind:
     return Kind(None, choices=tuple(choices))
 
 
+class _Once(argparse.Action):
+    """An option with one value; it is an error to give it two, of which one would be ignored."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest, None)
+        if before is not None and before != values:
+            raise BadValueError(f"{self.option_strings[0]} is given twice, as {before} and as {values}; give it once")
+        setattr(namespace, self.dest, values)
+
+
 @dataclass(frozen=True)
 class Option:
     """One option: a flag, and a key of a settings file."""
@@ -75,7 +85,7 @@ class Option:
             action: Any = argparse.BooleanOptionalAction if kind.settable else "store_true"
             group.add_argument(*flags, action=action, help=told, **given)
             return
-        action = "append" if kind.many else "store"
+        action = "append" if kind.many else _Once
         group.add_argument(*flags, action=action, choices=kind.choices, metavar=kind.metavar, help=told, **given)
         if kind.settable:
             group.add_argument(self.no, action="store_const", const=None, help=argparse.SUPPRESS, **given)

@@ -4,6 +4,7 @@ from frame_metrics.command.options import ON, SWITCH, Kind, bounds, number, one_
 from frame_metrics.command.reading import READ, checked_names
 from frame_metrics.command.writing import WRITTEN
 
+FILES = Kind("FILE", list, many=True, texts=True)
 FILE, NAME, COLUMN = (Kind(metavar, texts=True) for metavar in ("FILE", "NAME", "COLUMN"))
 TEXTS, NAMES, METRICS = (Kind(metavar, list, many=True, texts=True) for metavar in ("VALUE", "NAME", "METRIC"))
 INPUTS = Kind("FILE", checked_names, many=True, texts=True)
@@ -30,13 +31,13 @@ class Output:
     Parameters
     ----------
     output : the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html, and
-        with convert .run .qrels; a complete new file replaces an existing one
+        with convert .run .qrels; a complete new file replaces an existing one; repeat it for several files
     to : the format to write: by default a table for a terminal, else CSV, which any program reads
     formulas : for CSV and TSV: 'text' puts an apostrophe before text that a spreadsheet would run, as =cmd(), 'keep'
         leaves it; by default text, and with convert keep
     """
 
-    output = FILE
+    output = FILES
     to = one_of([*WRITTEN])
     formulas = one_of(["text", "keep"])
 
@@ -63,10 +64,10 @@ class Reported:
 
     Parameters
     ----------
-    output : the file to write, .html, .md or .json; by default the report is printed
+    output : the file to write, .html, .md or .json; repeat it for several; by default the report is printed
     """
 
-    output = FILE
+    output = FILES
 
 
 class Run:

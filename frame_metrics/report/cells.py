@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -48,6 +48,15 @@ class Cell:
     mark: str = ""  # a sign right after the text
     beside: str = ""  # a smaller text below it, or after it in brackets
     kind: str = ""  # a word for its style
+
+
+class _Value(NamedTuple):
+    """A number that competes with others of its column."""
+
+    signed: float  # higher is better
+    at: int  # its row
+    name: str  # its column
+    text: str  # as it is printed
 
 
 @dataclass(frozen=True)
@@ -149,24 +158,30 @@ def sign_of(name: Any) -> int:
     return 0 if higher is None else 1 if higher else -1
 
 
-def best_cells(frame: pl.DataFrame, over: str | None) -> set[tuple[int, str]]:
-    """Return row and column of the best values: of each metric, among the rows that differ in ``over`` alone."""
+def best_cells(frame: pl.DataFrame, over: str | None, digits: int = 3) -> set[tuple[int, str]]:
+    """Return row and column of the best values: of each metric, among the rows that differ in ``over`` alone.
+
+    Values that are printed alike with ``digits`` digits after the point are equally good to a reader.
+    """
     wide = "metric" not in frame.columns
     same = [name for name in (*keys_of(frame), *NAMING) if name != over and name in frame.columns]
     values = [name for name in frame.columns if (_known(name) if wide else name in ("value", "baseline_value"))]
-    groups: dict[tuple[str, Any], list[tuple[float, int, str]]] = defaultdict(list)
+    groups: dict[tuple[str, Any], list[_Value]] = defaultdict(list)
     for at, row in enumerate(frame.iter_rows(named=True)):
         for name in values:
             metric, value = name if wide else row["metric"], row[name]
             if isinstance(value, int | float) and value == value:
-                groups[repr([row[key] for key in same]), metric].append((sign_of(metric) * value, at, name))
+                found = _Value(sign_of(metric) * value, at, name, cell_of(name, value, digits).text)
+                groups[repr([row[key] for key in same]), metric].append(found)
     return {cell for group in groups.values() for cell in _highest(group)}
 
 
-def _highest(group: Sequence[tuple[float, int, str]]) -> list[tuple[int, str]]:
-    """Return row and column of the highest values of a group; [] if all are equal."""
-    most, least = max(group)[0], min(group)[0]
-    return [(at, name) for value, at, name in group if most - value <= EQUAL < most - least]
+def _highest(group: Sequence[_Value]) -> list[tuple[int, str]]:
+    """Return row and column of the values that are printed as the highest of a group; [] if all are printed alike."""
+    most, least = max(group), min(group)
+    if most.text == least.text or most.signed - least.signed <= EQUAL:
+        return []
+    return [(one.at, one.name) for one in group if one.text == most.text or most.signed - one.signed <= EQUAL]
 
 
 def table_of(
@@ -191,7 +206,7 @@ def table_of(
     only : the columns to show, in this order; None for all.
     called : the heads of columns that are not their names, by name.
     """
-    best = best_cells(frame, over) if over is not None else set()
+    best = best_cells(frame, over, digits) if over is not None else set()
     marked = _significant(frame, alpha)
     names, said = list(frame.columns if only is None else only), called or {}
     rows: list[list[Cell]] = []

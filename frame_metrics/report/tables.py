@@ -42,7 +42,7 @@ def html(
     frame : the result of ``evaluate``, ``compare``, ``per_class`` or another verb, of any kind, or some of its rows.
     caption : the title of the table.
     over : the column whose rows are compared, as "system": the best of them is bold for each metric, by the metric's
-        direction. By default the first key column.
+        direction, and so are others that print the same number. By default the first key column.
     digits : digits after the point.
     alpha : in a result of ``compare``, differences with a corrected p-value below it have a star.
 

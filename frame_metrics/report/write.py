@@ -62,10 +62,17 @@ def report(
     content = gathered(irm, request, asked, compared=compared, **options)
     if reworded := REWORDED.get():
         content = reworded(content)
-    text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
+    text = in_form(content, kind, jinja)
     if name is None:
         return Page(text) if kind == "html" else text
     return _written(name, text)
+
+
+def in_form(content: Content, kind: str, jinja: Any = None) -> str:
+    """Return a report as "html", "md" or "json"; ``jinja``: Jinja2, for callers that have it already."""
+    if kind == "html":
+        return as_html(content, jinja or library("jinja2"))
+    return as_markdown(content) if kind == "md" else as_json(content)
 
 
 def _written(name: str, text: str) -> str:

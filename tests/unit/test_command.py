@@ -391,6 +391,51 @@ def test_a_file_that_cannot_be_written_is_told_before_reading(capsys: pytest.Cap
     assert "json has no line of names" in error(capsys, "audit", "nothing.parquet", "--no-header", "--to", "json")
 
 
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("evaluate", ("out.md", "out.json", "out.csv")),
+        ("report", ("page.html", "page.json", "page.md", "more.md")),
+        ("convert", ("log.jsonl", "copy.parquet")),
+    ],
+)
+def test_every_output_that_is_named_is_written(
+    command: str, names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has what it has alone, whether flags or settings name it; a report is computed once."""
+    write(named(), "log.parquet")
+    call = [command, "log.parquet", *(["rr"] if command != "convert" else [])]
+    out(capsys, *call, *(part for name in names for part in ("-o", name)))
+    several = {name: Path(name).read_bytes() for name in names}
+    Path("several.toml").write_text(f"output = {json.dumps(names)}")
+    for name in names:
+        Path(name).unlink()
+    out(capsys, *call, "--config", "several.toml")
+    for name in names:
+        assert Path(name).exists()
+        out(capsys, *call, "-o", name)
+        day = rb"20\d\d-\d\d-\d\d[T ][\d:]*"  # when it was made
+        assert re.sub(day, b"", Path(name).read_bytes()) == re.sub(day, b"", several[name])
+
+
+def test_outputs_are_checked_before_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    """All of them; no file is written twice, however it is spelled."""
+    call = ("evaluate", "nothing.parquet", "rr", "-o", "out.md", "-o")
+    assert "there is no folder 'no'" in error(capsys, *call, "no/out.csv")
+    assert "the ending is not one of" in error(capsys, *call, "out.xlsx")
+    assert "--output ./out.md: it is written by --output too" in error(capsys, *call, "./out.md")
+
+
+def test_an_option_with_one_value_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two values one would be ignored; the same one may be repeated, and a flag overrides the settings."""
+    write(named(), "log.parquet")
+    call = ("evaluate", "log.parquet", "rr", "--ci", "0.9")
+    assert "--ci is given twice, as 0.9 and as 0.8; give it once" in error(capsys, *call, "--ci", "0.8")
+    Path("wide.toml").write_text("ci = 0.5")
+    assert out(capsys, *call, "--ci", "0.9", "--config", "wide.toml") == out(capsys, *call)
+    assert "--saved is given twice" in error(capsys, "compare", "log.parquet", "--saved", "a.csv", "--saved", "b.csv")
+
+
 def test_an_error_leaves_the_old_file(capsys: pytest.CaptureFixture[str]) -> None:
     """A file is replaced by a whole result, or stays as it was."""
     write(log(), "log.parquet")

@@ -466,6 +466,21 @@ def test_pooling_by_depth() -> None:
     assert irm_of(log, unjudged_queries="count").to_judge(metric="precision@2")["query"].unique().to_list() == [1, 2]
 
 
+def test_an_empty_list_says_which_queries_were_left_out() -> None:
+    """Where only queries without a judgment have something to judge; each way out that it offers gives documents."""
+    run = pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "doc": [*"abcdef"], "score": [2.0, 1.0] * 3})
+    people = pl.DataFrame({"query": [1, 1], "doc": [*"ab"], "grade": [1, 0]})
+    judged = run.irm.judge(people)
+    assert error(lambda: judged.to_judge(4, "precision@2")) == (
+        "no judgment moves precision@2: 2 of 3 queries have no judgment yet and are left out, and nothing is left to "
+        "judge in the others; pass unjudged_queries='count', which counts those as 0 until somebody judges them, or "
+        "way='depth', which looks at ranks alone"
+    )
+    assert len(judged(unjudged_queries="count").to_judge(4, "precision@2")) == 4
+    assert len(judged.to_judge(4, way="depth")) == 4
+    assert run[:2].irm.judge(people).to_judge(4, "precision@2").is_empty()  # all is judged
+
+
 def test_judgments_belong_to_segments_that_they_name() -> None:
     """Else a document that stands in two segments is one row, which moves both."""
     log = runs(np.random.default_rng(9), 4, "xy").filter(pl.col("rank").is_not_null())

@@ -101,6 +101,9 @@ def test_the_best_of_each_metric_is_bold(way: str) -> None:
         ([("a", "rr", 0.5)], []),  # nothing to compare with
         ([("a", "rr", 0.5), ("b", "rr", 0.5)], []),  # all alike
         ([("a", "rr", 0.5), ("b", "rr", 0.5), ("c", "rr", 0.25)], ["0.500", "0.500"]),
+        ([("a", "rr", 0.7931), ("b", "rr", 0.7934), ("c", "rr", 0.7928), ("d", "rr", 0.7924)], ["0.793"] * 3),
+        ([("a", "fdr", 0.2001), ("b", "fdr", 0.1999), ("c", "fdr", 0.3)], ["0.200", "0.200"]),
+        ([("a", "rr", 0.7931), ("b", "rr", 0.7934)], []),  # a reader sees no better one
         ([("a", "rr", None), ("b", "rr", 0.5), ("c", "rr", 0.25)], ["0.500"]),
         ([("a", "num_ret", 5.0), ("b", "num_ret", 7.0)], []),  # no value is better than another
         ([("a", "latency", 5.0), ("b", "latency", 7.0)], []),  # nobody knows which is better
@@ -108,8 +111,14 @@ def test_the_best_of_each_metric_is_bold(way: str) -> None:
     ],
 )
 def test_bold_is_what_is_better_than_another(rows: list[Any], bold: list[str]) -> None:
-    """Equally good values are all bold, and none is where there is no better one."""
+    """Values that print alike are all bold, and none is where there is no better one."""
     assert WAYS["markdown"](frame("run metric value", *rows)) == bold
+
+
+def test_what_is_printed_decides_what_is_bold() -> None:
+    """With more digits values that printed alike are told apart; a report prints three."""
+    rows = frame("run metric value", ("a", "rr", 0.7931), ("b", "rr", 0.7934), ("c", "rr", 0.5))
+    assert of_markdown(report.markdown(rows, digits=4)).bold == ["0.7934"]
 
 
 def test_values_are_compared_over_the_column_that_is_said() -> None:

@@ -72,7 +72,9 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         check_grades(asked, log)
         table = _unjudged(log, asked)
         if asked:
-            table = _moving(table, log, asked, baseline, max_grade, n)
+            every, table = table, _moving(table, log, asked, baseline, max_grade, n)
+            if table.is_empty():
+                _check_looked_at(every, log, asked[0][0])
         table = table.sort(*FIRST[way], descending=[*FIRST[way].values()], nulls_last=True).head(n or len(table))
         grid, ranking = log.grid, table["ranking"].to_numpy()
         named = log.key_rows(segment=grid.segment[ranking], query=grid.query[ranking])
@@ -158,6 +160,20 @@ def _moving(
     falls = (found if best is None else best).sort("of", -pl.col("moved"), "rank", "row", nulls_last=True)
     falls = falls.with_columns(turn=pl.int_range(pl.len()).over("of")).filter(pl.col("turn") < n)
     return moving(falls, Shared.narrowed_in_turn).with_columns(pl.col("moves", "moved").cum_min().over("of").clip(0))
+
+
+def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
+    """Raise if no judgment moves a metric only because queries without a judgment are not evaluated."""
+    grid, evaluated = log.grid, each_ranking(log, []).evaluated
+    left_out = ~evaluated
+    if not left_out[unjudged["ranking"].to_numpy()].any():
+        return
+    n, every = len(np.unique(grid.query[left_out])), len(np.unique(grid.query))
+    raise NotComputableError(
+        f"no judgment moves {name}: {n:,} of {every:,} queries have no judgment yet and are left out, and nothing is left "
+        "to judge in the others; pass unjudged_queries='count', which counts those as 0 until somebody judges them, or "
+        "way='depth', which looks at ranks alone"
+    )
 
 
 def _summing(log: Log, asked: Asked, baseline: Any, max_grade: float | None) -> Summed:
