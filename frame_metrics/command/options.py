@@ -50,11 +50,11 @@ def one_of(choices: Sequence[str]) -> Kind:
 class _Once(argparse.Action):
     """An option with one value; it is an error to give it two, of which one would be ignored."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
-        before = getattr(namespace, self.dest, None)
+    def __call__(self, _parser: Any, given: argparse.Namespace, values: Any, _flag: str | None = None) -> None:
+        before = getattr(given, self.dest, None)
         if before is not None and before != values:
             raise BadValueError(f"{self.option_strings[0]} is given twice, as {before} and as {values}; give it once")
-        setattr(namespace, self.dest, values)
+        setattr(given, self.dest, values)
 
 
 @dataclass(frozen=True)
