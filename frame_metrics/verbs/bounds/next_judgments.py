@@ -171,8 +171,8 @@ def _check_looked_at(unjudged: pl.DataFrame, log: Log, name: str) -> None:
     n, every = len(np.unique(grid.query[left_out])), len(np.unique(grid.query))
     raise NotComputableError(
         f"no judgment moves {name}: {n:,} of {every:,} queries have no judgment yet and are left out, and nothing is "
-        "left to judge in the others; pass unjudged_queries='count', which counts those as 0 until somebody judges them, or "
-        "way='depth', which looks at ranks alone"
+        "left to judge in the others; pass unjudged_queries='count', which counts those as 0 until somebody judges "
+        "them, or way='depth', which looks at ranks alone"
     )
 
 
