@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -219,11 +220,13 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
 
 
 @contextmanager
-def always_a_progress_bar() -> Iterator[None]:
-    """Take all work for long work on a terminal."""
+def always_a_progress_bar(notebook: bool = False) -> Iterator[None]:
+    """Take all work for long work on a terminal, or in a notebook."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("frame_metrics.border.progress.LONG", 0)
-        patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+        patch.setattr(sys.stderr, "isatty", lambda: not notebook, raising=False)
+        if notebook:
+            patch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
         yield
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TypeAlias
+from warnings import catch_warnings
 
 Tick: TypeAlias = Callable[[int], None]
 LONG = 1_000_000_000  # work that takes as long as so many sign flips of queries gets a bar
@@ -14,7 +15,7 @@ LONG = 1_000_000_000  # work that takes as long as so many sign flips of queries
 
 @contextmanager
 def progress(total: int | Callable[[], int | None] | None, unit: str, work: float = LONG) -> Iterator[Tick]:
-    """Show a bar for long work on a terminal, if tqdm is installed.
+    """Show a bar for long work on a terminal or in a notebook, if tqdm is installed.
 
     Parameters
     ----------
@@ -27,10 +28,11 @@ def progress(total: int | Callable[[], int | None] | None, unit: str, work: floa
     ------
     A function to call with the number of units that were done since its last call.
     """
-    if not (work >= LONG and sys.stderr.isatty() and find_spec("tqdm")):
+    if not (work >= LONG and (sys.stderr.isatty() or "ipykernel" in sys.modules) and find_spec("tqdm")):
         yield lambda done: None
         return
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    with catch_warnings(action="ignore"):  # in a notebook without widgets it warns, and writes a bar of text
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
     n = total() if callable(total) else total
     with tqdm(total=n, unit=unit, unit_scale=callable(total)) as bar:

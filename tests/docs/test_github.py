@@ -17,7 +17,8 @@ from helpers import ROOT
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 RELEASE = WORKFLOW.with_name("release.yml")
 ACTION = ROOT / ".github" / "actions" / "measure" / "action.yml"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, GROUPS = WHOLE["project"], WHOLE["dependency-groups"]
 
 
 def test_the_workflow_runs_what_the_project_promises() -> None:
@@ -28,7 +29,26 @@ def test_the_workflow_runs_what_the_project_promises() -> None:
         (listed,) = re.findall(r"^ +python: \[(.*)\]$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert re.findall(r"3\.\d+", listed) == promised
     commands = re.findall(r"^ +- run: (.*)$", text, flags=re.MULTILINE)
-    assert {'python -m pip install ".[test]"', "python -m pytest", ".ci/run"} <= set(commands)
+    assert {'python -m pip install ".[test]"', "python -m pytest ${{ matrix.folders }}", ".ci/run"} <= set(commands)
+    assert f'NEWEST_PYTHON: "{promised[-1]}"' in text
+    assert {"ubuntu", "windows", "macos"} <= set(re.findall(r"os: \[?(\w+)-latest", text))
+
+
+def test_every_night_the_newest_of_everything_is_tested() -> None:
+    """Also releases of others that are not final, every combination of cases, and other examples of properties."""
+    (nightly,) = re.findall(
+        r"^  nightly:\n((?:    .*\n|\n)+)", WORKFLOW.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert "pip install --pre" in nightly
+    assert 'pytest -m "" --full-product' in nightly
+    assert "HYPOTHESIS_PROFILE: search" in nightly
+
+
+def test_no_job_hangs_for_hours() -> None:
+    """Each job that runs steps has a limit of its own."""
+    for path in (WORKFLOW, RELEASE):
+        text = path.read_text(encoding="utf-8")
+        assert text.count("timeout-minutes: ") == text.count("runs-on: ")
 
 
 def test_actions_are_pinned_by_commit() -> None:
@@ -40,7 +60,8 @@ def test_actions_are_pinned_by_commit() -> None:
     assert all(pinned)
     commits = {(found[1], found[2]) for found in pinned if found}
     assert len(commits) == len({name for name, _ in commits})
-    assert "package-ecosystem: github-actions" in (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
+    renewed = (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
+    assert re.findall("package-ecosystem: (.*)", renewed) == ["github-actions", "pip"]
 
 
 def test_only_what_was_tested_is_published() -> None:
@@ -53,6 +74,18 @@ def test_only_what_was_tested_is_published() -> None:
     assert "needs: build" in jobs["alone"]
     assert "needs: [tests, alone]" in jobs["publish"]
     assert ["id-token: write" in job for job in jobs.values()] == [False, False, False, True]
+
+
+def test_built_files_are_checked_as_the_action_that_publishes_checks_them() -> None:
+    """Its version of twine is pinned, and checks the files in the release and in .ci/run."""
+    (publishing,) = re.findall(r"gh-action-pypi-publish@\w+ # (.*)$", RELEASE.read_text(encoding="utf-8"), re.MULTILINE)
+    twine = [one for one in GROUPS["release"] if one.startswith("twine==")]
+    assert (publishing, twine) == ("v1.14.2", ["twine==7.0.0"])  # the two change together
+    for path in (RELEASE, ROOT / ".ci" / "run"):
+        text = path.read_text(encoding="utf-8")
+        assert "--group release" in text
+        assert "twine" in text
+        assert "check --strict" in text
 
 
 @pytest.mark.slow

@@ -448,11 +448,21 @@ def test_annotators_of_any_type(dtype: Any, kind: str) -> None:
 # The ratings of the Haystack party
 
 
-def haystack() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The systems' results without repeated products, and the ratings."""
-    ids = {"doc_id": pl.String}
-    runs = pl.read_csv(real("haystack_products", "runs.csv"), schema_overrides=ids)
-    ratings = pl.read_csv(real("haystack_products", "individual_ratings.csv"), schema_overrides=ids)
+def haystack(source: str = "haystack") -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The systems' results, in which products stand twice, and the ratings; or some of the same form, drawn."""
+    if source == "drawn":
+        rng = np.random.default_rng(9)
+        ids = {"query_id": np.repeat([f"q{i}" for i in range(12)], 10), "doc_id": rng.integers(0, 8, 120).astype(str)}
+        systems = [pl.DataFrame({**ids, "run": [name] * 120, "rank": [*range(1, 11)] * 12}) for name in "ab"]
+        some = pl.DataFrame(ids).unique(maintain_order=True).sample(fraction=0.7, seed=1)
+        ratings = some.join(pl.DataFrame({"rater": [*"xyz"]}), how="cross").sample(fraction=0.6, seed=2)
+        ratings = ratings.with_columns(
+            query=pl.format("text {}", "query_id"), rating=pl.Series(rng.integers(0, 4, len(ratings)))
+        )
+        return pl.concat(systems), ratings.with_columns(pl.col("rating").cast(float))
+    text = {"doc_id": pl.String}
+    runs = pl.read_csv(real("haystack_products", "runs.csv"), schema_overrides=text)
+    ratings = pl.read_csv(real("haystack_products", "individual_ratings.csv"), schema_overrides=text)
     return runs, ratings
 
 
@@ -462,14 +472,16 @@ ROLES: dict[str, Any] = {
     "rank": "rank",
     "system": "run",
     "duplicates": "first",
+    "rel": 1,
 }
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_ratings_of_haystack(rule: str, library: str) -> None:
-    """13 raters' ratings are made one in either library as by hand, and the unrated count as none."""
-    runs, ratings = haystack()
+@pytest.mark.parametrize(("source", "queries"), [("drawn", 12), ("haystack", 137)])
+def test_ratings_of_haystack(rule: str, library: str, source: str, queries: int) -> None:
+    """Several raters' ratings are made one in either library as by hand, and the unrated count as none."""
+    runs, ratings = haystack(source)
     irm = IRM(as_kind(runs, library), **ROLES)
     found = as_polars(irm.judge(as_kind(ratings, library), grade="rating", several=rule).evaluate("ndcg@10", "map"))
     one = reduced(
@@ -477,7 +489,7 @@ def test_ratings_of_haystack(rule: str, library: str) -> None:
     )
     plain = runs.irm(**ROLES).judge(one, query="query", doc="doc").evaluate("ndcg@10", "map")
     assert found.select("value", "n").to_numpy() == pytest.approx(plain.select("value", "n").to_numpy(), abs=1e-12)
-    assert plain["n"].unique().to_list() == [137]
+    assert plain["n"].unique().to_list() == [queries]
 
 
 def test_raters_of_haystack_agree() -> None:

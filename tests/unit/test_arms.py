@@ -409,11 +409,12 @@ def test_threads_change_nothing() -> None:
             assert versus(frame, cluster="user", permutations=9_000) == told
 
 
-def test_a_progress_bar_is_shown(capsys: Any) -> None:
-    """It changes nothing, and counts the permutations."""
+@pytest.mark.parametrize("notebook", [False, True])
+def test_a_progress_bar_is_shown(notebook: bool, capsys: Any) -> None:
+    """It changes nothing, and counts the permutations, on a terminal and in a notebook."""
     pytest.importorskip("tqdm", reason="the progress bar is optional")
     told = versus(made(8), permutations=500)
-    with always_a_progress_bar():
+    with always_a_progress_bar(notebook):
         assert versus(made(8), permutations=500) == told
     said = capsys.readouterr().err
     assert "500/500" in said

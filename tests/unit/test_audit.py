@@ -1084,10 +1084,25 @@ def test_a_gate_counts_only_what_is_grave_enough() -> None:
             irm.audit(fail_on=wrong)  # type: ignore[arg-type]
 
 
-def test_scores_of_product_search() -> None:
+def product_search(source: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Results of three systems, of which "no-vector" alone is in the order of its scores, and judgments."""
+    if source == "real":
+        qrels = pl.read_csv(real("haystack_products", "judgments.csv")).unique(["query_id", "doc_id"])
+        return pl.read_csv(real("haystack_products", "runs.csv")), qrels
+    scores = {
+        "no-vector": [3.0, 2.0, 1.0] * 5,
+        "one": [1.0] * 3 + [2.0, 3.0, 1.0] * 4,
+        "two": [1.0, 2.0, 3.0] * 4 + [2.0] * 3,
+    }
+    key = {"query_id": [*"aaabbbcccdddeee"], "doc_id": [*range(3)] * 5}
+    runs = [pl.DataFrame({**key, "run": [run] * 15, "rank": [1, 2, 3] * 5, "score": of}) for run, of in scores.items()]
+    return pl.concat(runs), pl.DataFrame({**key, "rating": [0, 1, 2] * 5})
+
+
+@pytest.mark.parametrize("source", ["made up", "real"])
+def test_scores_of_product_search(source: str) -> None:
     """Two of the three systems have scores in another order than what was shown, or one score for a query."""
-    runs = pl.read_csv(real("haystack_products", "runs.csv"))
-    qrels = pl.read_csv(real("haystack_products", "judgments.csv")).unique(["query_id", "doc_id"])
+    runs, qrels = product_search(source)
     roles: Any = {"query": "query_id", "doc": "doc_id", "duplicates": "first"}
     for run, systems in runs.group_by("run"):
         irm = systems.irm(rank="rank", score="score", **roles).judge(
