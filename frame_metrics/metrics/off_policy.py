@@ -22,7 +22,8 @@ def _by_position(run: Weighted, k: int, gain: GainName = "linear") -> tuple[Arra
         return cells.reshape(k, run.n_queries)
 
     seen, every = run.gains(gain), run.every
-    return laid(seen, seen.value), 1 + laid(every, every.value - 1)
+    lacking = laid(every, np.ones(len(every.rank))) == 0  # a cell has one result at most
+    return laid(seen, seen.value), np.where(lacking, 1, laid(every, every.value))
 
 
 _reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged="rises", micro=_by_position)
@@ -34,8 +35,8 @@ def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
     Formula: w sum over r <= k of gain(r), where w is the product of target_propensity / propensity over the whole list.
         sn_sips@k is self-normalised: at each position, the sum of w gain(r) over all lists is divided by the sum of w
-        over all lists; these ratios are added up.
-    Undefined: never.
+        over all lists; these ratios are added up. A list without a result at a position has the weight 1 there.
+    Undefined: never; sn_sips@k where all weights at a position are 0.
     Parameters: gain, as in cg: the reward of a result, by default its grade, or 1 for a click.
     Source: A. Swaminathan et al., Off-policy evaluation for slate recommendation, NIPS 2017.
     """
@@ -48,7 +49,7 @@ def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
     Formula: sum over r <= k of w(r) gain(r), where w(r) = target_propensity / propensity of the result itself.
         sn_iips@k is self-normalised as sn_sips is, with w(r) at each position.
-    Undefined: never.
+    Undefined: never; sn_iips@k as sn_sips@k.
     Parameters: gain, as in sips.
     Source: S. Li et al., Offline evaluation of ranking policies with click models, KDD 2018.
     """
@@ -61,7 +62,7 @@ def rips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
     Formula: sum over r <= k of w(r) gain(r), where w(r) is the product of target_propensity / propensity over the
         results at ranks up to r. sn_rips@k is self-normalised as sn_sips is, with w(r) at each position.
-    Undefined: never.
+    Undefined: never; sn_rips@k as sn_sips@k.
     Parameters: gain, as in sips.
     Source: J. McInerney et al., Counterfactual evaluation of slate recommendations with sequential reward interactions,
         KDD 2020.

@@ -130,9 +130,8 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
 
 def _over_parts(over: Array, under: Array) -> Array:
-    """Return the sum of the ratios ``over`` / ``under`` of all parts, shape (groups,); NaN if all are undefined."""
-    each = ratio(over, under)
-    return np.where(np.isnan(each).all(axis=0), np.nan, np.nansum(each, axis=0))
+    """Return the sum of the ratios ``over`` / ``under`` of all parts, shape (groups,); NaN if one is undefined."""
+    return ratio(over, under).sum(axis=0)
 
 
 def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:

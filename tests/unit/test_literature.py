@@ -783,6 +783,33 @@ def test_a_self_normalised_value_of_lists_that_are_never_shown() -> None:
     assert none.evaluate("sn_iips@3", "iips@3").select("value", *shown).rows() == [(None, 2, 2), (0.0, 2, 0)]
 
 
+def test_a_self_normalised_value_is_undefined_where_all_weights_of_a_position_are_0() -> None:
+    """One position without any weight makes the value null at each deeper cutoff, where other positions have some."""
+    hidden = SLATES.with_columns(target=pl.when(pl.col("rank") == 2).then(0.0).otherwise("target"))
+    irm = hidden.irm(grade="reward", propensity="logged", target_propensity="target")
+    found = irm.evaluate("sn_iips@1", "sn_iips@2", "sn_iips@3", "sn_rips@2", "sn_sips@1", "iips@3")
+    assert found["value"].to_list() == [pytest.approx(1.6 / 3.1), None, None, None, None, pytest.approx(3.6 / 3)]
+    assert found["n_undefined"].to_list() == [0, 3, 3, 3, 3, 0]
+    part = hidden.filter((pl.col("rank") != 2) | (pl.col("query") > 0)).irm(
+        grade="reward", propensity="logged", target_propensity="target"
+    )
+    assert part.evaluate("sn_iips@2")["value"].item() == pytest.approx(1.6 / 3.1)  # the list without a result counts
+
+
+@pytest.mark.parametrize("name", ["sn_sips@1", "sn_rips@30", "sn_iips@30"])
+@pytest.mark.parametrize("n", [10, 27, 60])
+def test_small_weights_keep_their_digits(name: str, n: int) -> None:
+    """A self-normalised value of long lists, whose weights are products of many small ratios, is exact."""
+    log = pl.DataFrame(
+        [(q, r, int(r == 1 and q == 1), 0.8, t) for q, t in ((1, 0.2), (2, 0.19)) for r in range(1, n + 1)],
+        schema=["query", "rank", "label", "p", "t"],
+        orient="row",
+    )
+    value = log.irm(propensity="p", target_propensity="t").evaluate(name)["value"].item()
+    power = n if name == "sn_sips@1" else 1
+    assert value == pytest.approx(1 / (1 + 0.95**power), rel=1e-9)
+
+
 # d1 is about two of three subtopics; nothing is relevant to a fourth. Each document for a subtopic, with its grade.
 ABOUT = {("s1", "d1"): 1, ("s2", "d1"): 2, ("s1", "d2"): 1, ("s3", "d3"): 1, ("s2", "d4"): 0, ("s4", "d4"): 0}
 # By hand: the gains at the four ranks are 1, 0, 1/2 + 1, 1; in the ideal order d1, d3, d2 they are 2, 1, 1/2.
