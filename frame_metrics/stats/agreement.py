@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
 
@@ -40,6 +41,7 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array |
     Psychological Bulletin 70(4), 1968.
     """
     size = np.maximum(np.bincount(pair, times, minlength=n), 1)
+    one, other = np.array([one, other]) - offsets(np.concatenate([one, other]))
 
     def mean(values: Array) -> Array:
         return np.bincount(pair, values if times is None else values * times, minlength=n) / size
@@ -107,6 +109,7 @@ class Judgments:
         counted = per_value(several[document] * many)
         total = counted.sum(axis=1)
         if self.graded:
+            values = values - offsets(values)
             sums = [np.bincount(document, many * values[code] ** p, minlength=documents) for p in (1, 2)]
             apart = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
             differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)

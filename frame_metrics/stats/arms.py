@@ -40,9 +40,10 @@ def compared(
     if grown:
         test, level = "z", as_level(level, grown)
     value, base = arms.means
-    out = {"value": value, "baseline_value": base, "difference": value - base}
+    apart = arms.apart
+    out = {"value": value, "baseline_value": base, "difference": apart}
     if grown is not None:
-        out["p_value"] = np.where(np.isnan(value - base), np.nan, 1)
+        out["p_value"] = np.where(np.isnan(apart), np.nan, 1)
     if min(arms.n) < 2 or grown == 0:
         return out
     variances = arms.variances()
@@ -50,10 +51,10 @@ def compared(
     out["mde"] = detectable(level) * error
     if test == "bootstrap":
         draws = _drawn(arms, resamples, seed)
-        ends = drawn_ends(draws[0] - draws[1], value - base, arms.scale, level)
-        return out | ends | drawn_relative_ends(draws, arms.means, level)
+        ends = drawn_ends(draws[0] - draws[1], apart, arms.scale, level)
+        return out | ends | drawn_relative_ends([arm + arms.offset for arm in draws], arms.means, level)
     wide = _errors_away(arms, test, level, variances)
-    out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide * error
+    out["ci_low"], out["ci_high"] = apart + np.array([[-1], [1]]) * wide * error
     parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
     wide = _errors_away(arms, test, level, parts)
     out["relative_low"], out["relative_high"] = relative_ends(arms.means, parts.sum(axis=0), wide)
@@ -121,7 +122,7 @@ def relative(difference: Array, base: Array) -> Array:
 
 
 def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
-    """Return the means of both arms over resampled units, shape (resamples, columns) each.
+    """Return the means of both arms over resampled units, less the offset, shape (resamples, columns) each.
 
     If some units are in both arms, the units of both arms are resampled together, each with its values in either arm;
     resamples without a unit of one arm are left out. Otherwise each arm is resampled by itself, and the arm with the

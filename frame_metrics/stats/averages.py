@@ -12,6 +12,7 @@ import numpy as np
 from frame_metrics import threads
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
 from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
 
@@ -294,12 +295,22 @@ def intervals(
         if len(members) < 2:
             continue
         of = None if cluster is None else numbered(cluster[members])
-        for i, (average, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
+        own = [_beside_offset(average, members) for average in tallies]
+        drawn = _draws([average for average, _ in own], members, of, resamples, seed)
+        for i, ((average, offset), sums) in enumerate(zip(own, drawn, strict=True)):
             defined = average.defined[members] if of is None else np.bincount(of, average.defined[members]) > 0
             if defined.sum() >= 2:
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    out[:, i, g] = percentiles(average.finish(sums), level)
+                    out[:, i, g] = percentiles(average.finish(sums), level) + offset
     return out
+
+
+def _beside_offset(average: Tally, members: Array) -> tuple[Tally, float]:
+    """Return a mean with the offset of some queries taken from their values, and the offset."""
+    if average.ends is None or average.finish is not _quotient or not (low := float(offsets(average.ends[0][members]))):
+        return average, 0.0
+    values, weight = average.columns
+    return replace(average, columns=(values - low * weight, weight)), low
 
 
 def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:

@@ -104,7 +104,7 @@ def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array,
         here = sums_drawn(held.T, marks).T
         return np.abs(arms.mean(here, less) - arms.mean(total - here, more))
 
-    return distance, np.abs(arms.means[0] - arms.means[1]) - CLOSE * arms.scale, len(arms.mine)
+    return distance, np.abs(arms.apart) - CLOSE * arms.scale, len(arms.mine)
 
 
 def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:

@@ -11,6 +11,7 @@ from frame_metrics.errors import NotComputableError, needed
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.exact import normal, normal_quantile
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
 FEWEST = 5  # queries, or clusters, that people must have judged; with fewer there is no mean
@@ -102,7 +103,7 @@ def powered(
     tuned, wider = float(left_out[-1]), np.sqrt(units / (units - 1 - left_out[-1]))
     sums = ((human_sums - left_out[:-1] * proxy_sums) * wider, human_sums - tuned * proxy_sums)
     errors = [float(np.sqrt(((side + tuned * drawn) ** 2).sum())) for side in sums]
-    least = CLOSE * np.abs(values).max()  # what is nearer to 0 is left by adding floats
+    least = CLOSE * np.abs(values - offsets(values[mine]))[mine].max()  # what is nearer to 0 is left by adding floats
     for_t, for_normal = (0.0 if error < least else error for error in errors)
     value = float(own @ (values - tuned * proxy) + tuned * (rest @ proxy))
     return Powered(value, tuned, machine, n, left, (for_t, for_normal), units - 1)

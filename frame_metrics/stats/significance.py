@@ -12,6 +12,7 @@ from frame_metrics.errors import NotComputableError, needed
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import detectable
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.threads import in_threads
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
@@ -52,6 +53,7 @@ def sureness(
     resamples: int,
     seed: int,
     tick: Tick = lambda done: None,
+    size: Array | None = None,
 ) -> dict[str, Array]:
     """Return effect sizes, intervals, p-values of the bootstrap and smallest differences that can be detected.
 
@@ -65,21 +67,24 @@ def sureness(
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     tick : told how many queries, or clusters, are resampled.
+    size : the size of what the differences are of, shape (columns,), for rounding; None: their own.
     """
-    n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
-    mean, each = np.average(differences, axis=0, weights=weight), np.ones(n) if weight is None else weight
-    spread = deviation(differences, each, np.ones(n))
+    offset = offsets(differences, size)
+    apart, n = differences - offset, len(differences)
+    least = CLOSE * np.abs(apart).max(axis=0)  # what is nearer to 0 is left by adding floats
+    centre, each = np.average(apart, axis=0, weights=weight), np.ones(n) if weight is None else weight
+    mean, spread = centre + offset, deviation(apart, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
     out = {"effect_size": ratio(mean, spread)}
     if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
         return out
-    means = resampled_means(differences.T, weight, cluster, resamples, seed, tick)
-    means = means[:, ~np.isnan(means[0])].T
+    means = resampled_means(apart.T, weight, cluster, resamples, seed, tick)
+    means = means[:, ~np.isnan(means[0])].T + offset
     scale = np.average(np.abs(differences), axis=0, weights=weight)
     out |= drawn_ends(means, mean, scale, level) if len(means) else {"p_value": np.ones(len(mean))}
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
-        error = _robust_error(times(differences - mean, weight), each, cluster)
+        error = _robust_error(times(apart - centre, weight), each, cluster)
     out["mde"] = np.where(error * np.sqrt(n) < least, 0, detectable(level) * error)
     return out
 

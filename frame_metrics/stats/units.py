@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
 
@@ -19,11 +20,12 @@ class Arms:
     A unit in both arms has two rows, one for each arm.
     """
 
-    sums: Array  # sums of the values of a unit's queries, times their weights, shape (rows, columns)
+    sums: Array  # sums of the values of a unit's queries less the offset, times their weights, shape (rows, columns)
     size: Array  # the sum of the weights of a unit's queries, above 0, shape (rows,)
     mine: Array  # whether a row is of the first arm, shape (rows,)
     covariate: Array | None = None  # the covariate of each row, shape (rows,)
     unit: Array | None = None  # the number of each row's unit, shape (rows,); None if no unit is in both arms
+    offset: Array = field(default_factory=lambda: np.zeros(1))  # what was taken from all values, shape (columns,)
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -69,7 +71,16 @@ class Arms:
     @cached_property
     def scale(self) -> Array:
         """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
-        most = np.abs(self.sums / self.size[:, None]).max(axis=0, initial=0)
+        return self._size_of(np.ones(len(self.mine), bool))
+
+    def _size_of(self, arm: Array, *, beside: bool = False) -> Array:
+        """Return the size of the values of an arm, shape (columns,); ``beside``: beside their own offset.
+
+        With a covariate it is that of both arms, because they share the slope.
+        """
+        some = slice(None) if self.centred.any() else arm
+        each = self.sums[some] / self.size[some, None]
+        most = np.abs(each - offsets(each) if beside else each).max(axis=0, initial=0)
         return most + np.abs(self.slope) * np.abs(self.centred).max(initial=0)
 
     @cached_property
@@ -116,15 +127,25 @@ class Arms:
     @cached_property
     def means(self) -> Array:
         """The means of both arms, shape (2, columns); NaN for an arm without units, 0 for what is only rounding."""
+        return self._means + self.offset
+
+    @cached_property
+    def _means(self) -> Array:
+        """The same less the offset."""
         each = zip((self.mine, ~self.mine), self.n, strict=True)
         means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
-        return np.where(np.abs(means) < CLOSE * self.scale, 0, means)
+        size = np.array([self._size_of(arm) for arm in (self.mine, ~self.mine)])
+        return np.where(np.abs(means) < CLOSE * size, 0, means)
+
+    @property
+    def apart(self) -> Array:
+        """The difference of the means, shape (columns,)."""
+        return self._means[0] - self._means[1]
 
     @property
     def difference(self) -> Array:
         """The difference of the means, 0 where it is only rounding, shape (columns,)."""
-        difference = self.means[0] - self.means[1]
-        return np.where(np.abs(difference) < CLOSE * self.scale, 0, difference)
+        return np.where(np.abs(self.apart) < CLOSE * self.scale, 0, self.apart)
 
     @cached_property
     def _parts_of_rows(self) -> tuple[Array, Array]:
@@ -161,7 +182,8 @@ class Arms:
         found = []
         for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
             own = (apart[arm & self.alone] ** 2).sum(axis=0) / (n - 1) / n
-            found.append(np.where(own < (CLOSE * self.scale) ** 2, 0, own) / by**2)
+            least = (CLOSE * self._size_of(arm, beside=True)) ** 2
+            found.append(np.where(own < least, 0, own) / by**2)
         pull = [apart[row] / ((n - 1) * n) ** 0.5 / by for row, n, by in zip(self.shared, self.n, over, strict=True)]
         both = ((pull[0] - pull[1]) ** 2).sum(axis=0)
         return np.array([*found, np.where(both < (CLOSE * self.scale / np.abs(over).min(axis=0)) ** 2, 0, both)])

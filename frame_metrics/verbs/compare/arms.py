@@ -18,6 +18,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import numbered, within
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
@@ -113,7 +114,8 @@ class ArmValues:
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
             for i, metric in enumerate(metrics):
                 row: Row = {name: float(each[i]) for name, each in found.items()}
-                row["effect_size"] = effect_size(row["difference"], self.values[metric, at], self.weight[at], mine)
+                own = self.values[metric, at] - arms.offset[i]
+                row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
                 rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
@@ -139,13 +141,17 @@ class ArmValues:
         ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
         """
         weight, unit = self.weight[at], self.unit[at]
-        held = [self.values[metric, at] * weight for metric in metrics]
+        values = [self.values[metric, at] for metric in metrics]
+        offset = [offsets(own) for own in values]
+        held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
         row = numbered(2 * unit + mine)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
         some = sums[-1] > 0  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
-        return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some])
+        return Arms(
+            sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)
+        )
 
 
 def counts_of(mine: Array, arms: Arms) -> Row:

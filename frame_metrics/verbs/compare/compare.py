@@ -24,6 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
@@ -122,7 +123,7 @@ def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[in
 def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
     """Compare all pairs of systems on every metric in one segment; those on the same queries share random draws."""
     rows: list[Row] = []
-    groups: dict[bytes, list[tuple[Row, Array]]] = {}
+    groups: dict[bytes, list[tuple[Row, Array, float]]] = {}
     alike: dict[bytes, list[int]] = {}  # metrics with values on the same queries
     for i, (_, metric) in enumerate(asked):
         compared = values.compared(i, pairs, options.unanswered, together=options.together)
@@ -134,7 +135,8 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
             counted = ~values.left_out(i, pair, options.unanswered)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             moved = np.sign(difference) * metric.sign / 2 if options.of == "teams" else difference
-            groups.setdefault(use.tobytes(), []).append((row, moved))
+            size = np.abs(value).max(initial=0) if moved is difference else 0.0
+            groups.setdefault(use.tobytes(), []).append((row, moved, size))
             rows.append(row)
         if options.together:
             alike.setdefault(compared[0].tobytes(), []).append(i)
@@ -145,13 +147,14 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         use = np.frombuffer(used, bool)
         weight = values.weights(use)
         if use.any() and (weight is None or weight.any()):
-            each, cluster = np.column_stack([difference for _, difference in some]), values.clusters(use)
-            inferred = _inferred(each, weight, cluster, alone=values.alone(use), options=options, tick=tick)
-            _fill([row for row, _ in some], inferred)
+            found, each, size = zip(*some, strict=True)
+            columns, cluster, alone = np.column_stack(each), values.clusters(use), values.alone(use)
+            inferred = _inferred(columns, np.array(size), weight, cluster, alone=alone, options=options, tick=tick)
+            _fill(found, inferred)
     return rows
 
 
-def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
+def _fill(rows: Sequence[Row], inferred: Mapping[str, Array]) -> None:
     """Put each column's values of ``inferred`` into its row."""
     for i, row in enumerate(rows):
         row.update((name, float(found[i])) for name, found in inferred.items())
@@ -159,8 +162,8 @@ def _fill(rows: list[Row], inferred: Mapping[str, Array]) -> None:
 
 def _apart(value: Array, base: Array) -> Array:
     """Return differences of values, 0 for those that are only rounding."""
-    difference = value - base
-    return np.where(np.abs(difference) < ROUNDED * np.abs(base), 0, difference)
+    difference, offset = value - base, offsets(np.concatenate([value, base]))
+    return np.where(np.abs(difference) < ROUNDED * np.abs(base - offset), 0, difference)
 
 
 def _described(value: Array, base: Array, better: Array, weight: Array | None) -> Row:
@@ -179,16 +182,24 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
 
 
 def _inferred(
-    differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: CompareOptions, tick: Tick
+    differences: Array,
+    size: Array,
+    weight: Array | None,
+    cluster: Array | None,
+    *,
+    alone: bool,
+    options: CompareOptions,
+    tick: Tick,
 ) -> dict[str, Array]:
     """Return intervals and p-values for each column of differences, shape (queries, columns).
 
-    ``alone``: whether there are fewer than two clusters, so that nothing can be tested.
+    ``size``: the size of the values that differ, for rounding. ``alone``: whether there are fewer than two clusters, so
+    that nothing can be tested.
     """
     inferred = {"p_value": np.ones(differences.shape[1])}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
         drawn = options.resamples, options.seed, tick
-        inferred |= sureness(differences, weight, cluster, options.ci, *drawn)
+        inferred |= sureness(differences, weight, cluster, options.ci, *drawn, size)
     if alone or options.together:
         del inferred["p_value"]
     elif options.test == "randomization":
@@ -212,7 +223,8 @@ def _tested_together(
     if not use.any() or values.alone(use) or (weight is not None and not weight.any()):
         return np.full(len(metrics) * len(pairs), np.nan)
     systems, cluster = sorted({system for pair in pairs for system in pair}), values.clusters(use)
-    each = (times(values.values[metric, use][:, systems], weight) for metric in metrics)
+    own = (values.values[metric, use][:, systems] for metric in metrics)
+    each = (times(one - offsets(one.ravel()), weight) for one in own)
     p = tukey(np.array([in_clusters(one, cluster) for one in each]), options.permutations, options.seed, tick)
     return p[(slice(None), *np.searchsorted(systems, np.array(pairs).T))].ravel()
 

@@ -1,0 +1,35 @@
+"""What numbers have in common beside a small spread, to be taken away before they are squared or summed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+
+FAR = 1e-8  # numbers whose spread is a smaller share of their size are an offset and a measurement
+ROUNDING = 2.0**-48  # 16 times the precision of a float: a smaller spread, as a share of the size, is only rounding
+
+
+def offsets(values: Array, size: Array | float | None = None) -> Array:
+    """Return the least number of each column whose spread is small beside its size, 0 for other columns.
+
+    Less this offset, which floats subtract exactly, the numbers keep all their digits in sums and squares, and limits
+    for what is only rounding are as small as what varies. Columns whose spread is only rounding have no offset.
+
+    Parameters
+    ----------
+    values : shape (numbers,) or (numbers, columns); NaN is left out.
+    size : the size of what the numbers are differences of, for rounding, shape (columns,); None: their own.
+
+    Returns
+    -------
+    Shape () or (columns,).
+    """
+    if not len(values):
+        return np.zeros(values.shape[1:])
+    low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    own = np.maximum(np.abs(low), np.abs(high))
+    with np.errstate(invalid="ignore"):  # infinite numbers have no offset
+        spread = high - low
+        some = (spread < FAR * own) & (spread > ROUNDING * (own if size is None else np.maximum(own, size)))
+    return np.where(some, low, 0.0)
