@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
 NEAR = 0.62  # how alike a misspelt name has to be, from 0 to 1
 LONG = 200  # letters of a value that are shown
+LISTED = 600  # letters of a list of names that are shown
+LONGEST = 1000  # letters of a message
+LAST = 360  # of these the last ones, which say the way out
 SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
 
 
 class FrameMetricsError(ValueError):
-    """Any error that frame_metrics raises on purpose."""
+    """Any error that frame_metrics raises on purpose. Its message has at most 1,000 characters."""
+
+    def __init__(self, *said: Any) -> None:
+        super().__init__(*(brief(one) if isinstance(one, str) else one for one in said))
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows of the error: the caller's lines and the message, none of this package."""
@@ -96,10 +104,17 @@ def nearest(given: Any, choices: Iterable[Any]) -> Any:
     """Return the choice that was most likely meant, by its spelling in any case; None where none is near."""
     from difflib import get_close_matches  # only an error needs it
 
-    lower, by_lower = str(given).lower(), {str(choice).lower(): choice for choice in choices}
+    lower, by_lower = _lower(given), {_lower(choice): choice for choice in choices}
+    if len(lower) > LONG:  # which would take long, and is no name that anybody writes
+        return None
+    by_lower = {name: choice for name, choice in by_lower.items() if len(name) <= LONG}
     # Letters that only changed places are the likeliest mistake.
     near = sorted(get_close_matches(lower, by_lower, cutoff=NEAR), key=lambda one: sorted(one) != sorted(lower))
     return by_lower[near[0]] if near else None
+
+
+def _lower(value: Any) -> str:
+    return (value if isinstance(value, str) else shown(value)).lower()
 
 
 def closest(given: Any, choices: Iterable[Any]) -> str:
@@ -110,12 +125,18 @@ def closest(given: Any, choices: Iterable[Any]) -> str:
 
 def did_you_mean(choice: Any) -> str:
     """Return the hint that names a choice."""
-    return f"; did you mean {choice!r}{', with its blanks' * (str(choice) != str(choice).strip())}?"
+    return f"; did you mean {shown(choice)}{', with its blanks' * (str(choice) != str(choice).strip())}?"
 
 
 def listed(items: Iterable[Any]) -> str:
-    """Return the items in quotes, with commas."""
-    return ", ".join(repr(item) for item in items)
+    """Return the items in quotes, with commas; of many the first, and how many more there are."""
+    told, letters, every = list[str](), 0, list(items)
+    for item in every:
+        told.append(cut(repr(item)))
+        letters += len(told[-1]) + len(", ")
+        if letters > LISTED and len(told) < len(every):
+            return f"{', '.join(told)} and {len(every) - len(told)} more"
+    return ", ".join(told)
 
 
 def kind_of(value: Any) -> str:
@@ -126,16 +147,35 @@ def kind_of(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """Return a value as errors show it: what is long is cut, and what is no plain value is told by its class."""
-    if type(value) in (list, tuple):
-        inside = ", ".join(map(shown, value))
-        text = f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
-    elif type(value).__module__.split(".")[0] not in PLAIN:
+    kind = type(value)
+    if kind in (list, tuple, dict):
+        first = islice(value.items() if kind is dict else value, LONG)  # more could not be seen
+        inside = ", ".join(": ".join(map(shown, one)) if kind is dict else shown(one) for one in first)
+        if kind is tuple:
+            return cut(f"({inside}{',' * (len(value) == 1)})")
+        return cut(f"[{inside}]" if kind is list else f"{{{inside}}}")
+    if kind.__module__.split(".")[0] not in PLAIN:
         return f"<{kind_of(value)}>"
-    elif isinstance(value, int) and value.bit_length() > 2 * LONG:
+    if isinstance(value, int) and value.bit_length() > 2 * LONG:
         return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
-    else:
-        text = repr(value)
+    return cut(repr(value[: LONG + 1] if isinstance(value, str | bytes) else value))
+
+
+def cut(text: str) -> str:
+    """Return what an error says of a value, without the end of what is long."""
     return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
+def brief(message: str) -> str:
+    """Return a message without the inside of what is long: of the names in it, and then of the message itself.
+
+    The beginning says what was given, and the end the way out.
+    """
+    if len(message) > LONGEST:
+        message = re.sub(rf"(\S{{{LONG}}})\S*?([^\w\s]*)(?!\S)", r"\1...\2", message)
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST - LAST - len(' ... ')]} ... {message[-LAST:]}"
+    return message
 
 
 def said(kind: Any) -> str:
@@ -198,7 +238,7 @@ def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
     """Raise if a key column is called as a column of the result is."""
     for key in keys:
         if key in result:
-            raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
+            raise ColumnError(f"{shown(key)} is a column of the result as well; rename the frame's column")
 
 
 def check_names(columns: Iterable[str]) -> None:
@@ -206,8 +246,8 @@ def check_names(columns: Iterable[str]) -> None:
     for column in columns:
         if column.startswith("\0"):
             raise ColumnError(
-                f"a column is called {column!r}; names that begin with a null character are kept for columns that are "
-                "made here: rename it"
+                f"a column is called {shown(column)}; names that begin with a null character are kept for columns "
+                "that are made here: rename it"
             )
 
 
@@ -217,7 +257,7 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
     for role, column in parts:
         if column in played:
             also = "named twice" if played[column] == role else f"the {played[column]} too"
-            raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
+            raise ColumnError(f"{role}={shown(column)} is {also}; a column plays one part")
         played[column] = role
 
 

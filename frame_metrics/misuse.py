@@ -88,7 +88,7 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     role = role_called(option)
     meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
     hint = INSTEAD.get(option) or meant or option_called(option, takes) or closest(role or option, takes)
-    return UnknownNameError(f"{name}() has no option {option!r}{hint}")
+    return UnknownNameError(f"{name}() has no option {shown(option)}{hint}")
 
 
 def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:
@@ -97,10 +97,10 @@ def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:
         return None
     for role in PER_SYSTEM:
         if isinstance(columns := plan.roles.get(role), list | tuple) and value in columns:
-            return f"takes no system; for {value!r} alone say irm({role}={value!r}).{name}(...)"
+            return f"takes no system; for {shown(value)} alone say irm({role}={shown(value)}).{name}(...)"
     if value in plan.available:
         return None
     column = plan.roles.get("system")
-    rows = "its rows" if column is None else f"the rows in which {column} is {value!r}"
+    rows = "its rows" if column is None else f"the rows in which {column} is {shown(value)}"
     where = "the frame before .irm" if column is None or name in ("audit", "judge") else "the result"
-    return f"takes no system, and {value!r} is no column of the frame but a value; keep {rows} of {where}"
+    return f"takes no system, and {shown(value)} is no column of the frame but a value; keep {rows} of {where}"

@@ -5,6 +5,7 @@ calls that stand one below another share. After ``for:`` stand the values that t
 calls above it as they are written, in the words as Python shows them, and in the place of TEXT without quotes. After
 ``but:`` stands a call that passes, so that no more is refused than what is meant; it is of all the calls above it, up
 to the one before. ``[...]`` stands for any words. A line that is indented by eight goes on with the one above.
+No message may be longer than ``LONGEST``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
+
+from frame_metrics.errors import LONGEST
 
 BUT, FOR = "but: ", "for: "
 PLACE, TEXT = "VALUE", "TEXT"
@@ -46,6 +49,8 @@ class Refusal(NamedTuple):
         try:
             gave = run(self.call, names)
         except Exception as error:
+            if len(str(error)) > LONGEST:
+                return f"{self.call}\n    is refused with {len(str(error))} characters: {error}"
             words = ".*".join(re.escape(part) for part in self.words.split("[...]"))
             if type(error).__name__ == self.cause and re.fullmatch(words, str(error), re.DOTALL):
                 return None

@@ -179,13 +179,13 @@ class Border(ABC):
         there = self.names()
         for column in columns:
             if not isinstance(column, str):
-                raise ColumnError(f"a column is called {column!r}, which is no text; rename it")
+                raise ColumnError(f"a column is called {shown(column)}, which is no text; rename it")
             if column not in there:
-                raise ColumnError(f"there is no column {column!r} among {listed(there)}{self.hint(column)}")
+                raise ColumnError(f"there is no column {shown(column)} among {listed(there)}{self.hint(column)}")
             if there.count(column) > 1:
-                raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
+                raise ColumnError(f"there are {there.count(column)} columns called {shown(column)}; rename all but one")
             if column == "*" or (column.startswith("^") and column.endswith("$")):
-                raise ColumnError(f"polars takes the name {column!r} for a pattern of names; rename the column")
+                raise ColumnError(f"polars takes the name {shown(column)} for a pattern of names; rename the column")
 
 
 def _name_of(expression: pl.Expr) -> str:

@@ -25,6 +25,7 @@ from frame_metrics.errors import (
     check_choice,
     check_parts,
     listed,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def write_run(
     """
     name = file_name(path)
     if not isinstance(run, str):
-        raise BadValueError(f"run={run!r} is not text: the name of the run, or of a column that holds it")
+        raise BadValueError(f"run={shown(run)} is not text: the name of the run, or of a column that holds it")
     _check_names(query=query, doc=doc, score=score)
     border = border_of(frame)
     has_run = run in border.names()
@@ -176,7 +177,7 @@ def write_run(
     rows = _rows_to_write(border, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
-            raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
+            raise FrameMetricsError(f"run={shown(run)}: the name of a run cannot be empty or have white space in it")
         rows = rows.with_columns(pl.lit(run).alias("run"))
     rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
     _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
@@ -275,16 +276,16 @@ def _check_lines(name: str, odd: Sequence[pl.DataFrame], kinds: Mapping[str, pl.
         bad = pl.concat(odd).filter(is_bad)
         if len(bad):
             at, line = bad.select("at", "line").row(0)
-            shown = line if len(line) <= 80 else line[:77] + "..."
+            text = line if len(line) <= 80 else line[:77] + "..."
             many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
-            raise FrameMetricsError(f"{name}, line {at}: expected {expected}, got {shown!r} ({many})")
+            raise FrameMetricsError(f"{name}, line {at}: expected {expected}, got {text!r} ({many})")
 
 
 def _check_names(**columns: Any) -> None:
     """Raise if the name of a column is not text."""
     for part, column in columns.items():
         if not isinstance(column, str):
-            raise BadValueError(f"{part}={column!r} is not the name of a column")
+            raise BadValueError(f"{part}={shown(column)} is not the name of a column")
 
 
 def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:

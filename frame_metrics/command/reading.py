@@ -24,7 +24,7 @@ from frame_metrics.border.trec import read_qrels, read_run
 from frame_metrics.command.files import File, checked, together, told_of
 from frame_metrics.command.plain import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
-from frame_metrics.errors import BadValueError, FrameMetricsError, listed
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
@@ -330,5 +330,5 @@ def checked_names(given: Any) -> list[str]:
     """Return the file names from a flag or a settings file, as a list; raise for anything else."""
     names = given if isinstance(given, list) else [given]
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise BadValueError(f"input: {given!r} is not the name of a file, or a list of names")
+        raise BadValueError(f"input: {shown(given)} is not the name of a file, or a list of names")
     return names

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError
+from frame_metrics.errors import ColumnError, shown
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
 # Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
@@ -83,8 +83,8 @@ def check_positions(named: list[str]) -> None:
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
-            f"score={given!r}: its values count up from 1 or 0 in each ranking, as positions do; the best "
-            f"result needs the highest score, and has the lowest position: say rank={given!r}, from 1, or "
+            f"score={shown(given)}: its values count up from 1 or 0 in each ranking, as positions do; the best "
+            f"result needs the highest score, and has the lowest position: say rank={shown(given)}, from 1, or "
             "rename the column if it is a score"
         )
 

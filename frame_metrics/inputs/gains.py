@@ -20,7 +20,9 @@ def gain_of(grade: Array, gain: Gain) -> Array:
     value = _gain_of(grade, gain)
     if value.max(initial=0) > LARGEST:
         top = grade[np.argmax(value)]
-        raise BadValueError(f"the gain of grade {top:g} with gain={gain!r} overflows where gains are added; rescale it")
+        raise BadValueError(
+            f"the gain of grade {top:g} with gain={shown(gain)} overflows where gains are added; rescale it"
+        )
     return value
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.values import read_values
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
@@ -55,7 +55,9 @@ def _of_columns(names: Sequence[str]) -> Asked:
     for i, (name, metric) in enumerate(held):
         for other, before in held[:i]:
             if metric == before:
-                raise BadValueError(f"the columns {other!r} and {name!r} are one metric, {metric}; leave one out")
+                raise BadValueError(
+                    f"the columns {shown(other)} and {shown(name)} are one metric, {metric}; leave one out"
+                )
     return held
 
 
@@ -71,7 +73,7 @@ def places(asked: Asked, held: Asked, where: str) -> list[int]:
         if at is None:
             names = [text for text, _ in held]
             more = ", ..." if len(names) > LISTED else ""
-            raise UnknownNameError(f"{where} has no numbers of {name!r}; it has {listed(names[:LISTED])}{more}")
+            raise UnknownNameError(f"{where} has no numbers of {shown(name)}; it has {listed(names[:LISTED])}{more}")
         found.append(at)
     return found
 
@@ -170,5 +172,5 @@ def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_
                 what = f"which it does not say; write it in the name, as '{name}@{said:g}', or"
             else:
                 what = "another cutoff; correct one of them, or"
-            where = f"{name!r} stands beside {columns.k} = {said:g}"
+            where = f"{shown(name)} stands beside {columns.k} = {said:g}"
             raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

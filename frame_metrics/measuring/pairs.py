@@ -220,7 +220,7 @@ def bases_of(baseline: Any, names: pl.Series) -> list[Any]:
     """Return the baselines as a list; ``baseline`` is one system (even if its name is a list), or a list of them."""
     several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
-        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+        raise BadValueError(f"baseline={shown(baseline)} names no system; name one, or say baseline=None for all pairs")
     return [*baseline] if several else [baseline]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import groups, undecided_shares
-from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.errors import BadValueError, NotComputableError, shown
 from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
@@ -92,7 +92,7 @@ def _check_groups(asked: Asked, log: Log) -> None:
     """Raise for a metric of a group (``group=``) without documents."""
     for name, metric in asked:
         if "group=" in metric.columns and code_of(metric.params["of"]) not in groups(log):
-            raise BadValueError(f"{name}: no document belongs to {metric.params['of']!r} in {log.columns.group}")
+            raise BadValueError(f"{name}: no document belongs to {shown(metric.params['of'])} in {log.columns.group}")
 
 
 def _takes_level(metric: Metric) -> bool:

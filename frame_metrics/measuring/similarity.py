@@ -12,7 +12,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.data.blocks import each_block
 from frame_metrics.data.lists import RankedDocuments, lists_of
 from frame_metrics.data.log import Log
-from frame_metrics.errors import ColumnError, NotComputableError, listed, told_of
+from frame_metrics.errors import ColumnError, NotComputableError, listed, shown, told_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import alike, check_one_system, check_theirs, matched, strangers
 from frame_metrics.measuring.pairs import bases_of, in_order, number_if_any
@@ -138,8 +138,8 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
             for column in own.by:
                 if column not in available:
                     raise ColumnError(
-                        f"by={column!r}: there is no such column among {listed(available)}; where it has another "
-                        f"name, say baseline=other.irm(by=pl.col(...).alias({column!r})){border.hint(column)}"
+                        f"by={shown(column)}: there is no such column among {listed(available)}; where it has another "
+                        f"name, say baseline=other.irm(by=pl.col(...).alias({shown(column)})){border.hint(column)}"
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}

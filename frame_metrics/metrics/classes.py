@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError
+from frame_metrics.errors import NotComputableError, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
 from frame_metrics.metrics.parameters import Count
 from frame_metrics.metrics.registry import for_classes, metric
@@ -133,7 +133,7 @@ def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None
     apart = np.abs(places[:, :, None] - places[:, None])
     worth = {None: 1 - np.eye(table.k)[None], "linear": apart, "quadratic": apart**2}[weights]
     if weights is not None and table.undecided.any():
-        raise NotComputableError(f"weights={weights!r} has no place for rows without a prediction; drop them")
+        raise NotComputableError(f"weights={shown(weights)} has no place for rows without a prediction; drop them")
     wrong = (table.counts[:, :, :-1] * worth).sum(axis=(1, 2)) + table.undecided.sum(axis=1)
     chance = (table.actual[:, :, None] * worth * table.predicted[:, None]).sum(axis=(1, 2))
     chance = chance + table.size * table.undecided.sum(axis=1)

@@ -49,6 +49,7 @@ Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores | Lists
 Weigh: TypeAlias = Callable[[Ranking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = Ranking, TwoRankings  # whose kernels take the cutoff
+INPUTS = (*RANKED, Confusion, Classes, Scores, ClassScores, Lists, Weighted)
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
@@ -199,7 +200,7 @@ class Metric:
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
-            if not isinstance(args[0], RANKED) and isinstance(args[0], str | int | float | Mapping | None):
+            if not isinstance(args[0], INPUTS):
                 raise self._without_a_name(args[0])
             return self.kernel(*args, **params)
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}
@@ -219,7 +220,7 @@ class Metric:
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
         known = [*self.options, *OF_INPUT]
         hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
-        return UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{hint}")
+        return UnknownNameError(f"{self.name} has no parameter {shown(name)}; it has {listed(known)}{hint}")
 
     def _without_a_name(self, value: Any) -> BadValueError:
         fitting = [name for name in self.options if fits(value, self.hints[name])]
@@ -232,11 +233,11 @@ class Metric:
         return BadValueError(f"{self.name}({shown(value)}): {', or '.join(ways) or 'it has no parameters'}")
 
     def _given_twice(self, cutoff: float) -> BadValueError:
-        return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
+        return BadValueError(f"{self.name}@{shown(cutoff)}: {self.at}= and @ say the same; give one of them")
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
-            raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
+            raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{shown(cutoff)}")
         if self.cutoff is not None:
             other = f"{replace(self, cutoff=None)}@{shown(cutoff)}"
             raise BadValueError(f"{self}@{shown(cutoff)}: it has a cutoff already; say {other} for that one")
@@ -407,7 +408,7 @@ def _described(values: Any) -> str:
 def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
     """A metric from what is kept of it when it is pickled."""
     if name not in REGISTRY:
-        raise UnknownNameError(f"there is no metric {name!r} here; import the module that defines it before")
+        raise UnknownNameError(f"there is no metric {shown(name)} here; import the module that defines it before")
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 

@@ -19,7 +19,16 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import value_text
-from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_ci, check_whole, listed
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    check_bool,
+    check_choice,
+    check_ci,
+    check_whole,
+    listed,
+    shown,
+)
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
@@ -101,7 +110,7 @@ def check_arms(compared: Mapping[str, Any], split: Any) -> None:
     check_bool("paired", compared["paired"])
     for name, given in {"covariate": compared["covariate"], "split": split}.items():
         if compared["paired"] and given is not None:
-            raise BadValueError(f"{name}={given!r} is of arms with queries of their own; say paired=False")
+            raise BadValueError(f"{name}={shown(given)} is of arms with queries of their own; say paired=False")
 
 
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed
+from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed, shown
 from frame_metrics.roles.columns import (
     BESIDE,
     FOUND,
@@ -93,7 +93,7 @@ def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
 def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
     """Return a hint for a column that the log does not have: the judgments have it, or a similar name exists."""
     if column in theirs and role in ("query", "doc", "label", "grade"):
-        return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
+        return f"; the judgments have it: name it there, judge(..., {role}={shown(column)})"
     return hint(column) or closest(column, theirs)
 
 
@@ -127,10 +127,10 @@ def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available:
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
     """Raise for ``n_relevant=`` beside judgments or ``relevant=``, which list the relevant documents."""
     if columns.get("n_relevant"):
-        whose = f"relevant={columns['relevant']!r}" if "relevant" in columns else "judge()"
+        whose = f"relevant={shown(columns['relevant'])}" if "relevant" in columns else "judge()"
         raise ColumnError(
-            f"n_relevant={columns['n_relevant']!r} counts the relevant documents of a query, and {whose} lists them; "
-            "leave one out: say n_relevant=None to count those that are listed"
+            f"n_relevant={shown(columns['n_relevant'])} counts the relevant documents of a query, and {whose} lists "
+            "them; leave one out: say n_relevant=None to count those that are listed"
         )
 
 
@@ -166,8 +166,8 @@ def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callabl
         if (role, column) not in lists:
             other, its = lists[0]
             raise ColumnError(
-                f"{role}={column!r} holds one value for each row, and {other}={its!r} a list, the results of a query; "
-                f"give both lists of one length, or say {other}=None or {role}=None"
+                f"{role}={shown(column)} holds one value for each row, and {other}={shown(its)} a list, the results "
+                f"of a query; give both lists of one length, or say {other}=None or {role}=None"
             )
     if columns.get("class_scores"):
         raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
@@ -190,13 +190,15 @@ def _relevant(
             )
         return {"relevant": "relevant"}
     if judged:
-        raise ColumnError(f"relevant={column!r}: the judgments are those of judge(); say relevant=None")
+        raise ColumnError(f"relevant={shown(column)}: the judgments are those of judge(); say relevant=None")
     if others:
-        raise ColumnError(f"relevant={column!r} says what is relevant, and {others[0]}= does too; name one of them")
+        raise ColumnError(
+            f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
+        )
     if not holds_lists(column):
         raise ColumnError(
-            f"relevant={column!r} holds no lists of ids; what is said of a row is its label=, and lists that "
-            f"CSV made text become lists with [ast.literal_eval(one) for one in frame[{column!r}]]"
+            f"relevant={shown(column)} holds no lists of ids; what is said of a row is its label=, and lists that "
+            f"CSV made text become lists with [ast.literal_eval(one) for one in frame[{shown(column)}]]"
         )
     return {"relevant": column}
 
@@ -221,8 +223,8 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
     (role,) = several
     if columns.get("system"):
         raise ColumnError(
-            f"{role}={[*columns[role]]!r}: each of these columns is a system, and system={columns['system']!r} says "
-            "another; name one column, or leave out system="
+            f"{role}={shown([*columns[role]])}: each of these columns is a system, and system="
+            f"{shown(columns['system'])} says another; name one column, or leave out system="
         )
     name = unused(", ".join(columns[role]), [one for one in available if one not in columns[role]])
     made += [SYSTEM, name]
@@ -235,15 +237,15 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
     sized = {role: given for role in EITHER if isinstance(given := roles.get(role), str)}
-    several = {f"score of {one!r}": column for one, column in scores.items()}
-    several |= {f"extra of {one!r}": column for one, column in extra.items()}
+    several = {f"score of {shown(one)}": column for one, column in scores.items()}
+    several |= {f"extra of {shown(one)}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():
         for column in _several(value):
             if column == "":
                 raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
             if column not in available:
                 raise ColumnError(
-                    f"{role}={column!r}: there is no such column among {listed(available)}{hint(role, column)}"
+                    f"{role}={shown(column)}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
     return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
@@ -298,7 +300,9 @@ def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str
         return {}
     if len(there) > 1:
         one, other = there
-        raise ColumnError(f"both {one!r} and {other!r} are columns; name the one to use, as {one}={one!r}, or both")
+        raise ColumnError(
+            f"both {shown(one)} and {other!r} are columns; name the one to use, as {one}={shown(one)}, or both"
+        )
     return {there[0]: there[0]}
 
 
@@ -341,7 +345,7 @@ def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str])
     """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
     predicted = columns.get("predicted")
     if "query" in found and (predicted or roles.get("threshold") is not None):
-        what = f"the column {predicted!r}" if predicted else "threshold="
+        what = f"the column {shown(predicted)}" if predicted else "threshold="
         raise ColumnError(
             f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
             "or query=None for one table of all rows"
@@ -419,7 +423,7 @@ def _of_judgments(role: str, given: Any, available: list[str], in_log: str | Non
     if given == "":
         raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
     if given is not None and given not in available:
-        raise ColumnError(f"judge: {role}={given!r} is not among {listed(available)}{closest(given, available)}")
+        raise ColumnError(f"judge: {role}={shown(given)} is not among {listed(available)}{closest(given, available)}")
     for name in (in_log, role) if given is None else (given,):
         if name in available:
             return str(name)

@@ -31,7 +31,8 @@ def is_made(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) or is_made(value)
+    whole = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64
+    return isinstance(value, str) or whole or is_made(value)
 
 
 def _are_names(values: Any) -> bool:
@@ -231,7 +232,7 @@ def checked_roles(roles: dict[str, Any]) -> Roles:
         if name not in _HINTS:
             role = role_called(name)
             hint = did_you_mean(role) if role else closest(name, _HINTS) or option_called(name)
-            raise UnknownNameError(f"there is no role or option {name!r}{hint or f'; there are {listed(_HINTS)}'}")
+            raise UnknownNameError(f"there is no role or option {shown(name)}{hint or f'; there are {listed(_HINTS)}'}")
         if value is not None:
             _check_value(name, value)
     if roles.get("scale") is not None:

@@ -50,7 +50,8 @@ def _check_case(scale: Scale) -> None:
         same = seen.setdefault(str(word).strip().casefold(), word)
         if scale[same] != scale[word]:
             raise BadValueError(
-                f"scale= has {same!r} and {word!r}, which are one word but for case, with two grades; give them one"
+                f"scale= has {shown(same)} and {shown(word)}, which are one word but for case, with two grades; give "
+                "them one"
             )
 
 
@@ -59,10 +60,10 @@ def level(rel: float | str, scale: Scale | None) -> float:
     if not isinstance(rel, str):
         return rel
     if scale is None:
-        raise BadValueError(f"rel={rel!r} is not a grade; a word needs scale= too, with the grade of each")
+        raise BadValueError(f"rel={shown(rel)} is not a grade; a word needs scale= too, with the grade of each")
     grade = scale.get(rel)
     if grade is None:
         graded = [word for word, grade in scale.items() if grade is not None]
         what = "has no grade in" if rel in scale else "is no word of"
-        raise BadValueError(f"rel={rel!r} {what} scale=; there are {listed(graded)}{closest(rel, graded)}")
+        raise BadValueError(f"rel={shown(rel)} {what} scale=; there are {listed(graded)}{closest(rel, graded)}")
     return grade

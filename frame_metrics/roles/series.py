@@ -114,7 +114,7 @@ def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Sc
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
     unknown_words = [
-        f"{word!r} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
+        f"{shown(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
     more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""
@@ -129,7 +129,7 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     comma = words.str.contains(",").any()
     if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
         return BadValueError(f"{what}; convert it{', with points in the place of commas' * comma}")
-    shown_words = [f"{word!r}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    shown_words = [f"{shown(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
 
@@ -144,7 +144,7 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
             f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
-            f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+            f"lists before, as [ast.literal_eval(one) for one in frame[{shown(column)}]]"
         )
 
 
@@ -226,7 +226,7 @@ def label_column(
         )
     values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1))
-    remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
+    remedy = f"say label=None, grade={shown(column)} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
     return values.cast(pl.Int8)
 

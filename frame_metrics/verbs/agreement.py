@@ -86,7 +86,8 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
 
 def _texts(given: Any) -> list[str]:
     """Return the names in an option, which may be one name or several, as a list."""
-    return [] if given is None else [str(one) for one in (given if isinstance(given, list | tuple) else [given])]
+    several = [] if given is None else given if isinstance(given, list | tuple) else [given]
+    return [shown(one) if isinstance(one, int) else str(one) for one in several]
 
 
 def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
@@ -95,8 +96,8 @@ def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
     for key in keys:
         if key not in available:
             raise ColumnError(
-                f"by={key!r} is no column of the judgments, which have {listed(available)}{closest(key, available)}; "
-                "join it to them before judge()"
+                f"by={shown(key)} is no column of the judgments, which have {listed(available)}"
+                f"{closest(key, available)}; join it to them before judge()"
             )
     extra = ((ANNOTATOR, plan.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
     return plan.but(judged=replace(plan.judged, extra=extra))  # type: ignore[type-var]

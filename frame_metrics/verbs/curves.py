@@ -76,8 +76,8 @@ class CurveOptions(IntervalOptions):
 
 def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Implement ``irm.curve``, whose docstring has the parameters."""
-    counted = list(kinds) == ["ctr"] and options.per is None
-    kinds = [CTR if kind == "ctr" else kind for kind in kinds]
+    counted = len(kinds) == 1 and _is_ctr(kinds[0]) and options.per is None
+    kinds = [CTR if _is_ctr(kind) else kind for kind in kinds]
     for kind in kinds:
         _check(kind, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
@@ -103,6 +103,10 @@ def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     return answer_of(plan, compute, lambda _: types, keys=keys, in_pieces=True)
 
 
+def _is_ctr(kind: Any) -> bool:
+    return isinstance(kind, str) and kind == "ctr"
+
+
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     """Return the columns of a curve; ``ranked``: whether it has cutoffs "k" instead of thresholds."""
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
@@ -117,7 +121,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
         ((_, metric),) = one_of(read([kind[:-2]]))
         if metric.at == "recall" or metric.cutoff is not None:
             has = "@ sets its recall level" if metric.at == "recall" else "it has a cutoff already"
-            raise BadValueError(f"curve({kind!r}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
+            raise BadValueError(f"curve({shown(kind)}): {has}; k is each cutoff in ranks, as in 'ndcg@k'")
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
     check_once("cutoffs", cutoffs)
@@ -146,7 +150,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
         raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
     if of_cutoffs and len(of_cutoffs) < len(kinds):
         other = next(kind for kind in kinds if kind in COLUMNS)
-        raise BadValueError(f"curve: {other!r} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
+        raise BadValueError(f"curve: {shown(other)} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
     check_once("curve", kinds)
 
 
@@ -159,7 +163,7 @@ def _check(kind: str, options: CurveOptions) -> None:
         given = options.interpolated if name == "interpolated" else getattr(options, name) is not None
         meant = kind in of[name] if name in of else kind not in COLUMNS
         if given and not meant:
-            raise BadValueError(f"{name}= is not for the curve {kind!r}")
+            raise BadValueError(f"{name}= is not for the curve {shown(kind)}")
 
 
 def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
@@ -372,7 +376,7 @@ def _cutoffs(given: Any) -> Sequence[int]:
         raise BadValueError(f"cutoffs={shown(given)} are more than 10**6; give a list of some")
     ks: Sequence[int] = range(1, cutoffs + 1) if isinstance(cutoffs, int) else cutoffs
     if not len(ks):
-        raise BadValueError(f"cutoffs={cutoffs!r} names no cutoff")
+        raise BadValueError(f"cutoffs={shown(cutoffs)} names no cutoff")
     return ks
 
 

@@ -14,7 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.ids import check_held
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
-from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
+from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.inputs.rows import spans
 from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
@@ -99,7 +99,7 @@ def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any,
         several = isinstance(query, list) and all(isinstance(one, list | tuple) for one in query)
         each = query if several else [query]
         if not all(isinstance(one, list | tuple) and len(one) == len(columns.query) for one in each):
-            raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
+            raise BadValueError(f"query={cut(repr(query))} is not a value for each of {', '.join(columns.query)}")
     if not each:
         raise BadValueError("query=[] names no query; give one, or several")
     return [tuple(one) for one in each]
@@ -122,7 +122,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
     mine = is_query(each, values, log.columns.query)
     if not mine.any():
         beside = "" if log.judged is None or log.judges_itself else ", and no judgment"
-        raise BadValueError(f"query={query!r}: no row of the frame has it{beside}")
+        raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{beside}")
     own = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
         judged = Block(log, own).ranking().evaluated
@@ -130,7 +130,7 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
         log.each_block(lambda block: None)  # raises for the rows of other queries too
         raise
     if not judged.any():
-        raise BadValueError(f"query={query!r}: none of its documents is judged")
+        raise BadValueError(f"query={cut(repr(query))}: none of its documents is judged")
     return own[judged]
 
 

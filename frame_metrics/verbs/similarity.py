@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_bool, listed
 from frame_metrics.inputs import TwoRankings
 from frame_metrics.measuring.baseline import is_frame, name_of_saved
 from frame_metrics.measuring.pairs import in_order, number_of, pairs_of
@@ -34,6 +34,7 @@ class SimilarityOptions(EvaluateOptions):
     def __post_init__(self) -> None:
         """Raise for options that do not go together; nothing is read."""
         super().__post_init__()
+        check_bool("per_query", self.per_query)
         if self.per_query and (self.average, self.ci, self.margins) != (None, None, False):
             raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
 

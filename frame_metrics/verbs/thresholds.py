@@ -43,12 +43,12 @@ def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Me
     """Implement ``irm.best_threshold``, whose docstring has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
-        raise BadValueError(f"subject_to={subject_to!r} is not a mapping from metrics to values")
+        raise BadValueError(f"subject_to={shown(subject_to)} is not a mapping from metrics to values")
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
         if text in limits:
-            raise BadValueError(f"subject_to= names {text!r} twice")
+            raise BadValueError(f"subject_to= names {shown(text)} twice")
         bound = plain(bound)
         if not is_number(bound) or bound != bound:
             raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")

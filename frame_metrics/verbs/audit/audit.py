@@ -199,7 +199,7 @@ def _report(fail_on: Any, findings: list[Finding]) -> Answer:
     failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
-        raise BadValueError("\n".join([f"audit(fail_on={fail_on!r}): {count}", *failed]))
+        raise BadValueError("\n".join([f"audit(fail_on={shown(fail_on)}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 

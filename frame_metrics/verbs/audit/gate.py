@@ -104,12 +104,12 @@ def _checked(name: Any, bound: Any) -> Any:
     if type(bound).__name__ in ("bool", "bool_"):
         if bound:
             return True
-        raise BadValueError(f"fail_on: {name!r} has False, and True means any; leave it out if it may not fail")
+        raise BadValueError(f"fail_on: {shown(name)} has False, and True means any; leave it out if it may not fail")
     if isinstance(bound, Integral) and int(bound) >= 0:
         return int(bound)
     if isinstance(bound, Real) and not isinstance(bound, Integral) and 0 <= float(bound) <= 1:
         return float(bound)
     raise BadValueError(
-        f"fail_on: {name!r} has {shown(bound)}, and should have the most that may be found: "
+        f"fail_on: {shown(name)} has {shown(bound)}, and should have the most that may be found: "
         "a whole number (2), a share from 0.0 to 1.0 (.02), or True where any fails"
     )

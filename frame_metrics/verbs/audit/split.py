@@ -123,7 +123,7 @@ def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
         raise BadValueError(f"split={shown(split)} is not a share for each of two systems, as {{'A': 0.5, 'B': 0.5}}")
     for arm, share in split.items():
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:  # type: ignore[operator]
-            raise BadValueError(f"split: {arm!r} has {shown(share)}, and a share is a number between 0 and 1")
+            raise BadValueError(f"split: {shown(arm)} has {shown(share)}, and a share is a number between 0 and 1")
     if abs(sum(map(float, split.values())) - 1) > NEAR:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.system is None:

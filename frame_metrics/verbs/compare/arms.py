@@ -11,7 +11,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.metrics.names import Asked
@@ -33,11 +33,11 @@ def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
         return plan
     if not isinstance(name, str) or name not in available:
         raise ColumnError(
-            f"covariate={name!r}: there is no such column among {listed(available)}{closest(name, available)}"
+            f"covariate={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
         )
     columns = plan.columns
     if name in columns.per_system:
-        raise ColumnError(f"covariate={name!r} is the column of a system; name one that was known before the test")
+        raise ColumnError(f"covariate={shown(name)} is the column of a system; name one that was known before the test")
     keys = [("system", str(columns.system)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.by]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])

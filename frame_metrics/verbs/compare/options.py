@@ -79,6 +79,7 @@ class CompareOptions(IntervalOptions):
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
         check_bool("paired", self.paired)
+        check_bool("per_query", self.per_query)
         if self.covariate is not None and self.paired:
             raise NotComputableError(
                 f"covariate={shown(self.covariate)} is of arms that have each their own queries; say paired=False"
@@ -291,7 +292,7 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
             "teams": "systems with lists of their own; say",
             "proxies": "one kind of judgments, and with proxy= there are two; say",
         }.get(kind, "queries, and there is none; name query=, or say")
-        raise NotComputableError(f"test={test!r} is of {whose} test= as one of {listed(tests)}")
+        raise NotComputableError(f"test={shown(test)} is of {whose} test= as one of {listed(tests)}")
     unit = "row" if "rows" in kind else "query"
     for role in BOTH:
         column = getattr(columns, role)
@@ -302,7 +303,7 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
                 "cluster": f"takes every {unit} as independent, and {column} says which belong together",
             }[role]
             way = f"test= as one of {listed(others)}" if len(others) > 1 else f"test={others[0]!r}"
-            raise NotComputableError(f"test={test!r} {why}; say {way}, or {role}=None")
+            raise NotComputableError(f"test={shown(test)} {why}; say {way}, or {role}=None")
 
 
 def tests_for(kind: Kind, columns: Columns) -> list[str]:
