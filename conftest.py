@@ -15,6 +15,12 @@ from inside import REGISTRY, read_text
 collect_ignore = ["docs/scripts/plain_docstrings.py"]  # imports what only the site needs
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that `tests/conftest.py` reads; here, since this file is read whatever is tested."""
+    say = "run every combination of the values of a test, not only some of them"
+    parser.addoption("--full-product", action="store_true", help=say)
+
+
 @pytest.fixture(autouse=True)
 def _registry_as_before() -> Iterator[None]:
     """Take the metrics out again that a test or an example registers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from itertools import groupby
 from operator import is_
 from pathlib import Path
 from zlib import crc32
@@ -92,18 +91,24 @@ def test_of(case: pytest.Item) -> str:
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep of many combinations one for each value, and mark all but every twentieth case of a test as slow."""
-    kept: list[pytest.Item] = []
-    for _, grouped in groupby(items, test_of):
-        cases = [*grouped]
-        if len(cases) > MANY:
-            cases = each_value(cases)
-        for number, case in enumerate(cases):
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep of many combinations one for each value, and mark all but every twentieth case of a test as slow.
+
+    The cases of a test are put together first, in the order of their names, since a plugin may have shuffled them.
+    """
+    tests: dict[str, list[pytest.Item]] = {}
+    for case in items:
+        tests.setdefault(test_of(case), []).append(case)
+    left_out: set[pytest.Item] = set()
+    for cases in tests.values():
+        kept = cases = sorted(cases, key=lambda case: case.nodeid)
+        if len(cases) > MANY and not config.getoption("full_product"):
+            kept = each_value(cases)
+        left_out.update(set(cases) - set(kept))
+        for number, case in enumerate(kept):
             if number % FAST:
                 case.add_marker("slow")
-        kept += cases
-    items[:] = kept
+    items[:] = [case for case in items if case not in left_out]
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -95,6 +95,10 @@ class ArrowTable(ArrowFrame):
             table = table.append_column(field, column) if at < 0 else table.set_column(at, field, column)
         return replace(self, frame=table)
 
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        self.check(columns)
+        return dict(as_polars(self.frame.select(list(columns)).slice(0, 0)).schema)  # a dictionary's type is its texts
+
     @property
     def unchanged(self) -> bool:
         return True
@@ -115,7 +119,21 @@ def as_polars(table: Any) -> pl.DataFrame:
     read = pl.from_arrow(whole)
     read = read if isinstance(read, pl.DataFrame) else read.to_frame()
     marked = [_marked(values, field.type) for values, field in zip(read, table.schema, strict=True)]
-    return read.with_columns(values for values in marked if values is not None)
+    in_order = [_in_order(*pair) for pair in zip(read, held, strict=True)]
+    return read.with_columns(values for values in (*marked, *in_order) if values is not None)
+
+
+def _in_order(values: pl.Series, column: Any) -> pl.Series | None:
+    """Return texts of an ordered dictionary as an Enum; None for other values, and if chunks differ in their order."""
+    import pyarrow as pa
+
+    if values.dtype != pl.Categorical or not column.type.ordered:
+        return None
+    levels, *others = [chunk.dictionary for chunk in getattr(column, "chunks", [column])] or [pa.array([], pa.string())]
+    texts = levels.to_pylist()
+    if None in texts or len({*texts}) < len(texts) or not all(map(levels.equals, others)):
+        return None
+    return values.cast(pl.Enum(texts))
 
 
 def _marked(values: pl.Series, kind: Any) -> pl.Series | None:

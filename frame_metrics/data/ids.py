@@ -81,7 +81,7 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: p
         raise BadValueError(f"{name} is {ids.dtype}, and {other} is {said}; give both one type")
     held = ids if kind in (pl.Null, ids.dtype) else held_in(ids, kind)
     if held is None:
-        raise BadValueError(f"{name} has ids that {other} ({said}) cannot hold")
+        raise BadValueError(f"{name} has ids that {other} ({said}) cannot hold; give both one type")
     return held
 
 

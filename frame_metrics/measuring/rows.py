@@ -185,7 +185,7 @@ def _without_order(name: str, cases: Cases) -> NotComputableError:
     return NotComputableError(
         f"{name} weighs a mistake by how far apart two classes are, and texts of {cases.columns.label} have no order; "
         f"list {listed(known[:5])}{', ...' * (len(known) > 5)} from one end to the other with classes=, or make both "
-        "columns ordered categories (pandas) or one Enum (polars)"
+        "columns ordered categories (pandas), one Enum (polars) or one ordered dictionary (Arrow)"
     )
 
 

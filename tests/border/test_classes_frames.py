@@ -440,6 +440,23 @@ def test_classes_of_pandas_come_back_as_they_are(name: str) -> None:
     assert {*totals.dropna()} == {*values}
 
 
+def test_dictionaries_of_several_orders() -> None:
+    """An ordered dictionary that differs from chunk to chunk, or has a null or a text twice, has no order."""
+
+    def coded(at: list[int], texts: list[str | None]) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(pa.array(at), pa.array(texts), ordered=True)
+
+    one, other = coded([0, 1, 2], ["a", "b", "c"]), coded([0, 1, 2], ["c", "b", "a"])
+    alike = pa.chunked_array([one, one])
+    twice = coded([0, 1, 2, 3, 0, 1], ["a", "b", "c", "a"])
+    null = coded([0, 1, 2] * 2, ["a", "b", "c", None])
+    weighted = "kappa(weights='linear')"
+    assert IRM(pa.table({"label": alike, "predicted": alike})).evaluate(weighted)["value"].to_pylist() == [1]
+    for wrong in (pa.chunked_array([one, other]), twice, null):
+        with pytest.raises(NotComputableError, match="have no order"):
+            IRM(pa.table({"label": alike, "predicted": wrong})).evaluate(weighted)
+
+
 def test_predictions_may_be_the_text_of_labels() -> None:
     """A class comes back as the labels have it, and one that is predicted alone as the predictions have it."""
     ids = [UUID(int=i) for i in range(3)]
@@ -448,7 +465,7 @@ def test_predictions_may_be_the_text_of_labels() -> None:
 
 
 def test_ordered_categories_keep_their_order() -> None:
-    """Classes of ordered categories, and of an Enum, stand in its order, and mistakes weigh by it."""
+    """Ordered categories, Enums and ordered dictionaries give classes their order, and mistakes weigh by it."""
     levels = ["low", "not there", "mid", "high"]
     label, said = ["high", "low", "mid", "low"], ["mid", "low", "high", "high"]
     ordered = pd.DataFrame({"label": label, "predicted": said}).astype(pd.CategoricalDtype(levels, ordered=True))
@@ -456,14 +473,19 @@ def test_ordered_categories_keep_their_order() -> None:
     enum = plain.cast(pl.Enum(levels))
     named = IRM(plain, classes=["low", "mid", "high"])
     weighted = "kappa(weights='quadratic')"
-    for frame in (ordered, enum, enum.lazy()):
+    coded = [held.combine_chunks() for held in enum.to_arrow().columns]
+    coded = [pa.DictionaryArray.from_arrays(held.indices, held.dictionary, ordered=True) for held in coded]
+    table = pa.table(coded, names=enum.columns)
+    arrow = (table, table.to_batches()[0], table.to_pandas(types_mapper=pd.ArrowDtype))
+    for frame in (ordered, enum, enum.lazy(), enum.to_arrow(), *arrow):
         assert as_polars(IRM(frame).per_class("recall"))["class"].to_list() == ["low", "mid", "high"]
         assert as_polars(IRM(frame).confusion())["actual"].to_list() == ["low", "mid", "high"] * 3
         assert (
             as_polars(IRM(frame).evaluate(weighted))["value"].to_list() == named.evaluate(weighted)["value"].to_list()
         )
     others = enum.with_columns(pl.col("predicted").cast(pl.Enum(levels[::-1])))
-    for frame in (plain, plain.cast(pl.Categorical), plain.to_pandas().astype("category"), others):
+    dictionaries = as_kind(plain.cast(pl.Categorical), "pandas-arrow")
+    for frame in (plain, plain.cast(pl.Categorical), plain.to_pandas().astype("category"), dictionaries, others):
         with pytest.raises(NotComputableError, match="texts of label have no order; list 'high', 'low', 'mid' from"):
             IRM(frame).evaluate(weighted)
     numbers = plain.with_columns(pl.all().replace_strict({"low": 0, "mid": 2, "high": 3}))

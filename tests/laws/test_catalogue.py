@@ -539,7 +539,9 @@ def test_documents_that_no_common_type_holds_are_refused() -> None:
     shown = pl.DataFrame({"doc": [-1]})
     for said, name in (({"catalogue": shown}, "item_coverage"), ({"popularity": shown}, "arp")):
         words = error(lambda said=said, name=name: rows.irm(**said).evaluate(name), BadValueError)
-        assert words == f"doc of the log has ids that doc of {next(iter(said))}= (Int64) cannot hold"
+        assert (
+            words == f"doc of the log has ids that doc of {next(iter(said))}= (Int64) cannot hold; give both one type"
+        )
 
 
 def test_printed_names_read_back() -> None:

@@ -188,7 +188,7 @@ two({"rating": [1, 2, INF, 1]}, label=None, grade="rating").evaluate("roc_auc")
 many().evaluate("kappa(weights='linear')")
     NotComputableError: kappa(weights='linear') weighs a mistake by how far apart two classes are, and texts of animal
         have no order; list 'cat', 'dog', 'owl' from one end to the other with classes=, or make both columns ordered
-        categories (pandas) or one Enum (polars)
+        categories (pandas), one Enum (polars) or one ordered dictionary (Arrow)
 many(abstain=["dog"], classes=["cat", "owl", "dog"]).evaluate("kappa(weights='linear')")
     NotComputableError: weights='linear' has no place for rows without a prediction; drop them
     but: many(classes=["cat", "owl", "dog"]).evaluate("kappa(weights='linear')")

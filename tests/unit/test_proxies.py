@@ -574,6 +574,6 @@ def test_documents_of_both_sides_are_compared_in_a_type_that_holds_them() -> Non
     people = pl.DataFrame({"query": [1, 1], "doc": [Decimal(5), Decimal(2**53 + 1)], "grade": [1, 1]})
     machine = pl.DataFrame({"query": [1, 1, 2], "doc": [5.0, 2.0**53, 5.0], "grade": [1, 1, 0]})
     said = error(lambda: log.irm.judge(people, proxy=machine).evaluate("ndcg@5", ci=0.9), BadValueError)
-    assert said == "doc of people's judgments has ids that doc of proxy= (Float64) cannot hold"
+    assert said == "doc of people's judgments has ids that doc of proxy= (Float64) cannot hold; give both one type"
     whole = machine.with_columns(doc=pl.Series([Decimal(5), Decimal(2**53 + 1), Decimal(5)]))
     assert log.irm.judge(people, proxy=whole).evaluate("ndcg@5", ci=0.9)["n"].to_list() == [1]
