@@ -1,0 +1,131 @@
+"""Limits: what holds at the very number where something begins, and what holds just beside it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import frame_metrics
+from frame_metrics import IRM, FrameMetricsError
+
+HALVES = {"A": 0.5, "B": 0.5}
+
+
+def checks(irm: IRM[pl.DataFrame], **options: object) -> list[str]:
+    """Return the checks of the audit that found something."""
+    return irm.audit(**options)["check"].to_list()
+
+
+def test_the_seed_of_every_verb_is_0() -> None:
+    """Whoever does not name a seed has the same random numbers everywhere."""
+    verbs = {name: inspect.signature(verb).parameters for name, verb in inspect.getmembers(IRM, inspect.isfunction)}
+    seeds = {name: parameters["seed"].default for name, parameters in verbs.items() if "seed" in parameters}
+    assert seeds == dict.fromkeys(seeds, 0)
+    assert {"evaluate", "compare", "plan", "propensities"} <= {*seeds}
+
+
+# Statistics
+
+
+@pytest.mark.parametrize(("differ", "needed"), [(2, 80), (4, 40), (8, 25)])
+def test_people_judge_until_four_units_differ(differ: int, needed: int) -> None:
+    """Of 40 units so many differ; at least 25 units are judged, however few a machine that is always right leaves."""
+    people = np.zeros(40)
+    people[:differ] = np.resize([1.0, -1.0], differ)
+    grade = np.concatenate([np.full(400, 9.0), 9 + np.tile(people, 10)])
+    keys = pl.DataFrame({"query": [*range(400)] * 2, "run": ["a"] * 400 + ["b"] * 400, "score": 1.0})
+    every = keys.select("query", doc="run", grade=grade)
+    irm = keys.with_columns(doc="run").irm(system="run").judge(every.filter(pl.col("query") < 40), proxy=every)
+    found = irm.plan("dcg@1", detect=0.05 * np.sqrt(differ / 2), n_all=100_000, resamples=1)
+    assert found["needed"].item() == needed
+
+
+def test_exchanges_that_differ_by_rounding_are_alike() -> None:
+    """Three users rise by .2, .1 and .2: 2 of the 8 ways to exchange their arms have the observed distance."""
+    arm, value = ["A"] * 3 + ["B"] * 3, [0.1, 0.1, 0.1, 0.3, 0.2, 0.3]
+    rows = {"arm": arm, "query": range(6), "user": [0, 1, 2] * 2, "v": value}
+    found = pl.DataFrame(rows).irm(system="arm", cluster="user", value="v").compare(paired=False, resamples=10)
+    assert found["p_value"].to_list() == [0.25]
+
+
+# Thresholds and curves
+
+
+@pytest.mark.parametrize(("apart", "chosen"), [(2.5e-12, 0.5), (5e-13, 0.9)])
+def test_values_are_equal_to_a_billionth_of_a_thousandth(apart: float, chosen: float) -> None:
+    """Of thresholds whose accuracy differs by less than 1e-12 the highest is best; by more, the better one."""
+    frame = pl.DataFrame({"score": [0.9, 0.5, 0.1], "label": [1, 1, 0], "w": [1.0, 2 * apart, 1.0]})
+    assert frame.irm(weight="w").best_threshold("accuracy")["threshold"].to_list() == [chosen]
+
+
+@pytest.mark.parametrize(("lacks", "chosen"), [(2.5e-12, 0.1), (5e-13, 0.9)])
+def test_a_bound_is_met_to_a_billionth_of_a_thousandth(lacks: float, chosen: float) -> None:
+    """A recall of 1 is reached by one that lacks less than 1e-12, at a threshold and at a level of a curve."""
+    frame = pl.DataFrame({"score": [0.9, 0.5, 0.1], "label": [1, 0, 1], "w": [1.0, 1.0, lacks]})
+    irm = frame.irm(weight="w")
+    assert irm.best_threshold("precision", subject_to={"recall": 1})["threshold"].to_list() == [chosen]
+    assert irm.curve("pr", levels=[1.0])["threshold"].to_list() == [chosen]
+
+
+# The audit
+
+
+@pytest.mark.parametrize(("units", "few"), [(29, True), (30, False)])
+def test_fewer_than_30_units_are_few(units: int, few: bool) -> None:
+    """Units of A vary three times as much as those of B: a finding if A has fewer than 30."""
+    hits = [*np.resize([0.0, 3.0], units), *np.resize([1.0, 2.0], 40)]
+    frame = pl.DataFrame({"arm": ["A"] * units + ["B"] * 40, "query": range(units + 40), "hits": hits})
+    found = checks(frame.irm(system="arm", query="query", value="hits"), split=HALVES)
+    assert ("few units that vary otherwise" in found) == few
+
+
+@pytest.mark.parametrize(("each", "enough"), [(10, True), (9, False)])
+def test_five_rows_by_chance_in_each_cell_are_enough(each: int, enough: bool) -> None:
+    """Of 10 rows of each class, all turned round, chance puts 5 in each cell; of 9 rows 4.5."""
+    frame = pl.DataFrame({"label": [1] * each + [0] * each, "predicted": [0] * each + [1] * each})
+    assert ("decisions worse than chance" in checks(frame.irm())) == enough
+
+
+# The summary
+
+
+def standing_out(segments: int, systems: int = 1) -> IRM[pl.DataFrame]:
+    """Return saved numbers of systems in segments of 30 queries, of which the last is bad."""
+    rows = [
+        {"system": system, "part": part, "query": part * 30 + i, "v": float((part == segments - 1) == (i % 10 == 0))}
+        for system in range(systems)
+        for part in range(segments)
+        for i in range(30)
+    ]
+    return pl.DataFrame(rows).irm(value="v", by="part", system="system")
+
+
+@pytest.mark.parametrize(("segments", "searched"), [(50, True), (51, False)])
+def test_up_to_50_segments_are_searched(segments: int, searched: bool) -> None:
+    """With more, none is named, as the farthest of many is far by chance."""
+    found = standing_out(segments).summary().filter(about="segment")
+    assert found["of"].to_list() == [f"part = {segments - 1}"] * searched
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("segments", "systems", "searched"), [(4, 125, True), (3, 167, False)])
+def test_up_to_500_segments_of_all_systems_are_searched(segments: int, systems: int, searched: bool) -> None:
+    """Those of 125 systems with 4 each are 500; of 167 with 3 each they are 501."""
+    assert ("segment" in standing_out(segments, systems).summary()["about"]) == searched
+
+
+# Files
+
+
+def test_the_line_that_is_too_long_is_named_beside_one_that_is_not(tmp_path: Path) -> None:
+    """A line of 100,000 bytes is read, and one of 100,001 after it is named."""
+    path, row = tmp_path / "run.txt", "q Q0 d{} 1 2.5 r"
+    path.write_text("\n".join([row.format(1).ljust(100_000), row.format(2)]))
+    assert frame_metrics.read_run(path)["doc"].to_list() == ["d1", "d2"]
+    path.write_text("\n".join([row.format(1).ljust(100_000), row.format(2).ljust(100_001)]))
+    with pytest.raises(FrameMetricsError, match="line 2: expected at most 100,000 bytes"):
+        frame_metrics.read_run(path)
