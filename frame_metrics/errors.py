@@ -141,7 +141,7 @@ def listed(items: Iterable[Any]) -> str:
 
 def kind_of(value: Any) -> str:
     """Return the name of a value's class, after that of its library."""
-    library, name = type(value).__module__.split(".")[0], type(value).__name__
+    library, name = type(value).__module__.split(".")[0].lstrip("_"), type(value).__name__
     return name if library == "builtins" else f"{library}.{name}"
 
 

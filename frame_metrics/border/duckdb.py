@@ -178,10 +178,10 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
 def _check_connection(frame: Any) -> None:
     """Raise if a result cannot become a relation of the connection of ``frame``."""
     instead = "or give the relation's to_arrow_table()"
-    if _version() < (1, 5):  # which writes the entry into the user's database
+    if _version() < (1, 5, 4):  # the entry goes into the user's database, or is not found again
         own = sys.modules["duckdb"].__version__
         raise BadValueError(
-            f"DuckDB {own} is too old for a result to become a relation: install 1.5 or later, {instead}"
+            f"DuckDB {own} is too old for a result to become a relation: install 1.5.4 or later, {instead}"
         )
     settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
     for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
@@ -197,14 +197,14 @@ def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
     The SQL may read ``_irm_answer_``: DuckDB finds no table of this name, and so takes the Python variable.
     """
     found = relation.query(ENTRY, sql)
-    if _version() < (2, 0):  # which leaves the entry there
+    if _version() < (2,):  # which leaves the entry there
         relation.query(ENTRY, f"drop view temp.{ENTRY}")
     return found
 
 
 def _version() -> tuple[int, ...]:
-    """Return the first two parts of DuckDB's version as integers; as text, 1.10 would come before 1.5."""
-    return tuple(map(int, sys.modules["duckdb"].__version__.split(".")[:2]))
+    """Return the parts of DuckDB's version as integers; as text, 1.10 would come before 1.5."""
+    return tuple(map(int, re.findall(r"\d+", sys.modules["duckdb"].__version__)))
 
 
 def _batches(relation: Any) -> Iterator[pl.DataFrame]:
@@ -225,8 +225,9 @@ def _renamed(places: Iterable[int], names: Sequence[str]) -> str:
 
 
 def _files(sql: str) -> list[str]:
-    """Return the existing files whose names, or patterns, are string literals of a query."""
-    return [file for text in re.findall(r"'((?:[^']|'')+)'", sql) for file in glob(text.replace("''", "'"))]
+    """Return the existing files whose names, or patterns, are string literals of a query, or names of tables in it."""
+    named = re.findall(r"""(['"])((?:(?!\1).|\1\1)+)\1""", sql, re.DOTALL)
+    return [file for quote, text in named for file in glob(text.replace(quote * 2, quote))]
 
 
 def _quoted(name: str) -> str:

@@ -77,7 +77,7 @@ class PandasFrame(Border):
         frame = self.frame.copy(deep=False)
         for name, values in columns.items():
             if isinstance(values, pl.Series):
-                values = values.to_pandas().array if values.dtype == pl.Enum else _as_pandas(name, values)
+                values = values.to_pandas().array.as_ordered() if values.dtype == pl.Enum else _as_pandas(name, values)
             frame[self.label(name)] = values
         return replace(self, frame=frame)
 

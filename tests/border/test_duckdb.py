@@ -271,12 +271,13 @@ def test_threads_on_one_connection(con: Any) -> None:
         reading.close()
 
 
-def test_an_old_version(con: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version in which a result becomes a relation by writing in the database is refused, with the ways out."""
-    monkeypatch.setattr(duckdb, "__version__", "1.4.5")
+@pytest.mark.parametrize("version", ["1.4.5", "1.5.3"])
+def test_an_old_version(version: str, con: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version in which a result is no relation, or writes in the database, is refused, with the ways out."""
+    monkeypatch.setattr(duckdb, "__version__", version)
     said = error(lambda: IRM(con.sql("select 1 as query, 1 as score, 1 as label")).evaluate("rr"), BadValueError)
     assert said == (
-        "DuckDB 1.4.5 is too old for a result to become a relation: install 1.5 or later, "
+        f"DuckDB {version} is too old for a result to become a relation: install 1.5.4 or later, "
         "or give the relation's to_arrow_table()"
     )
     monkeypatch.setattr(duckdb, "__version__", "1.10.0")
