@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.moving import moves
 from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
 from frame_metrics.inputs import Array
 
@@ -132,6 +133,11 @@ class Border(ABC):
             raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; {self.selects}")
         values = given if isinstance(given, pl.Expr) else self.called(given)
         if isinstance(values, pl.Expr):
+            if (way := moves(values)) is not None:
+                raise BadValueError(
+                    f"{way}() moves values to other rows; give a value for each row, in their order (a column of the "
+                    "frame, if the new order is meant)"
+                )
             return _name_of(values), self.computed(values, limits)
         looked_at = self.looked_at(0)
         if not hasattr(values, "__len__") or isinstance(values, str | dict | set) or getattr(values, "ndim", 1) != 1:

@@ -101,6 +101,22 @@ made_of(by=pl.col("day").dt.month(), extra={"when": "day"})
     ColumnError: by=<polars.Expr> would be called 'day', as another column that plays a part; give it a name of its own,
         with .alias(), or .rename() in pandas
     but: made_of(by=pl.col("day").dt.month().alias("month"), extra={"when": "day"})
+made_of(score=-pl.col("distance").sort())
+    BadValueError: score=<polars.Expr>: sort() moves values to other rows; give a value for each row, in their order
+        (a column of the frame, if the new order is meant)
+made_of(grade=pl.col("clicks").reverse())
+    BadValueError: grade=<polars.Expr>: reverse() moves values to other rows; give a value for each row, in their order
+        (a column of the frame, if the new order is meant)
+made_of(grade=pl.col("clicks").sort_by("distance").over("qid").alias("sorted"))
+    BadValueError: grade=<polars.Expr>: sort_by() moves values to other rows; give a value for each row, in their order
+        (a column of the frame, if the new order is meant)
+made_of(score=lambda frame: pl.col("distance").shuffle(seed=1))
+    BadValueError: score=<lambda>: shuffle() moves values to other rows; give a value for each row, in their order
+        (a column of the frame, if the new order is meant)
+    but: made_of(score=pl.col("distance").rank() - pl.col("distance").sort().first())
+    but: made_of(grade=pl.col("clicks").reverse().cum_sum().reverse())
+    but: made_of(by=pl.col("day").sort_by("distance").first().over("qid").alias("first day"))
+    but: LOG.with_columns(pl.col("distance").sort()).irm(query="qid", score="distance", grade="clicks").evaluate("rr")
 """
 
 
