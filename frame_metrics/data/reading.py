@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -121,9 +123,26 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
     again = blocks.find_duplicates(rankings, log, columns.inside)
     if len(again):
+        again = _but_the_best(log, [*columns.inside, "doc"], again)
         remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
+
+
+def _but_the_best(log: pl.DataFrame, keys: Sequence[str], again: Array) -> Array:
+    """Return the rows of repeated documents but the best-placed one of each, whatever the order of the rows, ascending.
+
+    ``again``: the rows that repeat a document. Of equal places the row with the better judgment is the best.
+    """
+    rows = log.with_row_index("at").join(log[again].select(keys), on=list(keys), how="semi", nulls_equal=True)
+    numbers = [name for name in rows.columns if name not in (*keys, "at") and rows[name].dtype.is_numeric()]
+    first = [name for name in ("rank", "score", *judging(rows)) if name in numbers]
+    by = [*first, *(name for name in numbers if name not in first)]
+    falling = [name != "rank" for name in by]
+    rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
+    rows = rows.sort(by, descending=falling, nulls_last=True, maintain_order=True) if by else rows
+    best = rows.unique(keys, keep="first", maintain_order=True)["at"]
+    return np.setdiff1d(rows["at"].to_numpy(), best.to_numpy()).astype(np.int64)
 
 
 def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array | None:

@@ -910,6 +910,30 @@ BAD_FOUND = {
 }
 
 
+MESSY = pl.DataFrame(
+    {
+        "query": [1, 1, 1, 1, 2, 2, 2, 3, 3, 3],
+        "doc": ["a", "a", "b", "c", "a", "b", "b", "a", "a", "a"],
+        "score": [2.0, 1.0, 2.0, 0.5, 1.0, 3.0, 3.0, 0.0, 2.0, 1.0],
+        "rank": [2, 1, 3, 4, 1, 2, 2, 1, 2, 3],
+        "grade": [0, 1, 0, 2, 0, 1, 0, 0, 1, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("place", [{"rank": None}, {"score": None, "rank": "rank"}], ids=str)
+@pytest.mark.parametrize("pieces", [False, True])
+def test_which_repeated_rows_are_bad_depends_on_no_order_of_rows(place: dict[str, Any], pieces: bool) -> None:
+    """Of a repeated document the row with the best place, then judgment, stays, so all other findings are equal."""
+    found = []
+    for seed in range(5):
+        irm = MESSY.sample(fraction=1, shuffle=seed > 0, seed=seed).irm(**place)
+        audit = as_polars((in_pieces(irm, 20_000) if pieces else irm).audit())
+        found.append(audit.select("check", "severity", "n", "share").rows())
+    assert all(one == found[0] for one in found)
+    assert any(severity == "error" for _, severity, *_ in found[0])
+
+
 def test_everything_that_is_bad_is_found_at_once(kind: str) -> None:
     """A log with bad values of every sort has a finding for each, with the rows as they stand in the frame."""
     irm = IRM(as_kind(BAD_LOG, kind), query="qid", doc="sku", score="bm25", grade="rating", weight="visits")

@@ -285,7 +285,7 @@ def test_rows_are_those_of_the_callers_frame() -> None:
     """The rows that a message shows are rows of the frame, wherever the queries' rows lie."""
     frame = _log({"qid": [2, 1, 2, 1], "sku": ["a", "b", "c", "b"], "pos": [1, 2, 1, 1]})
     assert error(lambda: frame.irm(**ROLES, doc="sku").evaluate("rr")).startswith(
-        "sku: 1 of 4 rows repeats a document of its query (row 3); "
+        "sku: 1 of 4 rows repeats a document of its query (row 1); "  # row 3 has the better score
     )
     assert error(lambda: frame.irm(**ROLES, rank="pos").evaluate("rr")).startswith(
         "pos: 1 of 4 rows repeats a rank of its query (row 2); "

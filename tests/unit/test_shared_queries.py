@@ -113,12 +113,13 @@ def test_the_audit_finds_systems_that_share_little(common: int, check: str | Non
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_common_queries_of_many_systems_are_counted(rows: int) -> None:
-    """Of three pairs of systems, one shares nothing; in pieces as at once."""
+    """Of three pairs of systems, two share little: A and C nothing, but both share queries with B."""
     pairs = [(q, "A") for q in range(9)] + [(q, "B") for q in range(5, 14)] + [(q, "C") for q in range(9, 20)]
     irm = pl.DataFrame(pairs, schema=["query", "arm"], orient="row").with_columns(score=1.0, label=1).irm(system="arm")
     with small_blocks(rows):
         found = odd(irm).filter(pl.col("check").is_in([ALMOST, FEW]))
-    assert found.select("check", "n", "share", "example").rows() == [
-        (ALMOST, 1, 1 / 3, "A, C"),
-        (FEW, 1, 1 / 3, "A, B"),
-    ]
+    assert found.select("check", "n", "share", "example").rows() == [(FEW, 2, 2 / 3, "A, B")]
+    assert irm.evaluate("rr")["arm"].to_list() == ["A", "B", "C"]
+    alone = pl.concat([irm.frame, irm.frame.filter(arm="A").with_columns(pl.col("query") + 100, arm=pl.lit("D"))])
+    found = odd(alone.irm(system="arm")).filter(check=ALMOST)
+    assert found.select("severity", "n", "example").rows() == [("error", 3, "A, D")]

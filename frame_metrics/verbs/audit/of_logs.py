@@ -33,6 +33,7 @@ from frame_metrics.verbs.audit.checks import (
 )
 
 FEW = 10  # a segment with fewer queries is small
+ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
 ORDER = {
     "doc": "ties= orders them by document, descending",
     "worst": "ties= orders them with the worst judgment first",
@@ -372,7 +373,8 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
     Parameters
     ----------
     least, most : a pair counts if its common queries, divided by the queries of the system with fewer, are at least
-        ``least`` and below ``most``.
+        ``least`` and below ``most``. One of almost no common queries counts as of few if both share more of theirs with
+        other systems, as runs do that are pooled with a third one.
     """
     if not log.columns.system:
         return None
@@ -380,6 +382,11 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
     queries_of = np.diag(common)
     one, other = np.triu_indices(len(queries_of), 1)
     share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)
+    most_shared = np.zeros(len(queries_of))  # the share of each system with that to which it is nearest
+    for side in (one, other):
+        np.maximum.at(most_shared, side, share)
+    through = np.minimum(most_shared[one], most_shared[other]) >= ALMOST_NONE  # each has queries of a third system
+    share = np.where(through, np.maximum(share, ALMOST_NONE), share)
     few = np.flatnonzero((share >= least) & (share < most))
     if not len(few):
         return Seen(0, len(share))
@@ -438,7 +445,7 @@ def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     audit(split=) and compare(paired=False), with cluster= for users who have queries of both; or name {columns.system}
     with by= instead of system=
     """
-    return sharing(counts.log, 0, 0.1)
+    return sharing(counts.log, 0, ALMOST_NONE)
 
 
 @check("warning", "pairs of systems")
@@ -446,7 +453,7 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
     is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have
     """
-    return sharing(counts.log, 0.1, 0.5)
+    return sharing(counts.log, ALMOST_NONE, 0.5)
 
 
 @check("warning", "rows")

@@ -12,7 +12,7 @@ from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
-from frame_metrics.verbs.audit.of_logs import few_queries, in_several_segments, sharing
+from frame_metrics.verbs.audit.of_logs import ALMOST_NONE, few_queries, in_several_segments, sharing
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -39,7 +39,7 @@ def systems_apart(numbers: Measured) -> Seen | None:
     the queries that both have are compared. If each query belonged to one system, name {columns.system} with by=
     instead of system=
     """
-    return sharing(numbers.log, 0, 0.1)
+    return sharing(numbers.log, 0, ALMOST_NONE)
 
 
 @check("warning", "pairs of systems", name="systems that share few queries")
@@ -47,7 +47,7 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Their
     means are over different queries: keep only the queries that all systems have
     """
-    return sharing(numbers.log, 0.1, 0.5)
+    return sharing(numbers.log, ALMOST_NONE, 0.5)
 
 
 @check("warning", "numbers")
