@@ -125,7 +125,7 @@ class IRM(Generic[Frame]):
     grade : graded relevance, a number, or a word with ``scale``; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null for no decision.
     doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, the id of the case,
-        by which ``compare`` pairs the rows of systems.
+        by which ``compare`` pairs the rows of systems; systems that are columns pair by row, and need none.
     relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
         means that none is; with a null one the query is not evaluated.
     team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
@@ -1467,7 +1467,8 @@ class IRM(Generic[Frame]):
 
         It has the metrics with their intervals, the findings of the audit and what was counted, systems compared,
         segments, curves, the best and the worst queries with their results, the conventions and versions in use. The
-        end names each part that these columns do not allow, with the reason. HTML is one file, which loads nothing.
+        end names each part that these columns do not allow, with the reason; the summary on top says so too of what you
+        named. HTML is one file, which loads nothing.
 
         Parameters
         ----------
@@ -1494,8 +1495,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            The folder does not exist, the file's ending gives no format, the metrics cannot be computed, or Jinja2,
-            which writes pages, is not installed.
+            The folder does not exist, the file's ending gives no format, the metrics cannot be computed, a baseline, a
+            metric, a column or an option exists nowhere, or Jinja2, which writes pages, is not installed.
 
         Examples
         --------
@@ -1529,11 +1530,13 @@ class IRM(Generic[Frame]):
         that holds for all segments together, excludes the overall value; a trend is one between the first and the last
         of three times or more. Scores between 0 and 1 of rows without a query are also read as probabilities: they are
         off if the interval of a bin of ``curve("calibration")``, at a level that holds for all bins together, excludes
-        its mean score. What the data do not show has no row. It is computed at once, even for a lazy frame.
+        its mean score. What the data do not show has no row; what you named and cannot be made (a metric that was not
+        saved, more segments than are searched) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------
-        metrics : names, or values; the sentences are about the first. None for one that suits the roles.
+        metrics : names, or values; the sentences are about the first, and those of a comparison about the first that
+            can be compared. None for one that suits the roles.
         baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats.
         paired, covariate : as in ``compare``, for arms.
         ci : level of the intervals.
@@ -1541,19 +1544,19 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "difference", "value", "unjudged", "undefined", "calibration",
-        "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, the finding of the audit, or the
-        label that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low,
-        ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde. The
-        interval is that of the difference, else of the value. For unjudged results n is the cutoff. For undefined
-        queries n is their number, of baseline_n in all. For probabilities value is the ece; share, its interval and n
-        are those of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints
-        the sentences.
+        A frame of the caller's kind: about ("split", "difference", "value", "absent", "unjudged", "undefined",
+        "calibration", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, the finding of the
+        audit, what is absent and why, or the label that probabilities are of), the system, baseline, metric, value,
+        baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units,
+        baseline_n_units, share, mde. The interval is that of the difference, else of the value. For unjudged results n
+        is the cutoff. For undefined queries n is their number, of baseline_n in all. For probabilities value is the
+        ece; share, its interval and n are those of the bin that is farthest off, and baseline_value is its mean score.
+        ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------
         FrameMetricsError
-            The metrics cannot be computed.
+            The metrics cannot be computed, or a baseline, a metric, a column or an option exists nowhere.
 
         Examples
         --------

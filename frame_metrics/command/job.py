@@ -253,9 +253,16 @@ class Job(Call):
         """Return the content of a report that names the files, with flags in place of options of Python."""
         files = ["standard input" if name == "-" else name for name in self.arguments[0]]
         absent = [{**one, "reason": with_flags(one["reason"], options_of(self.name))} for one in content.absent]
-        audit = self._with_flags(content.audit)
+        summary, audit = content.summary, self._with_flags(content.audit)
+        said = [
+            with_flags(text, options_of(self.name)) if about == "absent" else text
+            for about, text in summary.select("about", "sentence").iter_rows()
+        ]
+        summary = summary.with_columns(sentence=pl.Series(said, dtype=pl.String))
         more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
-        return replace(content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent)
+        return replace(
+            content, kind=f"log in {listed(files[:SHOWN])}{more}", audit=audit, absent=absent, summary=summary
+        )
 
     def _report(self) -> int:
         """Write a report to files, or print it."""

@@ -270,9 +270,10 @@ class Match:
         at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
         if at.null_count():
             odd = self.rest.filter(at.is_null()).select(by)
+            some = f"{n} saved segment is" if (n := odd.n_unique()) == 1 else f"{n} saved segments are"
             raise BadValueError(
-                f"baseline: {odd.n_unique()} of its segments stand not in the frame, as {', '.join(columns.by)} = "
-                f"{as_text(odd)}; leave their rows out, or say by=None"
+                f"baseline: {some} not in the frame, as {', '.join(columns.by)} = {as_text(odd)}; leave their rows "
+                "out, or pass by=None"
             )
         return np.bincount(at.to_numpy(), minlength=n)
 

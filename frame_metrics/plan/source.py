@@ -193,7 +193,7 @@ def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
 def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
     """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
     columns = plan.columns if documents else replace(plan.columns, doc=None)  # with ids all rows would be distinct
-    if documents and columns.doc:
+    if documents and columns.doc and columns.doc not in columns.made:
         work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))
     else:

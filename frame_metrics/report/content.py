@@ -72,6 +72,7 @@ class Content:
     duels: list[tuple[Ranked, Ranked]] = field(default_factory=list)  # queries on which two systems differ most
     undefined: int = 0  # number of rankings without a value of the first metric, which are neither best nor worst
     absent: list[dict[str, str]] = field(default_factory=list)  # parts that could not be computed, and the reasons
+    compared_by: str | None = None  # the first metric by which systems are compared; None: the first of all
 
     @property
     def groups(self) -> list[str]:
@@ -114,6 +115,15 @@ class Content:
     def of_first(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of the first metric."""
         return frame.filter(pl.col("metric") == self.first)
+
+    @property
+    def first_compared(self) -> str:
+        """The first metric by which systems are compared: the first of all, unless it could not be compared."""
+        return self.compared_by or self.first
+
+    def of_compared(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the first metric by which systems are compared."""
+        return frame.filter(pl.col("metric") == self.first_compared)
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -165,12 +175,15 @@ class Calls:
     irm: Any
     columns: Columns  # of the irm
     arm: str | None = None  # the column of systems, if they are arms with their own queries
+    given: bool = True  # False if the caller named no metrics
     absent: list[dict[str, str]] = field(default_factory=list)
+    # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
+    missing: list[tuple[str | None, str]] = field(default_factory=list)
     nested: dict[Any, Any] = field(default_factory=dict)  # systems that are structs or lists, by their texts
 
     def named(self, *names: str) -> Sequence[str]:
-        """Return the metrics to give to a verb; () if the frame holds values, which have their own metrics."""
-        return () if self.columns.value else names
+        """Return the metrics to give to a verb; () for all that the frame holds, if it holds values."""
+        return () if self.columns.value and not self.given else names
 
     def as_baseline(self, system: Any) -> list[Any]:
         """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""
@@ -196,13 +209,27 @@ class Calls:
         """Return calls of another irm, whose notes are not part of the report."""
         return Calls(irm, self.columns)
 
-    def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
-        """Return the result of a call; after an error of this package note the reason and return None."""
+    def tried(
+        self, section: str, call: Callable[[], Any], *, told: str = "", metric: str | None = None
+    ) -> pl.DataFrame | None:
+        """Return the result of a call; after an error of this package note the reason and return None.
+
+        Parameters
+        ----------
+        told : how a sentence begins that says so in the summary, if the caller named what is not there.
+        metric : the metric of that sentence; None for the first one.
+        """
         try:
             return self.here(call())
         except FrameMetricsError as error:
-            self.absent.append({"section": section, "reason": str(error)})
+            self.note(section, str(error), told=told, metric=metric)
             return None
+
+    def note(self, section: str, reason: str, *, told: str = "", metric: str | None = None) -> None:
+        """Note that a part is not in the report; the parameters are those of ``tried``."""
+        self.absent.append({"section": section, "reason": reason})
+        if told:
+            self.missing.append((metric, f"{told}: {reason.removeprefix('baseline: ').rstrip('.')}"))
 
     def whole(self, content: Content) -> Any:
         """Return the irm without segments; with them if some query is in several, as its rankings would be joined."""

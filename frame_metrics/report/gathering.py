@@ -14,14 +14,21 @@ from frame_metrics.border.shown import versions
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import plain_text
+from frame_metrics.report.comparing import (
+    against_the_best,
+    check_named,
+    with_comparison,
+    with_differences,
+    with_segments_compared,
+)
 from frame_metrics.report.content import NAMES, Calls, Content
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.drilled import queries_added
-from frame_metrics.report.summary import SERIES, summary_of
+from frame_metrics.report.summary import summary_of
 from frame_metrics.report.units import with_units
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
@@ -31,9 +38,6 @@ from frame_metrics.verbs.audit.checks import Check
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
 CLASSES = 50  # the most classes of a confusion matrix
-# The most systems of which all pairs are compared. With more, the correction for all pairs lifts even the least p-value
-# of 10,000 permutations above .05.
-ALL_PAIRS = 32
 # Values of conventions, in words, if the caller does not give them.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
@@ -76,10 +80,11 @@ def gathered(
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
         raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Calls(irm, columns, arm=columns.system if columns.query and not paired else None)
+    work = Calls(irm, columns, arm=columns.system if columns.query and not paired else None, given=bool(metrics))
     asked, plan = _planned(played, metrics, None)
+    check_named(work, played, asked, compared)
     depth = depth_of(work.each(irm), played.columns)
-    if not metrics:
+    if not metrics and plan is not None:
         asked, plan = _planned(played, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
@@ -114,12 +119,12 @@ def gathered(
     if columns.by:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
-    compared = _against_the_best(content, work, {**compared, "ci": ci or 0.95})
-    content = _compared(content, work, compared)
+    compared = against_the_best(content, work, {**compared, "ci": ci or 0.95})
+    content = with_comparison(content, work, played, compared)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content
-    content = _segments_compared(_differing(content, work, compared), work, compared)
+    content = with_segments_compared(with_differences(content, work, compared), work, compared)
     content = queries_added(content, work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
@@ -154,7 +159,11 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
     try:
         return asked, _valued(work, asked, **options)
     except NotComputableError:
-        some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
+        some = []
+        for name, metric in asked:
+            told = f"{name} is not computed" if work.given else ""
+            if work.tried(name, partial(irm.evaluate, name), told=told, metric=name) is not None:
+                some.append((name, metric))
         if not some:
             raise
         return some, _valued(work, some, **options)
@@ -181,9 +190,12 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
-    """Return the metrics to compute, and the plan for them; no metric and no plan if the frame holds values."""
+    """Return the metrics to compute, and the plan for them.
+
+    If the frame holds values there is no plan, and without ``metrics`` there are none: their names are data.
+    """
     if played.columns.value:
-        return [], None
+        return read_elsewhere(metrics) if metrics else [], None
     asked = read([*(metrics or default_metrics(played, depth))])
     return asked, played.asking(replace(played.needs_of(asked), weighs=True, takes_lists=True))
 
@@ -191,71 +203,6 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
 def _word(positive: Any, query: Sequence[str]) -> str:
     """Return the word for the positive class: the caller's, if it is text, else "relevant" or "positive"."""
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
-
-
-def _against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of comparisons; without a baseline, and with too many pairs, the best system becomes it."""
-    if content.named or content.n_systems <= ALL_PAIRS:
-        return compared
-    reason = (
-        f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
-        f"p-values are corrected for all pairs; say baseline= to compare with another"
-    )
-    work.absent.append({"section": "comparison of all pairs", "reason": reason})
-    best = next(iter(content.places))
-    return {**compared, "baseline": work.as_baseline(best)}
-
-
-def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
-    """Correct the p-values of comparisons with the best system as if all pairs had been compared.
-
-    The values themselves decided which system is the best.
-    """
-    p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
-    return comparison.with_columns(
-        p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
-    )
-
-
-def _compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add the comparison of systems to the content of a report."""
-    if not content.named and content.n_systems < 2:
-        return content
-    irm, lists = work.whole(content), [name for name, metric in content.asked if metric.input is Lists]
-    names = work.named(*(name for name, _ in content.asked))
-    found: pl.DataFrame | None
-    if not compared["paired"]:  # the caller asked for arms, so that a failure is an error
-        if len(lists) < len(names):  # lists cannot be exchanged between arms; this is noted
-            names = [name for name in names if name not in lists]
-            for name in lists:
-                work.tried(f"differences of {name}", partial(irm.compare, name, **compared))
-        found = work.here(irm.compare(*names, **compared))
-    else:
-        found = work.tried("comparison", lambda: irm.compare(*names, **compared))
-    if found is not None and not content.named and compared["baseline"] is not None:  # the baseline is the best
-        found = _for_all_pairs(content, found)
-    return replace(content, comparison=found)
-
-
-def _differing(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add the differences of systems on each query to the content of a report."""
-    if content.comparison is None or not content.query or not compared["paired"]:
-        return content
-    irm, names = work.apart(work.irm).whole(content), work.named(content.first)
-    each = work.tried("differences", lambda: irm.compare(*names, baseline=compared["baseline"], per_query=True))
-    return replace(content, differences=None if each is None else content.of_first(each))
-
-
-def _segments_compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
-    """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
-    frame = content.comparison
-    if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
-        return content
-    if content.segments is None or len(content.of_first(content.segments)) > SERIES:
-        return content
-    call = partial(work.irm.compare, *work.named(content.first), **compared, over="all")
-    found = work.tried("comparison in each segment", call)
-    return replace(content, segments_compared=None if found is None else content.of_first(found))
 
 
 def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:

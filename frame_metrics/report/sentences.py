@@ -16,12 +16,12 @@ LONGEST = 60  # the most letters of a name
 class Said:
     """Figures of one sentence; those that the sentence does not need are None."""
 
-    about: str  # split, difference, value, calibration, unjudged, undefined, audit, segment or trend
+    about: str  # split, absent, difference, value, calibration, unjudged, undefined, audit, segment or trend
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
-    # to undefined values, how units are split, or the label that scores are probabilities of.
+    # to undefined values, how units are split, the label that scores are probabilities of, or what is absent and why.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -121,7 +121,7 @@ def _counted(said: Said) -> str:
 
 def _difference(said: Said) -> str:
     if said.ci_low is None or said.p_adjusted is None or said.difference is None:
-        return ""
+        return _untested(said)
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
     of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
     sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
@@ -144,6 +144,19 @@ def _difference(said: Said) -> str:
         most = f", over {_counted(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
     return f"{pair}{_at(said)}: {of} ({_apart(said)}{by}){most}{sure}."
+
+
+def _untested(said: Said) -> str:
+    """Return the sentence for a difference without a test, as of a single query."""
+    name, base = _name(said.system), _name(said.baseline)
+    if said.value is None or said.baseline_value is None:
+        return f"{name} and {base} are not compared: no {said.unit} have {said.metric} on both sides."
+    values = f"{number_text(said.value)} against {number_text(said.baseline_value)} of {base}"
+    return f"{said.metric} of {name} is {values}{_at(said)}, over {_counted(said)}: too few to test the difference."
+
+
+def _absent(said: Said) -> str:
+    return f"{said.of}."
 
 
 def _value(said: Said) -> str:
@@ -208,6 +221,7 @@ def _trend(said: Said) -> str:
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "split": _split,
+    "absent": _absent,
     "difference": _difference,
     "value": _value,
     "unjudged": _unjudged,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 SEGMENTS = 50  # the most segments; with more, none is searched
 LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
+TIMES = 3  # the fewest times of a trend
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
 SERIES = 500  # the most segments of all systems together; with more, none is searched
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
@@ -75,13 +76,15 @@ class Decisions:
     def all(self) -> Iterator[Said]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
         if self.content.results.is_empty():  # a frame without rows has no system
+            yield from self._missing()
             yield from self._audited()
             return
         pairs = [*self._pairs()]
         yield from self._split()
         yield from pairs
-        if not pairs:
+        if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
+        yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         if self.own["n_undefined"]:
@@ -128,60 +131,57 @@ class Decisions:
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
 
-    def _said(self, about: str, row: Mapping[str, Any], **more: Any) -> Said:
-        """Return a sentence with the figures of a row; ``more``: figures to add or to replace."""
+    def _said(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
+        """Return a sentence with the figures of a row.
+
+        Parameters
+        ----------
+        by : the metric of the figures; None for the first.
+        more : figures to add or to replace.
+        """
         figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
         of = self._of(row) or None
-        first, metric = self.content.asked[0]
-        fixed = {"metric": first, "unit": self.content.unit, "of": of, "system": self._system(row)}
+        name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
+        fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is Confusion else None
         return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
+
+    def _missing(self) -> Iterator[Said]:
+        """Yield what the caller named and could not be made."""
+        for metric, told in self.work.missing:
+            yield self._said("absent", {}, by=metric, of=told)
 
     def _pairs(self) -> Iterator[Said]:
         """Yield the differences of the best system from some others.
 
-        The others are the baselines; if the best system is one of them, then also the next best system. Without
-        baselines they are the next best system, and the first one with a difference that is sure. Only without
+        With baselines there is one sentence for each, about the best system that is no baseline itself. Without
+        baselines the others are the next best system, and the first one with a difference that is sure. Only without
         baselines is a row of ``compare`` turned round.
         """
         frame = self.content.comparison
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
-        frame = self.content.of_first(frame)
-        named = [*dict.fromkeys(frame["baseline"])] if self.content.named else []
-        rows = self._differences(frame, turned=not named and sign_of(self.content.first) != 0)
-        pairs = [self._pair(rows, other) for other in self._beside_best(named)]
-        if named:
-            yield from filter(None, pairs)
+        frame, name = self.content.of_compared(frame), self.content.first_compared
+        rows = [self._said("difference", row, by=name) for row in frame.iter_rows(named=True)]
+        if self.content.named:
+            named = [*dict.fromkeys(frame["baseline"])]
+            own = [] if is_frame(self.compared["baseline"]) else named
+            one = next((system for system in self.content.places if system not in own), None)
+            yield from filter(None, (self._pair(rows, one, other) for other in named))
             return
-        for at, pair in enumerate(pairs):
+        if sign_of(name) != 0:
+            rows = [one.turned() if one.baseline == self.best else one for one in rows]
+        others = [one for one in self.content.places if one != self.best]
+        for at, pair in enumerate(self._pair(rows, self.best, other) for other in others):
             if pair and (at == 0 or pair.told):
                 yield pair
             if pair and pair.told:
                 return
 
-    def _differences(self, frame: pl.DataFrame, *, turned: bool) -> list[Said]:
-        """Return the rows of a comparison as sentences.
-
-        Parameters
-        ----------
-        turned : whether rows whose baseline is the best system are turned round.
-        """
-        rows = [self._said("difference", row) for row in frame.iter_rows(named=True)]
-        return [one.turned() if turned and one.baseline == self.best else one for one in rows]
-
-    def _pair(self, rows: Sequence[Said], other: Any) -> Said | None:
-        """Return the first row about the best system and another one that makes a sentence; None if there is none."""
-        sides = {self.best, other}
+    def _pair(self, rows: Sequence[Said], system: Any, other: Any) -> Said | None:
+        """Return the first row about a system and another one that makes a sentence; None if there is none."""
+        sides = {system, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
-
-    def _beside_best(self, named: Sequence[Any]) -> list[Any]:
-        """Return the systems to compare with the best one, as ``_pairs`` says; without baselines, all others."""
-        others = [one for one in named if one != self.best]
-        if named and self.best not in named:
-            return others
-        rest = [one for one in self.content.places if one not in (self.best, *others)]
-        return others + rest[: 1 if named else None]
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""
@@ -246,18 +246,33 @@ class Decisions:
 
     def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
         """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
-        named = self.compared["baseline"]
+        named, name = self.compared["baseline"], self.content.first_compared
         if not pairs or not self.content.by or self._series() > SERIES:
             return
         saved = is_frame(named)
         options = {**self.compared, "baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
-        found = self._quietly(self.work.irm.compare, self.content.first, **options)
-        rows = [] if found is None else found.iter_rows(named=True)
-        each = [self._said("difference", row) for row in rows]
+        calls = self.work.apart(self.work.irm)
+        found = calls.tried("segments", partial(self.work.irm.compare, name, **options))
+        if found is None:
+            reason = calls.absent[0]["reason"].removeprefix("baseline: ")
+            yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
+            return
+        rows = [*found.iter_rows(named=True)]
+        yield from self._new(rows) if saved else ()
+        each = [self._said("difference", row, by=name) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
-        worse = sign_of(self.content.first)
+        worse = sign_of(name)
         other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
         yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
+
+    def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
+        """Yield the segments of the frame of which there are no saved numbers."""
+        new = [*dict.fromkeys(self._of(row) for row in rows if not row["n"] and row["n_unpaired"])]
+        if new:
+            more = f" and {len(new) - OPPOSITE} more" if len(new) > OPPOSITE else ""
+            some = f"{', '.join(new[:OPPOSITE])}{more}"
+            name = self.content.first_compared
+            yield self._said("absent", {}, by=name, of=f"Nothing is compared in {some}: there are no saved numbers")
 
     def _series(self) -> int:
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
@@ -265,25 +280,65 @@ class Decisions:
     def _segments(self) -> Iterator[Said]:
         """Yield the segment that is farthest from the whole, and a trend; intervals hold for all segments together."""
         frame, ci = self.content.segments, self.content.ci
-        if frame is None or ci is None or self.content.asked[0][1].summed or self._series() > SERIES:
-            return  # a sum over queries depends on how many a segment has
+        if frame is None or ci is None:  # without intervals nothing stands out
+            return
         n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
-        if not 2 <= n <= SEGMENTS:
+        if why := self._too_many(n):
+            yield self._said("absent", {}, of=f"No segment that stands out and no trend is looked for: {why}")
+        if n < 2 or why:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        found = self._quietly(self.work.each(self.work.irm).evaluate, self.content.first, ci=level, resamples=draws)
-        rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
-        rows = [self._widened(row, level) for row in rows if row["ci_low"] is not None and row["n"] >= LEAST]
+        calls, irm = self.work.apart(self.work.irm), self.work.each(self.work.irm)
+        found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
+        every = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
+        rows = [self._widened(row, level) for row in every if row["ci_low"] is not None and row["n"] >= LEAST]
+        if not rows:
+            why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
+            yield self._said("absent", {}, of=f"No segment that stands out and no trend is looked for: {why}")
+            return
         whole = self.own["value"]
         if whole is not None:
             far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
             for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
                 yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
-        if len(self.content.by) == 1 and len(rows) > 2:
-            by = self.content.by[0]
-            times = {value_text(row[by]): row for row in rows if row[by] is not None}
-            if all(map(TIME.fullmatch, times)):
-                yield from self._trend([times[text] for text in sorted(times)])
+        yield from self._trend(every, rows)
+
+    def _trend(self, every: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
+        """Yield the change from the first time to the last, if their intervals do not overlap.
+
+        Parameters
+        ----------
+        every : the rows of all segments; if these are no times, or fewer than three, there is no trend.
+        rows : those with enough queries for an interval.
+        """
+        by = self.content.by[0]
+        texts = [value_text(row[by]) for row in every if row[by] is not None]
+        if len(self.content.by) > 1 or len(texts) < TIMES or not all(map(TIME.fullmatch, texts)):
+            return
+        times = {value_text(row[by]): row for row in rows if row[by] is not None}
+        if len(times) < TIMES:
+            why = f"fewer than {TIMES} segments have {LEAST} {self.content.unit}"
+            yield self._said("absent", {}, of=f"No trend is looked for: {why}")
+            return
+        first, last = times[min(times)], times[max(times)]
+        if last["ci_low"] > first["ci_high"] or last["ci_high"] < first["ci_low"]:
+            change = last["value"] - first["value"]
+            of = f"{self._of(first)} to {self._of(last)}"
+            yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)
+
+    def _too_many(self, n: int) -> str:
+        """Return the reason why segments are not searched; "" if they are. ``n``: the number of segments."""
+        by, series = ", ".join(map(plain_text, self.content.by)), self._series()
+        if self.content.asked[0][1].summed:
+            return f"{self.content.first} is a sum, which depends on how many {self.content.unit} a segment has"
+        if n > SEGMENTS:
+            return (
+                f"{by} makes {n:,} segments, and at most {SEGMENTS} are searched; group them with by=, such as days by "
+                "week"
+            )
+        if series > SERIES:
+            return f"{by} makes {series:,} segments of all systems together, and at most {SERIES} are searched"
+        return ""
 
     def _widened(self, row: dict[str, Any], level: float) -> dict[str, Any]:
         """Return the row of a segment; an interval without width is widened by what the sample may have missed.
@@ -299,14 +354,6 @@ class Decisions:
         known = columns.query and not columns.weight and not columns.cluster
         unseen = 1 - ((1 - level) / 2) ** (1 / row["n"]) if known else 1
         return row | {"ci_low": value - unseen * (value - least), "ci_high": value + unseen * (most - value)}
-
-    def _trend(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
-        """Yield the change from the first time to the last, if their intervals do not overlap."""
-        first, last = rows[0], rows[-1]  # there are two times at least
-        if last["ci_low"] > first["ci_high"] or last["ci_high"] < first["ci_low"]:
-            change = last["value"] - first["value"]
-            of = f"{self._of(first)} to {self._of(last)}"
-            yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)
 
 
 def _found(row: Mapping[str, Any]) -> str:

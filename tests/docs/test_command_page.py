@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from frame_metrics.command.commands import COMMANDS
 from helpers import ROOT
 
 PAGE = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+HEAD = "qid,docid,bm25,rating,device"  # of the log of the weekly recipe
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -47,19 +51,41 @@ def test_its_commands_print_what_stands_there(
 
 @pytest.mark.slow
 def test_the_weekly_job_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lines of the recipe run as they stand: the last one in the first week, all in the next."""
+    """The script of the recipe runs as it stands: a worse week goes on to the page, and an error stops it."""
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "recipes" / "weekly_report.md").read_text(encoding="utf-8")
     for _, name, text in BLOCK.findall(page):
         if name:
             Path(name).write_text(text, encoding="utf-8")
     rows = [f"q{i // 3},{i},{i % 5},{i % 7 % 3},{'web' if i // 3 % 2 else 'phone'}" for i in range(60)]
-    Path("week.csv").write_text("\n".join(["qid,docid,bm25,rating,device", *rows]), encoding="utf-8")
-    lines = [one.partition(" || ")[0] for one in Path("weekly.sh").read_text(encoding="utf-8").splitlines()[1:]]
-    for line in [lines[-1], *lines]:
-        program, *arguments = shlex.split(line)
-        assert (program, main(arguments)) == ("frame-metrics", 0), line
+    Path("week.csv").write_text("\n".join([HEAD, *rows]), encoding="utf-8")
+    program = f'#!/bin/sh\nexec "{sys.executable}" -m frame_metrics "$@"\n'
+    (tmp_path / "frame-metrics").write_text(program, encoding="utf-8")
+    (tmp_path / "frame-metrics").chmod(0o755)
+    paths = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+    def job(script: str) -> tuple[int, str]:
+        done = subprocess.run(["sh", "-c", script], env={**os.environ, **paths}, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    whole = Path("weekly.sh").read_text(encoding="utf-8")
+    assert job(whole.splitlines()[-1])[0] == 0
+    assert job(whole) == (0, "")
     assert {"audit.csv", "means.csv", "report.html", "saved.parquet"} <= {one.name for one in tmp_path.iterdir()}
+    best = [f"q{i // 3},{i},{9 - i % 3},{2 - i % 3},{'web' if i // 3 % 2 else 'phone'}" for i in range(60)]
+    worst = [f"q{i // 3},{i},{i % 3},{2 - i % 3},{'web' if i // 3 % 2 else 'phone'}" for i in range(60)]
+    Path("week.csv").write_text("\n".join([HEAD, *best]), encoding="utf-8")
+    assert job(whole.splitlines()[-1])[0] == 0
+    Path("week.csv").write_text("\n".join([HEAD, *worst]), encoding="utf-8")
+    code, said = job(whole)
+    assert code == 0
+    assert "worse than last week" in said
+    Path("saved.parquet").write_bytes(b"broken")  # no worse week, but an error
+    Path("report.html").unlink()
+    code, said = job(whole)
+    assert code == 2
+    assert "worse than last week" not in said
+    assert not Path("report.html").exists()
 
 
 def test_it_names_every_command() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from math import erfc, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from polars import testing as pl_testing
 from scipy import stats
 
 from frame_metrics import IRM, NotComputableError
-from helpers import as_kind, as_polars, error, pairwise_cases, ready
+from helpers import KINDS, as_kind, as_polars, error, pairwise_cases, ready
 from inside import REGISTRY, fisher, mcnemar, share_of
 from refusals import check
 
@@ -399,6 +400,27 @@ def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     assert cast[0].equals(cast[1])
     text = ["system", "baseline", "metric", "test"]
     assert read.select(pl.col(text).cast(pl.String)).equals(expected.select(text))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "pieces"])
+@pytest.mark.parametrize("roles", [{}, {"by": "part"}, {"threshold": 0.5}, {"count": "n"}, {"weight": "w"}])
+def test_systems_that_are_columns_pair_by_row(roles: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    """They need no doc=: a comparison, and its summary, is the one with the numbers of the rows as documents."""
+    long = drawn(60).with_columns(part=pl.col("doc") % 2, n=1 + pl.col("doc") % 3, w=1.0 + pl.col("doc") % 2)
+    wide = long.filter(system="a").rename({"score": "a"}).drop("system", "predicted")
+    wide = wide.with_columns(b=long.filter(system="b")["score"], row=pl.lit("a column of this name"))
+    metric = "f1" if "threshold" in roles else "roc_auc"
+    expected = irm_of(wide, system=None, score=["a", "b"], **roles).compare(metric, **FEW)
+    bare = wide.drop("doc")
+    bare.write_parquet(tmp_path / "log.parquet")
+    pieces = pl.scan_parquet(tmp_path / "log.parquet")
+    roles = roles | ({"memory": "1GB"} if kind == "pieces" else {})
+    irm = IRM(pieces if kind == "pieces" else as_kind(bare, kind), score=["a", "b"], **roles)
+    found = as_polars(irm.compare(metric, **FEW))
+    for name in ("value", "baseline_value", "ci_low", "ci_high", "p_value", "n", "wins"):
+        assert found[name].to_list() == pytest.approx(expected[name].to_list(), nan_ok=True)
+    if roles.get("by") is None:
+        assert as_polars(irm.summary(metric))["about"][0] == "difference"
 
 
 @pytest.mark.parametrize("roles", [{}, {"by": "part"}, {"against": "chance"}, {"against": "chance", "system": None}])

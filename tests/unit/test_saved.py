@@ -190,7 +190,7 @@ MONDAY.compare("rr", baseline=saved())
     ColumnError: baseline: it has no column 'day', the frame's by, among 'query', 'metric', 'k', 'value'; it has to be
         what per_query() returned, or name its columns, as baseline=saved.irm(by=..., value=...)
 MONDAY.compare("rr", baseline=saved(day=["mo", "mo", "su"]))
-    BadValueError: baseline: 1 of its segments stand not in the frame, as day = su; leave their rows out, or say by=None
+    BadValueError: baseline: 1 saved segment is not in the frame, as day = su; leave their rows out, or pass by=None
     but: MONDAY.compare("rr", baseline=saved(day=["mo", "mo", "mo"]))
 DECIDED.irm.compare("recall", baseline=saved())
     NotComputableError: baseline= as a frame is one number per query, and there is no query; name query=
@@ -483,7 +483,7 @@ def test_a_frame_without_rows_against_saved_numbers() -> None:
     row = this().clear().irm.compare("rr", baseline=saved()).row(0, named=True)
     assert (row["value"], row["n"], row["n_unpaired"]) == (None, 0, 3)
     days = this().clear().with_columns(day=pl.lit("mo")).irm(by="day")
-    assert "segments stand not in the frame" in error(lambda: days.compare("rr", baseline=saved(day=["mo"] * 3)))
+    assert "1 saved segment is not in the frame" in error(lambda: days.compare("rr", baseline=saved(day=["mo"] * 3)))
     named = this().clear().with_columns(s=pl.lit("x")).irm(system="s")
     assert error(lambda: named.compare("rr", baseline=saved())) == "s has no systems to compare with a baseline"
     nothing = saved().clear().with_columns(query=pl.lit("a"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
 
-def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
+def with_covariate(plan: Plan, name: Any) -> Plan:
     """Return the plan with the column of ``covariate=``, if it is given."""
-    name, available = options.covariate, plan.available
+    available = plan.available
     if name is None:
         return plan
     if not isinstance(name, str) or name not in available:

@@ -22,6 +22,7 @@ from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.roles.resolve import ROW, unused
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.offsets import offsets
@@ -44,8 +45,9 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     """Implement ``irm.compare``, whose docstring has the parameters."""
     plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else TAKES_LISTS)
     kind = options.kind(plan)
+    plan = paired_by_row(plan) if kind == "rows" and options.against is None else plan
     check_compared(kind, plan, asked or (), options)
-    plan = with_covariate(plan, options)
+    plan = with_covariate(plan, options.covariate)
     options = replace(options, of=kind)
     if kind == "teams":
         plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
@@ -67,6 +69,15 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     by_document = kind == "rows" and options.against is None
     schema = schema_of(plan.columns, options)
     return answer_of(plan, compute, schema, in_pieces=not irm.of_values, documents=by_document)
+
+
+def paired_by_row(plan: Plan) -> Plan:
+    """Return a plan in which each row is a document, if systems are columns of the same rows and no column says it."""
+    columns = plan.columns
+    if not columns.per_system or columns.doc or columns.query:
+        return plan
+    row = unused(ROW, plan.available)
+    return plan.but(columns=replace(columns, doc=row, made=(*columns.made, row)))
 
 
 def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:

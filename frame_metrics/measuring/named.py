@@ -1,0 +1,106 @@
+"""Names in a comparison that a report is asked for: looked up before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Border, Pieces, Request
+from frame_metrics.errors import NotComputableError, listed
+from frame_metrics.measuring.baseline import plan_of
+from frame_metrics.measuring.elsewhere import LISTED, named_in
+from frame_metrics.measuring.pairs import bases_of, number_of, pairs_of
+from frame_metrics.metrics.elsewhere import is_known, metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns
+
+
+def check_systems(plan: Plan, baseline: Any) -> None:
+    """Raise for a baseline that is not a system of the frame, or if baselines leave no system to compare with them."""
+    column = str(plan.played.system)
+    names = _systems(plan, column)
+    if not len(names):  # a frame without rows has no systems, which its audit says
+        return
+    for base in bases_of(baseline, names):
+        number_of(base, names, column)
+    if len(names) > 1:
+        pairs_of(range(len(names)), names, baseline, column)
+
+
+def _systems(plan: Plan, column: str) -> pl.Series:
+    """Return the distinct systems of a frame; no other column is read."""
+    if plan.played.per_system:
+        return pl.Series(column, plan.played.per_system)
+    found: list[pl.Series] = []
+
+    def read(rows: pl.DataFrame | Pieces) -> Answer:
+        table = rows.counted([column]) if isinstance(rows, Pieces) else rows
+        found.append(table[column].unique(maintain_order=True))
+        return Answer({}, {column: found[0][:0]}).of_rows(pl.DataFrame(), None)
+
+    border = plan.border
+    border.at_once(border.answer(Request([column], read, lambda types: types, plan.limits, True)))
+    return found[0]
+
+
+def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
+    """Return the reason for each metric of which saved numbers have none.
+
+    Parameters
+    ----------
+    plan : the plan of the frame that is compared with them.
+    baseline : the frame of saved numbers, or its plan.
+    asked : the metrics to compare.
+
+    Raises
+    ------
+    FrameMetricsError
+        Their columns do not fit those of the frame.
+    """
+    names, wanted = _saved(plan, baseline), {_plain(metric) for _, metric in asked}
+    names = [name for name in names if is_known(metric_of(name)) or _plain(metric_of(name)) in wanted]
+    held = {_plain(metric_of(name)) for name in names}
+    told = f"{listed(names[:LISTED])}{', ...' if len(names) > LISTED else ''}"
+    why = {
+        name: f"the baseline has no numbers of {name!r}; it has {told}"
+        for name, metric in asked
+        if _plain(metric) not in held
+    }
+    there = [one for one in asked if one[0] not in why]
+    for one in there:
+        try:
+            plan_of(baseline, plan, [one])
+        except NotComputableError as error:  # of a function without a name
+            why[one[0]] = str(error)
+    if not there:
+        plan_of(baseline, plan, None, audited=True)
+    return why
+
+
+def _plain(metric: Metric) -> str:
+    """Return the text of a metric whatever its average: saved numbers are those of queries."""
+    return str(replace(metric, average=None))
+
+
+def _saved(plan: Plan, baseline: Any) -> list[str]:
+    """Return the names of the metrics that saved numbers have."""
+    if isinstance(baseline, Plan):
+        columns = baseline.columns
+        return [name for name, _ in _named(baseline.border, columns)] if columns.metric else [*columns.value]
+    border = border_of(baseline)
+    available = border.names()
+    if {"metric", "value"} <= {*available}:
+        return [name for name, _ in _named(border, Columns(query=(), metric="metric"))]
+    keys = {*plan.columns.query, *plan.columns.by, "query", plan.columns.system or "system"}
+    return [name for name in available if isinstance(name, str) and name not in keys]
+
+
+def _named(border: Border, columns: Columns) -> Asked:
+    column = str(columns.metric)
+    return named_in(border.in_memory([column]).read([column]), columns) or []

@@ -1,0 +1,160 @@
+"""Comparisons of a report: with systems or saved numbers that the caller named, or of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.inputs import Lists
+from frame_metrics.measuring.baseline import is_frame, plan_of
+from frame_metrics.measuring.named import check_systems, not_saved
+from frame_metrics.metrics.names import Asked
+from frame_metrics.report.cells import plain_text
+from frame_metrics.report.content import Calls, Content
+from frame_metrics.report.summary import SERIES
+from frame_metrics.verbs.compare.arms import with_covariate
+
+# The most systems of which all pairs are compared. With more, the correction for all pairs lifts even the least p-value
+# of 10,000 permutations above .05.
+ALL_PAIRS = 32
+
+
+def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
+    """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
+    baseline, columns = compared["baseline"], played.columns
+    _ = with_covariate(played, compared["covariate"])
+    if baseline is None:
+        return
+    if is_frame(baseline):
+        _ = not_saved(played, baseline, asked) if asked else plan_of(baseline, played, None, audited=True)
+    elif columns.system:
+        check_systems(played, baseline)
+    else:  # it is refused before anything is read: a system needs a column of systems
+        work.irm.compare(*work.named(*(name for name, _ in asked)), **compared)
+
+
+def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of comparisons; without a baseline, and with too many pairs, the best system becomes it."""
+    if content.named or content.n_systems <= ALL_PAIRS:
+        return compared
+    reason = (
+        f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
+        f"p-values are corrected for all pairs; say baseline= to compare with another"
+    )
+    work.absent.append({"section": "comparison of all pairs", "reason": reason})
+    best = next(iter(content.places))
+    return {**compared, "baseline": work.as_baseline(best)}
+
+
+def _for_all_pairs(content: Content, comparison: pl.DataFrame) -> pl.DataFrame:
+    """Correct the p-values of comparisons with the best system as if all pairs had been compared.
+
+    The values themselves decided which system is the best.
+    """
+    p = (pl.col("p_value") * content.n_pairs).clip(upper_bound=1.0)
+    return comparison.with_columns(
+        p_adjusted=p, n_tests=pl.lit(content.n_pairs, pl.Int64), correction=pl.lit("bonferroni")
+    )
+
+
+def with_comparison(content: Content, work: Calls, played: Any, compared: Mapping[str, Any]) -> Content:
+    """Add the comparison of systems to the content of a report: what can be compared, by the metrics that allow it."""
+    if not content.named and content.n_systems < 2:
+        return content
+    irm = work.whole(content)
+    if content.by and irm is work.irm:
+        told = "Systems are compared in each segment, and not over all: some queries stand in several segments"
+        work.missing.append((None, told))
+    names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}
+    if is_frame(compared["baseline"]):
+        lacking = not_saved(played, compared["baseline"], content.asked)
+        for name, why in lacking.items():
+            work.note(f"comparison of {name}", why, told=f"{name} is not compared", metric=name)
+        names = [name for name in names if name not in lacking]
+    if not names:
+        return content
+    found = _of_pairs(irm, work, names, options) if compared["paired"] else _of_arms(irm, content, work, names, options)
+    if found is None:
+        return content
+    if not content.named and compared["baseline"] is not None:  # the baseline is the best
+        found = _for_all_pairs(content, found)
+    there = {*found["metric"]}
+    return replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
+
+
+def _without_segments(irm: Any, compared: Mapping[str, Any]) -> Any:
+    """Return the baseline; saved numbers with roles lose their segments where the frame is compared without these."""
+    baseline = compared["baseline"]
+    if not is_frame(baseline) or not hasattr(baseline, "roles") or irm.roles.get("by") is not None:
+        return baseline
+    return replace(baseline, roles={**baseline.roles, "by": None})
+
+
+def _of_arms(
+    irm: Any, content: Content, work: Calls, names: Sequence[str], compared: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Compare arms; lists cannot be exchanged between arms, and other errors are the caller's."""
+    lists = {name for name, metric in content.asked if metric.input is Lists}
+    if lists < {*names}:
+        for name in lists:
+            call = partial(irm.compare, name, **compared)
+            work.tried(f"differences of {name}", call, told=f"{name} is not compared", metric=name)
+        names = [name for name in names if name not in lists]
+    return work.here(irm.compare(*work.named(*names), **compared))
+
+
+def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str, Any]) -> pl.DataFrame | None:
+    """Compare systems, or this frame with saved numbers, by the metrics that can be compared; note the others."""
+    try:
+        return work.here(irm.compare(*work.named(*names), **compared))
+    except FrameMetricsError as error:
+        reason = str(error)
+    found, why = list[pl.DataFrame](), dict[str, str]()
+    for name in names if len(names) > 1 else ():
+        try:
+            found.append(work.here(irm.compare(name, **compared)))
+        except FrameMetricsError as error:
+            why[name] = str(error)
+    if not found and len({*why.values()}) < 2:  # it is not because of a metric
+        work.note("comparison", reason, told=_nothing_compared(compared["baseline"]))
+    elif not found:
+        work.note("comparison", reason)
+    for name, its in why.items() if found or len({*why.values()}) > 1 else ():
+        work.note(f"comparison of {name}", its, told=f"{name} is not compared", metric=name)
+    return pl.concat(found, how="vertical_relaxed") if found else None
+
+
+def _nothing_compared(baseline: Any) -> str:
+    """Return the beginning of the sentence that there is no comparison."""
+    if baseline is None:
+        return "Systems are not compared"
+    several = baseline if isinstance(baseline, list | tuple) else [baseline]
+    told = "the saved numbers" if is_frame(baseline) else ", ".join(plain_text(one, 60) for one in several)
+    return f"Nothing is compared with {told}"
+
+
+def with_differences(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+    """Add the differences of systems on each query to the content of a report."""
+    if content.comparison is None or not content.query or not compared["paired"]:
+        return content
+    irm, name = work.apart(work.irm).whole(content), content.first_compared
+    call = partial(irm.compare, *work.named(name), baseline=_without_segments(irm, compared), per_query=True)
+    each = work.tried("differences", call)
+    return replace(content, differences=None if each is None else content.of_compared(each))
+
+
+def with_segments_compared(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+    """Add the comparison with a baseline in each segment, by the first metric; all tests are corrected together."""
+    frame = content.comparison
+    if frame is None or not content.named or not content.by or {*content.by} & {*frame.columns}:
+        return content
+    if content.segments is None or len(content.of_first(content.segments)) > SERIES:
+        return content
+    call = partial(work.irm.compare, *work.named(content.first_compared), **compared, over="all")
+    found = work.tried("comparison in each segment", call)
+    return replace(content, segments_compared=None if found is None else content.of_compared(found))
