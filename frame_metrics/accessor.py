@@ -13,7 +13,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.misuse import refuse_bare, verb
+from frame_metrics.misuse import option_of, refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
@@ -246,7 +246,7 @@ class IRM(Generic[Frame]):
         self._set(frame, roles, None)
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
-        roles = checked_roles({name: plain(value) for name, value in roles.items()})
+        roles = checked_roles({name: plain(value) for name, value in roles.items()}, option_of)
         object.__setattr__(self, "frame", frame)
         given = {name: value for name, value in roles.items() if value is not None or name in FOUND}
         object.__setattr__(self, "_given", given)

@@ -255,7 +255,7 @@ def check_parts(parts: Iterable[tuple[str, str]]) -> None:
     """Raise for a column that plays two parts; ``parts`` are roles and their columns."""
     played: dict[str, str] = {}
     for role, column in parts:
-        if column in played:
+        if column in played and {role, played[column]} != {"cluster", "query"}:  # the queries of one user
             also = "named twice" if played[column] == role else f"the {played[column]} too"
             raise ColumnError(f"{role}={shown(column)} is {also}; a column plays one part")
         played[column] = role

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
@@ -25,6 +26,14 @@ INSTEAD = {
     "layout": "; pivot() the result",
     "ci": "; intervals are those of evaluate(), of one class with positive=",
     "average": "; other averages are those of evaluate(), side by side with by=",
+}
+SAID = 400  # letters of the documentation of an argument that are shown
+# A call of each option that only one verb has, in the words of a message.
+OPTIONS = {
+    **{name: f"judge(), as irm.judge(qrels, {name}=...)" for name in ("annotator", "subtopic", "several", "sampling")},
+    "proxy": "judge(), as irm.judge(qrels, proxy=machine)",
+    "qrels": "judge(), as irm.judge(qrels)",
+    "covariate": "compare(), for arms with queries of their own: irm.compare(..., paired=False, covariate=...)",
 }
 
 
@@ -76,7 +85,8 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     several = next((option for option, one in takes.items() if one.kind is Parameter.VAR_POSITIONAL), None)
     option = next((option for option in options if option not in takes or option == several), None)
     if option is None:
-        return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
+        error = error.replace("keyword-only ", "")  # which Python says from 3.12 on
+        return BadValueError(f"{name}(): {error}{_documented(method, error)}")
     if option == several:
         return BadValueError(f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')")
     value = options[option]
@@ -87,8 +97,24 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
         return ColumnError(f"{name}() {way}")
     role = role_called(option)
     meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
-    hint = INSTEAD.get(option) or meant or option_called(option, takes) or closest(role or option, takes)
+    hint = INSTEAD.get(option) or meant or option_called(option, takes) or option_of(option)
+    hint = hint or closest(role or option, takes)
     return UnknownNameError(f"{name}() has no option {shown(option)}{hint}")
+
+
+def option_of(name: str) -> str:
+    """Return the end of a message on an option of another verb; "" where no verb has it."""
+    return f"; it is an option of {OPTIONS[name]}" if name in OPTIONS else ""
+
+
+def _documented(method: Callable[..., Any], error: str) -> str:
+    """The documentation of an argument that an error of Python calls missing, its first sentences."""
+    missing = re.search(r"missing a required argument: '(\w+)'", error)
+    entry = missing and re.search(rf"^{missing[1]} : ((?:.+\n)(?:    .+\n)*)", cleandoc(method.__doc__ or ""), re.M)
+    if missing is None or entry is None:
+        return ""
+    said = " ".join(entry[1].split())
+    return f"; {missing[1]}: {said if len(said) <= SAID else said[: said.rindex('.', 0, SAID)]}".removesuffix(".")
 
 
 def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:

@@ -21,6 +21,11 @@ HOOKS: dict[str, dict[str, str]] = {
     "dask.dataframe": {"DataFrame": "extensions.register_dataframe_accessor"},
     "pyspark.sql.dataframe": {"DataFrame": ""},  # of classic sessions and those of Connect; there is no hook
 }
+# The classes of groups of rows in these modules.
+GROUPS = {
+    "polars": ("dataframe.group_by.GroupBy", "lazyframe.group_by.LazyGroupBy"),
+    "pandas": ("api.typing.DataFrameGroupBy",),
+}
 
 
 class Accessor:
@@ -33,12 +38,16 @@ class Accessor:
 
 
 class OfGroups:
-    """``groups.irm`` of pandas, an error that says how segments are named."""
+    """``groups.irm`` of pandas and polars, an error that says how segments are named."""
 
     def __get__(self, groups: Any, owner: Any = None) -> Any:
         if groups is None:
             return self
-        by = "..." if not isinstance(groups.keys, str | list) else shown(groups.keys)
+        keys = getattr(groups, "keys", None)
+        if isinstance(given := vars(groups).get("by"), tuple) and given:  # of polars
+            keys = [*given] if len(given) > 1 else given[0]
+        names = keys if isinstance(keys, list) else [keys]
+        by = shown(keys) if all(isinstance(name, str) for name in names) else "..."
         raise ColumnError(f"a {kind_of(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})")
 
 
@@ -70,8 +79,8 @@ def _register_in(module: ModuleType) -> None:
         if hook and not hasattr(frame, NAME):
             attrgetter(hook)(module)(NAME)(Accessor)
         setattr(frame, NAME, Accessor())
-    if module.__name__ == "pandas":
-        setattr(module.api.typing.DataFrameGroupBy, NAME, OfGroups())
+    for path in GROUPS.get(module.__name__, ()):
+        setattr(attrgetter(path)(module), NAME, OfGroups())
 
 
 def register() -> None:

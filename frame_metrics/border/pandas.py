@@ -49,6 +49,9 @@ class PandasFrame(Border):
     def hint(self, column: Any) -> str:
         if column in self.frame.index.names:
             return "; it is a level of the index: reset_index() makes it a column"
+        if self.frame.columns.nlevels > 1:
+            way = "frame.columns = ['_'.join(map(str, one)) for one in frame.columns]"
+            return f"; its columns have several levels, of which this makes one: {way}"
         return super().hint(column)
 
     def holds_lists(self, column: str) -> bool:

@@ -20,6 +20,16 @@ from frame_metrics.inputs.tables import Confusion
 BY_ROW = ("grade", "label", "decision", "score", "tie", "ratio", "document")  # arrays with a value of each row
 
 
+class Extra(dict[str, Array]):
+    """Values of the columns that ``extra=`` names, which a kernel asks for with ``run.column``: the trial notes it."""
+
+    def __missing__(self, name: str) -> Array:
+        raise LookupError(
+            f"the ranking has no column {name!r}; call run.column({name!r}) whatever the rows are, and name "
+            f"it with extra={{{name!r}: ...}}"
+        )
+
+
 @dataclass(eq=False)
 class Ranking(Remembers):
     """The results of each query in rank order, and the judged documents they are measured against.
@@ -73,7 +83,7 @@ class Ranking(Remembers):
 
     def __post_init__(self) -> None:
         seal(self)
-        self.extra = {name: sealed(values) for name, values in self.extra.items()}
+        self.extra = Extra({name: sealed(values) for name, values in self.extra.items()})
 
     @property
     def n_queries(self) -> int:
@@ -433,11 +443,6 @@ class Ranking(Remembers):
         return self.rows(row, value[row])
 
     def _extra(self, name: str) -> Array:
-        if name not in self.extra:
-            raise LookupError(
-                f"the ranking has no column {name!r}; call run.column({name!r}) whatever the rows are, and name "
-                f"it with extra={{{name!r}: ...}}"
-            )
         return self.extra[name]
 
     def confusion(self, k: int | None = None) -> Confusion:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import BadValueError, UnknownNameError, did_you_mean, nearest, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, cut, did_you_mean, nearest, shown
+from frame_metrics.inputs import name_of
+from frame_metrics.metrics.meant import called_here
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
@@ -87,7 +89,7 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
         elif isinstance(item, str):
             metrics.extend(read_text(item))
         else:
-            raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {shown(item)}")
+            raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {_what(item)}")
     if not metrics:
         raise BadValueError("no metric was asked for; name one, as in evaluate('ndcg@10')")
     if len(dict(metrics)) == len(metrics):
@@ -97,6 +99,17 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     one, *others = (metric for name, metric in metrics if name == twice)
     ways = "" if all(one == other for other in others) else ", for metrics that differ; give each a name of its own"
     raise BadValueError(f"{shown(twice)} is asked for twice{ways}")
+
+
+def _what(item: Any) -> str:
+    """What was given as a metric and is none; of a function, with the way to make it one."""
+    if not callable(item) or isinstance(item, type):
+        return shown(item)
+    return (
+        f"the function {name_of(item)}; a function of yours becomes one with the decorator "
+        "@frame_metrics.metric(range=(0, 1)), as def name(run: frame_metrics.Ranking), which returns an array with a "
+        "number for each query: then ask for it by name. 'Own metrics' in the documentation has examples"
+    )
 
 
 @cache
@@ -140,8 +153,10 @@ def _several(plain: str) -> list[str]:
 
 def _averaged(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
     """The metrics that follow gm_, averaged geometrically, or sn_, self-normalised."""
-    average, metrics = AVERAGED[plain[:3].lower()], read_text(plain[3:])
-    if metrics[0][1].average is not None:
+    average, rest = AVERAGED[plain[:3].lower()], plain[3:].strip()
+    twice = rest.lower().startswith(tuple(AVERAGED))  # which is not read on: there may be a thousand of them
+    metrics = () if twice else read_text(plain[3:])
+    if twice or metrics[0][1].average is not None:
         raise UnknownNameError(f"{shown(text)}: {shown(plain[3:])} is an average already")
     if average == "micro" and not metrics[0][1].off_policy:
         raise UnknownNameError(
@@ -215,6 +230,8 @@ def _nearest(name: str) -> str:
     known, given = aliases(REGISTRY.values()), plain_name(name)
     if given in DIVERSE:
         return f"; {OF_LISTS}"
+    if called := called_here(given, known):
+        return called
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
@@ -255,8 +272,20 @@ def _words(text: str, args: str) -> list[tuple[str, Any]]:
             raise ValueError
         return [(str(word.arg), _literal(word.value)) for word in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        way = "; a function is given with the metric as a value, as frame_metrics.metrics.ndcg(gain=f)" * ("=<" in args)
-        raise BadValueError(f"{shown(text)}: the parameters do not read as (name=value, ...){way}") from None
+        raise BadValueError(
+            f"{shown(text)}: the parameters do not read as (name=value, ...){_way(text, args)}"
+        ) from None
+
+
+def _way(text: str, args: str) -> str:
+    """The way out for parameters that do not read: a function as a value, or quotes round a text."""
+    if "=<" in args:
+        return "; a function is given with the metric as a value, as frame_metrics.metrics.ndcg(gain=f)"
+    quoted = re.sub(r"(=\s*)([A-Za-z_][\w-]*)(?=\s*[,)])", r"\1'\2'", text)
+    try:
+        return f"; a text needs quotes: {cut(quoted)}" if quoted != text and read_text(quoted) else ""
+    except FrameMetricsError:
+        return ""
 
 
 def _literal(node: ast.expr) -> Any:

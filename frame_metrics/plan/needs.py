@@ -82,7 +82,8 @@ def _check_sets(name: str, plan: Plan) -> None:
     """Raise for a name that means another metric here: beside ``catalogue=``, or for queries with several labels."""
     # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
     shown = plan.roles.get("catalogue") is not None
-    if shown and plain_name(name) == "coverage":
+    decided = plan.played.predicted or plan.roles.get("threshold") is not None
+    if plain_name(name) == "coverage" and (shown or (plan.played.query and not decided)):
         raise UnknownNameError(f"{name!r}: {DECIDED}")
     if shown and plain_name(name) in GINI:
         raise UnknownNameError(
@@ -189,9 +190,10 @@ def _check_there(plan: Plan, needs: Needs) -> None:
             f"team={columns.team!r} says which system contributed a row of an interleaved list, and compare() credits "
             "it with the clicks; say team=None to read each list as one"
         )
+    weighed = needs.weighs and bool(columns.query) and plan.roles.get("propensity") is not None  # what was shown
     lacks = {
         ("query",): (needs.query or judged) and not columns.query,
-        ("score", "rank"): needs.order and not (columns.score or columns.rank),
+        ("score", "rank"): (needs.order or weighed) and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): (judged or needs.lists) and not columns.doc,

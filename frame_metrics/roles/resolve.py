@@ -197,8 +197,9 @@ def _relevant(
         )
     if not holds_lists(column):
         raise ColumnError(
-            f"relevant={shown(column)} holds no lists of ids; what is said of a row is its label=, and lists that "
-            f"CSV made text become lists with [ast.literal_eval(one) for one in frame[{shown(column)}]]"
+            f"relevant={shown(column)} holds no lists of ids; what is said of a row is its label=, single ids "
+            f"become lists with [[one] for one in frame[{shown(column)}]], and lists that CSV made text with "
+            f"[ast.literal_eval(one) for one in frame[{shown(column)}]]"
         )
     return {"relevant": column}
 

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, listed, shown
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.columns import OF_RESULTS, ROLES
 from frame_metrics.roles.conventions import Conventions, several
 from frame_metrics.roles.memory import is_memory
 from frame_metrics.roles.scale import check_scale, level
@@ -226,12 +226,15 @@ def names_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def checked_roles(roles: dict[str, Any]) -> Roles:
-    """Return roles and conventions with names of columns as text; raise for an unknown one, or a bad value."""
+def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda name: "") -> Roles:
+    """Return roles and conventions with names of columns as text; raise for an unknown one, or a bad value.
+
+    ``of_verb``: returns the end of the message on a name that is an option of a verb.
+    """
     for name, value in roles.items():
         if name not in _HINTS:
             role = role_called(name)
-            hint = did_you_mean(role) if role else closest(name, _HINTS) or option_called(name)
+            hint = did_you_mean(role) if role else of_verb(name) or closest(name, _HINTS) or option_called(name)
             raise UnknownNameError(f"there is no role or option {shown(name)}{hint or f'; there are {listed(_HINTS)}'}")
         if value is not None:
             _check_value(name, value)
@@ -250,6 +253,12 @@ def _check_value(name: str, value: Any) -> None:
         expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
         if not holds(value):
             way = MAKE_IT if is_foreign(value) and "column" in expected else ""
+            if name in OF_RESULTS and isinstance(value, list | tuple) and _are_names(value):
+                way = (
+                    f"; make one column of them, and name the other one too, irm({name}={name!r}, system='system'): "
+                    f"frame.unpivot({shown(value)}, index=..., variable_name='system', value_name={name!r}) in polars, "
+                    "melt() in pandas"
+                )
             raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
     if name in ("rel", "threshold") and isinstance(value, int) and abs(value) > EXACT:
         raise BadValueError(

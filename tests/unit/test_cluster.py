@@ -500,6 +500,9 @@ log(users=[1, 1, 2]).irm(cluster="user").evaluate("rr", ci=0.9)
 log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr")
 log(user=[1, 1, 2]).irm(cluster="user", by="user").evaluate("rr", ci=0.9)
     ColumnError: by='user' is the cluster too; a column plays one part
+log(user=[1, 1, 2]).irm(cluster="user", weight="user").evaluate("rr")
+    ColumnError: cluster='user' is the weight too; a column plays one part
+    but: log(user=[1, 1, 2]).irm(query=["user", "query"], cluster="user").evaluate("rr", ci=0.9)
     but: log(user=[1, 1, 2]).irm(cluster="user").evaluate("rr")
 log().irm(cluster=VALUE)
     for: ["a", "b"], 3.5, ()

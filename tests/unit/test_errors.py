@@ -402,6 +402,46 @@ log().evaluate("gm_gm_map")
     UnknownNameError: 'gm_gm_map': 'gm_map' is an average already
 log().evaluate("gm_gauc")
     UnknownNameError: 'gm_gauc': 'gauc' is an average already
+log().evaluate("gm_" * 1000 + "ap")
+    UnknownNameError: 'gm_gm_[...]... is an average already
+log().evaluate(VALUE)
+    for: "f1_macro", "macro_f1", "macro-averaged F1", "f1 macro avg"
+    UnknownNameError: there is no metric VALUE; ask for 'f1' with average='macro'
+log().evaluate("f1_weighted")
+    UnknownNameError: there is no metric 'f1_weighted'; ask for 'f1' with average='weighted'
+log().evaluate("precision_micro@5")
+    UnknownNameError: there is no metric 'precision_micro'; ask for 'precision' with average='micro'
+log().evaluate(VALUE)
+    for: "recall_cap@2", "R_cap@2"
+    UnknownNameError: there is no metric '[...]'; did you mean 'relative_precision'?
+log().evaluate("matthews_corrcoef")
+    UnknownNameError: there is no metric 'matthews_corrcoef'; did you mean 'mcc'?
+log().evaluate("context_recall@5")
+    UnknownNameError: there is no metric 'context_recall'; did you mean 'recall'?
+log().evaluate("context_precision@5")
+    UnknownNameError: there is no metric 'context_precision'; ask for 'ap' ([...]) or 'precision@5' ([...])
+log().evaluate(VALUE)
+    for: "lrap", "label_ranking_average_precision_score"
+    UnknownNameError: there is no metric VALUE; ask for 'ap' with a query for each row of labels, and a result for each
+        of its labels: query=, score=, label=
+log().evaluate(VALUE)
+    for: "top_k_accuracy@5", "top_5_accuracy", "top5accuracy"
+    UnknownNameError: there is no metric '[...]'; ask for 'success@5' with a query for each row, and a result for each
+        of its classes: query=, score=, and label= for the true class
+    but: log().evaluate("f1", average="macro")
+    but: log().evaluate("f1", "precision@5", average="micro")
+    but: log(collection_size=9).evaluate("relative_precision@2", "mcc@2", "recall@5", "ap", "precision@5", "success@5")
+log().evaluate("ndcg(gain=exp)@10")
+    BadValueError: 'ndcg(gain=exp)@10': the parameters do not read as (name=value, ...); a text needs quotes:
+        ndcg(gain='exp')@10
+log().evaluate(max)
+    BadValueError: a metric is a name or a frame_metrics.metrics value, not the function <max>; a function of yours
+        becomes one with the decorator @frame_metrics.metric(range=(0, 1)), as def name(run: frame_metrics.Ranking),
+        [...]
+log().evaluate("coverage")
+    UnknownNameError: 'coverage': coverage is the share of rows with a prediction, and has no cutoff; of what lists show
+        there are catalogue_coverage, distributional_coverage and catalogue_gini
+    but: log().evaluate("ndcg(gain='exp')@10")
     but: log().evaluate("g_measure", "g_trec", "success", "gauc")
 log().evaluate("")
     UnknownNameError: '' does not read as a metric: name(parameter=value)@cutoff
@@ -439,7 +479,7 @@ log().evaluate("rprec@5")
     BadValueError: rprec takes no cutoff: rprec@5
     but: log().evaluate("rprec")
 log().evaluate(VALUE)
-    for: "rbp(p=0.5)(p=0.9)", "rbp(p=0.5).x(p=0.9)", "ndcg(exp)", "ndcg(gain=exp)"
+    for: "rbp(p=0.5)(p=0.9)", "rbp(p=0.5).x(p=0.9)", "ndcg(exp)", "ndcg(gain=expo)"
     BadValueError: VALUE: the parameters do not read as (name=value, ...)
 log().evaluate("rbp(p=0.5,p=0.9)")
     BadValueError: 'rbp(p=0.5,p=0.9)': p= is given twice
@@ -738,6 +778,10 @@ def test_columns_of_several_levels() -> None:
     frame = pd.concat([_log({}).to_pandas()], axis=1, keys=["top"])
     message = error(lambda: frame.irm(query="qid").evaluate("rr"), ColumnError)
     assert message.startswith("query='qid': there is no such column among ('top', 'qid'), ")
+    way = "frame.columns = ['_'.join(map(str, one)) for one in frame.columns]"
+    assert message.endswith(f"; its columns have several levels, of which this makes one: {way}")
+    exec(way)
+    assert len(frame.irm(query="top_qid", score="top_bm25", grade="top_rating").evaluate("rr")) == 1
 
 
 @pytest.mark.parametrize(
@@ -1192,6 +1236,7 @@ def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
 
 
 HUGE = 10**400
+LISTS = pl.DataFrame({"query": [1, 2], "a": [["x", "y"], ["z"]], "b": [["y"], ["z", "x"]]})
 LOG_OF_TWO = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
 
 
@@ -1283,7 +1328,27 @@ LOG_OF_TWO.irm.evaluate(metrics=["rr"])
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, scale={"a": 1, "b": 0})
     ColumnError: judge() takes no roles; say irm(scale={'a': 1, 'b': 0}).judge(...), which reads the judgments too
 LOG_OF_TWO.irm.explain("rr")
-    BadValueError: explain(): missing a required argument: 'query'
+    BadValueError: explain(): missing a required argument: 'query'; query: the query's value, or a tuple of a value for
+        each of its columns; a list of these for several queries
+LOG_OF_TWO.irm.bounds("map")
+    BadValueError: bounds(): missing a required argument: 'of'; of: "ties", [...]; "unjudged", [...]
+LOG_OF_TWO.irm.evaluate("rr", proxy="grade")
+    UnknownNameError: evaluate() has no option 'proxy'; it is an option of judge(), as irm.judge(qrels, proxy=machine)
+LOG_OF_TWO.irm.evaluate("rr", annotator="grade")
+    UnknownNameError: evaluate() has no option 'annotator'; it is an option of judge(), as irm.judge(qrels,
+        annotator=...)
+LOG_OF_TWO.irm(annotator="grade")
+    UnknownNameError: there is no role or option 'annotator'; it is an option of judge(), as irm.judge(qrels,
+        annotator=...)
+LOG_OF_TWO.irm(covariate="grade")
+    UnknownNameError: there is no role or option 'covariate'; it is an option of compare(), for arms with queries of
+        their own: irm.compare(..., paired=False, covariate=...)
+LOG_OF_TWO.irm(doc=["a", "b"])
+    BadValueError: doc=['a', 'b'] is not the name of a column; make one column of them, and name the other one too,
+        irm(doc='doc', system='system'): frame.unpivot(['a', 'b'], index=..., variable_name='system', value_name='doc')
+        in polars, melt() in pandas
+    but: LISTS.unpivot(["a", "b"], index="query", variable_name="system", value_name="doc").irm(doc="doc",
+        system="system").judge(LISTS.select("query", doc=pl.col("a").list.first()), label=True).evaluate("rr")
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.Series([1]))
     BadValueError: judge: doc=<polars.Series> is not the name of a column; make it a column of the frame, and give its
         name

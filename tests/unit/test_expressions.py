@@ -290,6 +290,21 @@ def test_groups_of_pandas_have_no_irm() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [(("day",), "'day'"), (("day", "query"), "['day', 'query']"), ((pl.col("day"),), "..."), ((), "...")],
+)
+def test_groups_of_polars_have_no_irm(by: tuple[Any, ...], said: str) -> None:
+    """A GroupBy of polars says that by= names segments; one of a LazyFrame does not know its columns any more."""
+    own = {} if by else {"of": "day"}
+    assert error(lambda: LOG.group_by(*by, **own).irm, ColumnError) == (  # type: ignore[attr-defined]
+        f"a polars.GroupBy has no irm; give the frame, and name its segments: frame.irm(by={said})"
+    )
+    assert error(lambda: LOG.lazy().group_by(*by, **own).irm, ColumnError) == (  # type: ignore[attr-defined]
+        "a polars.LazyGroupBy has no irm; give the frame, and name its segments: frame.irm(by=...)"
+    )
+
+
 @pytest.mark.slow
 def test_reports_and_pictures_have_the_columns_that_are_made() -> None:
     """A report, its sentences and pictures are those of columns made by hand."""

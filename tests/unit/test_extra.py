@@ -296,6 +296,16 @@ def test_a_column_that_is_read_only_now_and_then_is_an_error_that_says_so(log: p
     )
 
 
+def test_a_column_is_no_item_of_extra(log: pl.DataFrame) -> None:
+    """``run.extra["price"]`` would be read unseen, and is an error that says ``run.column``."""
+
+    @metric(best=None, range=(0, math.inf))
+    def direct(run: Ranking) -> Array:
+        return run.total(run.extra["price"])  # type: ignore[attr-defined]
+
+    assert "call run.column('price')" in error(lambda: log.irm(extra=PRICE).evaluate("direct"), KernelError)
+
+
 def test_tables_have_no_rows_to_read_a_column_of(log: pl.DataFrame) -> None:
     """Counts do not say which row is which; the error names the input that does."""
 

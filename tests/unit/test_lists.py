@@ -231,8 +231,9 @@ of(RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])), query="qi
 of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
     BadValueError: relevant of the judgments is Int64, and doc of the log is String; give both one type
 of(RAG, query="qid", relevant="day")
-    ColumnError: relevant='day' holds no lists of ids; what is said of a row is its label=, and lists that CSV made text
-        become lists with [ast.literal_eval(one) for one in frame['day']]
+    ColumnError: relevant='day' holds no lists of ids; what is said of a row is its label=, single ids become lists
+        with [[one] for one in frame['day']], and lists that CSV made text with [ast.literal_eval(one) for one in
+        frame['day']]
 of(RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
     ColumnError: both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'
 of(RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])), query="qid", grade="g", relevant="relevant")

@@ -204,6 +204,17 @@ def test_what_is_refused(roles: dict[str, Any], call: Callable[[Any], Any], caus
     assert says in error(lambda: call(IRM(SLATE, **WEIGHED | roles)), cause)
 
 
+@pytest.mark.parametrize("call", ["evaluate", "per_query", "compare", "audit", "summary", "report"])
+def test_results_without_an_order_are_refused(call: str) -> None:
+    """Weights are of results that were shown, and these have a rank or a score: the error says so for every verb."""
+    log = SLATE.rename({"rank": "position"})
+    irm = IRM(log, **{**WEIGHED, "rank": None, "propensity": "chance"}, score=None)
+    asked = () if call in ("audit", "summary", "report") else ("precision",)
+    said = "is missing|is needed"
+    with pytest.raises(ColumnError, match=said):
+        getattr(irm, call)(*asked)
+
+
 @pytest.mark.parametrize(
     ("chance", "says"),
     [

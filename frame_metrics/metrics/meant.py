@@ -1,0 +1,54 @@
+"""Names of measures that other libraries have and we do not: the call to make here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from frame_metrics.errors import did_you_mean
+
+AP = "; ask for 'ap' with a query for each row of labels, and a result for each of its labels: query=, score=, label="
+OF_CONTEXTS = (
+    "; ask for 'ap' (whether what is relevant stands first, of all that is relevant, found or not) or 'precision@5' "
+    "(the share of the first 5 contexts that is relevant)"
+)
+# Names as ``plain_name`` returns them, and the end of the message.
+CALLED = {
+    "lrap": AP,
+    "labelrankingaverageprecision": AP,
+    "labelrankingaverageprecisionscore": AP,
+    "contextprecision": OF_CONTEXTS,
+    "contextrecall": did_you_mean("recall"),
+    "recallcap": did_you_mean("relative_precision"),
+    "rcap": did_you_mean("relative_precision"),
+    "cappedrecall": did_you_mean("relative_precision"),
+    "matthewscorrcoef": did_you_mean("mcc"),
+    "matthewscorrelationcoefficient": did_you_mean("mcc"),
+}
+TOP_K = re.compile(r"top(k|\d+)(?:categorical)?accuracy(?:score)?")  # of scikit-learn and Keras, and top_5_accuracy
+# Averages over classes in a name, as in scikit-learn's reports and in torchmetrics.
+AVERAGE = "(?P<average>macro|micro|weighted)(?:averaged|average|avg)?"
+AVERAGED = re.compile(f"{AVERAGE}(?P<of>.+)"), re.compile(f"(?P<of>.+?){AVERAGE}")
+
+
+def called_here(given: str, known: Collection[str]) -> str:
+    """Return the end of a message on a measure that has another name here, or none; "" for any other name.
+
+    Parameters
+    ----------
+    given : the name, as ``plain_name`` returns it.
+    known : the names of metrics, in the same form.
+    """
+    if given in CALLED:
+        return CALLED[given]
+    if top := TOP_K.fullmatch(given):
+        k = "5" if top[1] == "k" else top[1]
+        return (
+            f"; ask for 'success@{k}' with a query for each row, and a result for each of its classes: query=, score=, "
+            "and label= for the true class"
+        )
+    for pattern in AVERAGED:
+        said = pattern.fullmatch(given)
+        if said and said["of"] in known:
+            return f"; ask for {said['of']!r} with average={said['average']!r}"
+    return ""
