@@ -37,6 +37,21 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
     return f(np.arange(top + 1))[rank]
 
 
+def marks(codes: Array, n: int) -> Array:
+    """Return a mark for each of the numbers 0 ... n - 1 that is among the codes, shape (n,).
+
+    Where codes are dense this takes a small part of the time of ``np.unique``, which hashes or sorts them.
+    """
+    out = np.zeros(n, bool)
+    out[codes] = True
+    return out
+
+
+def all_alike(codes: Array) -> bool:
+    """Return True for codes of fewer than two different values."""
+    return not len(codes) or bool(codes.min() == codes.max())
+
+
 def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
     running = np.concatenate([[0], values])  # makes numbers of booleans: these are added up several times as fast

@@ -17,6 +17,7 @@ from frame_metrics.border.shown import value_text
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import all_alike
 from frame_metrics.measuring.queries import Measured, answered, filled
 from frame_metrics.measuring.results import labels
 from frame_metrics.roles.series import same_as
@@ -39,7 +40,7 @@ class QueryValues:
     def alone(self, use: Array) -> bool:
         """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
         use = use if self.weight is None else use & (self.weight > 0)
-        return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
+        return self.cluster is not None and all_alike(self.cluster[use])
 
     def clusters(self, use: Array) -> Array | None:
         """Return the numbers of the clusters of some queries; None if each query is independent."""

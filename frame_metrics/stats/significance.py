@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.errors import NotComputableError, needed
-from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.inputs.rows import Array, all_alike, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import detectable
 from frame_metrics.stats.offsets import offsets
@@ -76,7 +76,7 @@ def sureness(
     mean, spread = centre + offset, deviation(apart, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
     out = {"effect_size": ratio(mean, spread)}
-    if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
+    if cluster is not None and all_alike(cluster[each > 0]):
         return out
     means = resampled_means(apart.T, weight, cluster, resamples, seed, tick)
     means = means[:, ~np.isnan(means[0])].T + offset

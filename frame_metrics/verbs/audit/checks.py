@@ -13,7 +13,7 @@ from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.inputs.rows import NONE
+from frame_metrics.inputs.rows import NONE, marks
 from frame_metrics.roles.columns import Columns
 
 Look = Callable[[Any], Any]
@@ -260,7 +260,7 @@ def in_unit(log: Log, unit: str, values: Array) -> int:
     values : the count of each ranking, shape (rankings,).
     """
     if unit == "queries":
-        return len(np.unique(log.grid.query[values > 0]))
+        return int(np.count_nonzero(marks(log.grid.query[values > 0], len(log.grid.query_row))))
     if unit == "documents":
         most = np.zeros(log.grid.n_pairs, np.int64)
         np.maximum.at(most, log.grid.pair, values)

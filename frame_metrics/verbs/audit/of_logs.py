@@ -15,7 +15,7 @@ from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import EXACT, NONE, spans
+from frame_metrics.inputs.rows import EXACT, NONE, marks, spans
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import (
@@ -361,8 +361,8 @@ def few_queries(log: Log, evaluated: Array) -> Seen:
     by = log.columns.key_names[1]
     if not by:
         return Seen(0)
-    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, evaluated], axis=1)
-    queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
+    first = log.grid.first_of_pairs[marks(log.grid.pair[evaluated], log.grid.n_pairs)]
+    queries = np.bincount(log.grid.segment[first], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
 
@@ -431,8 +431,8 @@ def in_several_segments(log: Log) -> Seen | None:
     if not log.columns.by:
         return None
     listed = grid.rankings.lengths > 0
-    pair = np.unique(grid.query[listed] * len(grid.segment_row) + grid.segment[listed])
-    times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
+    first = grid.first_of_pairs[marks(grid.pair[listed], grid.n_pairs)]
+    times = np.bincount(grid.query[first], minlength=len(grid.query_row))
     several = np.flatnonzero(times > 1)
     example = as_text(log.keys_at(log.columns.key_names[2], grid.query_row[several[:1]]))
     return Seen(len(several), int((times > 0).sum()), example)
