@@ -228,9 +228,12 @@ def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None
     """
     if beta is not None and alpha is not None:
         raise BadValueError(f"F with beta={beta:g} and alpha={alpha:g}: they say the same; give one of them")
-    if alpha is None:
-        alpha = 0.5 if beta is None else 1 / (1 + beta * beta)
-    return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
+    if alpha is not None:
+        return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
+    square = 1.0 if beta is None else float(f"{beta * beta:.15g}")  # of a root, as that of set_F.2, the number itself
+    if square == np.inf:
+        return ratio(table.tp, table.actual)
+    return ratio((1 + square) * table.tp, table.predicted + square * table.actual)
 
 
 @_share(

@@ -796,6 +796,13 @@ def test_a_self_normalised_value_is_undefined_where_all_weights_of_a_position_ar
     assert part.evaluate("sn_iips@2")["value"].item() == pytest.approx(1.6 / 3.1)  # the list without a result counts
 
 
+@pytest.mark.parametrize(("name", "value"), [("set_F.2", 3 / 32), ("set_F.0.5", 3 / 19), ("set_F.5", 6 / 77)])
+def test_the_square_of_beta_may_be_no_square(name: str, value: float) -> None:
+    """F of trec_eval with the square of beta is exact: 3/32 prints as .0938, not as .0937."""
+    retrieved = pl.DataFrame({"query": [1] * 16, "score": [2.0, 1.0, *[None] * 14], "grade": [1, 0, *[1] * 14]})
+    assert retrieved.irm.per_query(name)["value"].item() == value
+
+
 @pytest.mark.parametrize("name", ["sn_sips@1", "sn_rips@30", "sn_iips@30"])
 @pytest.mark.parametrize("n", [10, 27, 60])
 def test_small_weights_keep_their_digits(name: str, n: int) -> None:
