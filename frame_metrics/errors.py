@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -288,6 +289,9 @@ def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = 
         return import_module(module)
     except ImportError:
         raise error(f"{what}, which is not installed: pip install 'frame_metrics[{extra}]'") from None
+    except Exception as broken:  # as Altair does without docstrings
+        way = "; run Python without -OO" if sys.flags.optimize > 1 else ""
+        raise error(f"{what}, which cannot be imported: {type(broken).__name__}: {broken}{way}") from broken
 
 
 @contextmanager

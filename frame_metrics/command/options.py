@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from frame_metrics.accessor import IRM
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice
+from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles import roles
 from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
@@ -250,12 +251,12 @@ def options_in(declared: type, group: str) -> list[Option]:
     """Return an option for each kind that a class declares, with its text in the docstring of the class."""
     told = described(declared)
     kinds = [(name.rstrip("_"), kind) for name, kind in vars(declared).items() if isinstance(kind, Kind)]
-    return [Option(name, told[name], group, kind) for name, kind in kinds]
+    return [Option(name, told.get(name, ""), group, kind) for name, kind in kinds]
 
 
 def described(documented: Any) -> dict[str, str]:
     """Return the text about each parameter in a docstring, in one paragraph and without line breaks or backquotes."""
-    text = cleandoc(documented.__doc__ or "")
+    text = docstring(documented)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
     plain = [(names, re.sub(r"\s+", " ", told.replace("``", "'")).strip()) for names, told in entries]

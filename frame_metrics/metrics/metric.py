@@ -35,6 +35,7 @@ from frame_metrics.inputs import (
     name_of,
 )
 from frame_metrics.inputs.weighted import own
+from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
@@ -274,7 +275,7 @@ class Metric:
     @property
     def doc(self) -> str:
         """The kernel's documentation."""
-        return inspect.getdoc(self.kernel) or ""
+        return docstring(self.kernel)
 
     def variant(self, rel: float, condensed: bool) -> tuple[float, bool]:
         """Return the relevance level and whether unjudged rows are dropped: what the input has to be built with."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError
+from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plot import averages, by_query, curves, decisions, planned, probabilities, surfaces
 from frame_metrics.plot.tidy import POINTS
 
@@ -134,7 +135,7 @@ class Pictures:
 
     def __repr__(self) -> str:
         drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}
-        told = (f"  {name:13}{str(one.draw.__doc__).partition(chr(10))[0]}" for name, one in drawings.items())
+        told = (f"  {name:13}{docstring(one.draw).partition(chr(10))[0]}" for name, one in drawings.items())
         return "\n".join(["pictures of an irm, each a method:", *told])
 
     metrics = Drawing(averages.metrics, "evaluate")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -83,15 +83,14 @@ class Section:
 def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
     """Return the sections of a report, in order; empty ones are left out.
 
-    A function makes each section. Its name is the name of the section, its docstring the heading.
+    A function makes each section, and its name is the name of the section.
 
     Parameters
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
     content = _sorted(content)
-    parts = (_summary, _results, _audit, _decisions, _comparison, _segments, _curves, _queries, _conventions, _absent)
-    sections = [Section(part.__name__[1:], str(part.__doc__), [*part(content, pictures)]) for part in parts]
+    sections = [Section(part.__name__[1:], title, [*part(content, pictures)]) for title, part in PARTS.items()]
     return [section for section in sections if section.blocks]
 
 
@@ -122,12 +121,12 @@ def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
 
 
 def _summary(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Summary"""
+    """Yield the sentences of the summary."""
     yield from content.summary["sentence"]
 
 
 def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Results"""
+    """Yield the averages of the metrics."""
     keys = [content.system] if content.system else []
     yield _wide(content, content.results, keys, "The metrics") if keys else _long(content)
     yield from _drawn(pictures, "metrics")
@@ -237,7 +236,7 @@ def _left_out(n: int, of_systems: Content | None = None) -> str:
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Audit"""
+    """Yield the findings of the audit."""
     yield verdict(content)[0]
     if len(content.findings):
         yield _findings(content.findings, "Findings, the gravest first", severity=True)
@@ -279,7 +278,7 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
 
 
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Decisions"""
+    """Yield the tables of decisions."""
     yield from _drawn(pictures, "confusion")
     if content.confusion is not None:
         frame = content.in_words(content.confusion)
@@ -309,7 +308,7 @@ def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Comparison"""
+    """Yield the comparison of systems."""
     frame = content.comparison
     if frame is None or not len(frame):
         return
@@ -391,7 +390,7 @@ def _rank_cell(rank: int) -> Cell:
 
 
 def _segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Segments"""
+    """Yield the averages in segments."""
     if content.segments is not None:
         frame, title = _together(content.segments, content.by), f"By {', '.join(map(plain_text, content.by))}"
         yield _wide(content, frame, _groups(content, frame), title)
@@ -400,7 +399,7 @@ def _segments(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Blo
 
 
 def _curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Curves"""
+    """Yield the curves."""
     yield from _drawn(pictures, *(name for name in pictures if name.startswith("curve")))
     if "cutoffs" in content.curves:
         curve = _together(content.curves["cutoffs"], ["metric"])
@@ -408,7 +407,7 @@ def _curves(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block
 
 
 def _queries(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Queries"""
+    """Yield the queries to look at."""
     yield from _drawn(pictures, "queries")
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over queries"
@@ -461,7 +460,7 @@ def _folded(one: Ranked) -> Block:
 
 
 def _conventions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Conventions and versions"""
+    """Yield the conventions of the call, and the versions of the libraries."""
     about = [
         {"metric": name, "better": BETTER[metric.higher], "definition": _definition(content, metric)}
         for name, metric in content.asked
@@ -488,6 +487,21 @@ def _definition(content: Content, metric: Metric) -> str:
 
 
 def _absent(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Not in this report"""
+    """Yield what the report leaves out, and why."""
     if content.absent:
         yield table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why")
+
+
+# The headings of the sections, in order, and the functions that make them.
+PARTS: dict[str, Callable[[Content, Mapping[str, Picture]], Iterator[Block]]] = {
+    "Summary": _summary,
+    "Results": _results,
+    "Audit": _audit,
+    "Decisions": _decisions,
+    "Comparison": _comparison,
+    "Segments": _segments,
+    "Curves": _curves,
+    "Queries": _queries,
+    "Conventions and versions": _conventions,
+    "Not in this report": _absent,
+}

@@ -14,6 +14,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE, marks
+from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 
 Look = Callable[[Any], Any]
@@ -126,7 +127,7 @@ def check(
     """
 
     def made(look: Look) -> Check:
-        message, read = " ".join((look.__doc__ or "").split()), next(iter(get_type_hints(look).values()))
+        message, read = " ".join(docstring(look).split()), next(iter(get_type_hints(look).values()))
         reads = get_args(read) or (read,)
         return Check(name or look.__name__.replace("_", " "), severity, unit, message, look, reads, of, only)
 
