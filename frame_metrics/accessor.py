@@ -286,7 +286,7 @@ class IRM(Generic[Frame]):
         """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws the result, as an Altair chart.
 
         Each method takes the options of its verb, and those of the function of ``frame_metrics.plot`` with the same
-        name. It needs ``pip install 'frame_metrics[plot]'``.
+        name. It needs ``pip install altair vl-convert-python``.
         """
         from frame_metrics.plot.of_irm import Pictures
 

@@ -19,6 +19,13 @@ LONG = 200  # letters of a value that are shown
 LISTED = 600  # letters of a list of names that are shown
 LONGEST = 1000  # letters of a message
 LAST = 360  # of these the last ones, which say the way out
+# The packages of the extras that errors name, as pyproject.toml lists them.
+PACKAGES = {
+    "completion": "shtab",
+    "plot": "altair vl-convert-python",
+    "report": "jinja2 great-tables altair vl-convert-python",
+    "stats": "scipy",
+}
 SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
 
 
@@ -282,13 +289,13 @@ def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = 
     Parameters
     ----------
     what : what needs it, and its name, as "pictures need altair".
-    extra : the extra of the package that has it.
+    extra : the extra of the package that has it; its packages are named, for a package that is on no index has none.
     """
     try:
         import_module(module.partition(".")[0])  # of a library that is gone, a module may still be loaded
         return import_module(module)
     except ImportError:
-        raise error(f"{what}, which is not installed: pip install 'frame_metrics[{extra}]'") from None
+        raise error(f"{what}, which is not installed: pip install {PACKAGES[extra]}") from None
     except Exception as broken:  # as Altair does without docstrings
         way = "; run Python without -OO" if sys.flags.optimize > 1 else ""
         raise error(f"{what}, which cannot be imported: {type(broken).__name__}: {broken}{way}") from broken

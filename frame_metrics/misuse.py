@@ -9,6 +9,7 @@ from inspect import Parameter, cleandoc, signature
 from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
+from frame_metrics.forked import guarded, is_lost
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import PER_SYSTEM
 from frame_metrics.roles.roles import Roles, option_called, role_called
@@ -55,6 +56,8 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
                 "plan() and audit() take both; for the others judge() by one of them, without proxy="
             )
         try:
+            if is_lost():
+                return guarded(f"{method.__name__}()", _rows_of(args), lambda: method(*args, **options))
             return method(*args, **options)
         except TypeError:  # of the call itself, or from within
             try:
@@ -64,6 +67,13 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
             raise
 
     return checked
+
+
+def _rows_of(args: tuple[Any, ...]) -> int | None:
+    """The rows of the frame whose verb is called; None where they are not in memory."""
+    frame: Any = getattr(args[0], "frame", None) if args else None
+    held = type(frame).__module__.split(".")[0] in ("polars", "pandas", "pyarrow") and hasattr(frame, "__len__")
+    return len(frame) if held else None
 
 
 def _plan_of(args: tuple[Any, ...]) -> Plan | None:

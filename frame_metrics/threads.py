@@ -15,6 +15,7 @@ SMALL = 1 << 11  # rows, up to which they are gone through one by one: polars st
 ONE_BY_ONE = 1 << 9  # rows whose ids are told apart one by one even where equal ones stand together, which is seen fast
 
 _within = local()  # what this thread is within
+_here = {"alone": False}  # whether this process works in one thread
 
 
 def block_of(rows: int) -> int:
@@ -27,10 +28,17 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count())
 
 
+def anew(*, alone: bool) -> None:
+    """Start other threads: in a forked process there are none; ``alone``: none at all, one part after the other."""
+    _threads.cache_clear()
+    _within.work = False
+    _here["alone"] = alone
+
+
 def in_threads(items: Iterable[Part], work: Callable[[Part], None]) -> None:
     """Call ``work`` with each part, side by side; one after the other where this is a part of such work itself."""
     todo = list(items)
-    if len(todo) == 1 or getattr(_within, "work", False):  # else threads might all wait for others
+    if len(todo) == 1 or _here["alone"] or getattr(_within, "work", False):  # else threads might all wait for others
         for item in todo:
             work(item)
         return

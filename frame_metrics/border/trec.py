@@ -27,6 +27,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
+from frame_metrics.forked import check_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,6 +167,7 @@ def write_run(
     q1 Q0 d3 2 0.5 bm25
     q1 Q0 d7 1 2.5 bm25
     """
+    check_threads("write_run()")
     name = file_name(path)
     if not isinstance(run, str):
         raise BadValueError(f"run={shown(run)} is not text: the name of the run, or of a column that holds it")
@@ -219,6 +221,7 @@ def write_qrels(
     ...     print(pathlib.Path(folder, "qrels.txt").read_text(), end="")
     q1 0 d3 2
     """
+    check_threads("write_qrels()")
     name = file_name(path)
     second = {} if subtopic is None else {"subtopic": subtopic}
     _check_names(query=query, doc=doc, grade=grade, **second)
@@ -243,6 +246,7 @@ def _read(name: str, layout: str, number: str, *, whole: str | None = None) -> p
     -------
     The fields as text columns, without the ignored ones, and ``number``, the values of that field as float64.
     """
+    check_threads(f"reading {name}")
     ignored = {"Q0", "rank", "iter"} - {whole}
     groups = [_FIELD if field in ignored else f"(?P<{field}>{_FIELD})" for field in layout.split()]
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])

@@ -31,7 +31,7 @@ from frame_metrics.command.front import (
 )
 from frame_metrics.command.job import Job
 from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
+from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest, needed
 
 
 class _Parser(argparse.ArgumentParser):
@@ -139,10 +139,7 @@ def _no_command(arguments: Sequence[str]) -> int:
 
 def _completion(shell: str) -> str:
     """Return the script by which a shell completes commands and flags."""
-    try:
-        import shtab  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise FrameMetricsError("--completion needs shtab: pip install 'frame_metrics[completion]'") from None
+    shtab = needed("shtab", "--completion needs shtab", "completion")
     whole = argparse.ArgumentParser(PROGRAM)
     inner = whole.add_subparsers()
     for name in COMMANDS:

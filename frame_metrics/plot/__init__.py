@@ -5,7 +5,12 @@ Each function takes a tidy frame of any kind and returns a chart of Altair, whic
 ``tidy`` reads frames, ``charts`` has what the pictures share, ``of_irm`` calls the verbs first.
 """
 
+import sys
+from types import ModuleType
+from typing import Any, Never
+
 from frame_metrics.errors import needed
+from frame_metrics.plot.called import not_called
 
 needed("altair", "pictures need altair", "plot")
 
@@ -38,3 +43,14 @@ __all__ = [
     "svg",
     "thresholds",
 ]
+
+
+class _Pictures(ModuleType):
+    """This module, which is no function: the error of a call says which pictures there are."""
+
+    def __call__(self, *args: Any, **options: Any) -> Never:
+        pictures = [name for name in __all__ if name not in ("png", "svg")]
+        raise not_called("frame_metrics.plot", pictures, args, "result")
+
+
+sys.modules[__name__].__class__ = _Pictures

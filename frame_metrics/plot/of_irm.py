@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plot import averages, by_query, curves, decisions, planned, probabilities, surfaces
+from frame_metrics.plot.called import not_called
 from frame_metrics.plot.tidy import POINTS
 
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -132,6 +133,11 @@ class Pictures:
     """
 
     irm: Any
+
+    def __call__(self, *args: Any, **options: Any) -> Never:
+        """Raise: a picture is a method."""
+        names = [name for name, one in vars(type(self)).items() if isinstance(one, Drawing)]
+        raise not_called("irm.plot", names, args, "'ndcg@10'")
 
     def __repr__(self) -> str:
         drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}

@@ -12,6 +12,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import value_text
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
+from frame_metrics.forked import check_threads
 from frame_metrics.inputs import Array
 
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
@@ -91,6 +92,7 @@ def read_tidy(
     texts : the columns that hold text, of those that the picture knows.
     colors : the number of keys that the colour stands for by default; None for all.
     """
+    check_threads("a picture")
     border = border_of(frame)
     names = border.names()
     missing = [name for name in needs if name not in names]

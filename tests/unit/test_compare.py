@@ -1145,7 +1145,7 @@ def test_a_test_of_scipy_says_how_to_install_it(test: str, monkeypatch: pytest.M
     """Without scipy its tests are an error with the command that installs it."""
     monkeypatch.setitem(sys.modules, "scipy", None)
     said = error(lambda: of({"a": [1, 2], "b": [2, 4]}).compare("cg", test=test), NotComputableError)  # type: ignore[arg-type]
-    assert said == f"test={test!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+    assert said == f"test={test!r} needs scipy, which is not installed: pip install scipy"
 
 
 @pytest.mark.parametrize("test", DRAWN)

@@ -7,6 +7,8 @@ import json
 import pydoc
 import re
 import sys
+import tomllib
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from importlib import import_module
@@ -21,7 +23,8 @@ import pytest
 
 import frame_metrics
 from frame_metrics import BadValueError, ColumnError, UnknownNameError, metrics, plot
-from helpers import KINDS, as_kind, error, frame
+from frame_metrics.errors import PACKAGES
+from helpers import KINDS, ROOT, as_kind, error, frame
 
 RUNS = frame(
     "system query score grade",
@@ -739,12 +742,37 @@ def test_characters_that_no_svg_holds_are_shown_by_signs(sign: str) -> None:
     assert all(f"{word}{chr(0x2400 + ord(sign)) if sign < ' ' else chr(0xFFFD)}" in text for word in ("sys", "a", "t"))
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: frame_metrics.plot(cases.evaluate("roc_auc")),
+            "frame_metrics.plot.metrics(result); there are 'bounds', ",
+        ),
+        (lambda: cases.plot(), "irm.plot.metrics('ndcg@10'); there are 'metrics', 'bounds', "),
+        (lambda: cases.plot("roc"), "irm.plot.roc('ndcg@10'); there are "),
+    ],
+)
+def test_a_picture_is_called_by_its_name(call: Callable[[], Any], said: str) -> None:
+    """All pictures together are no function; the error says which there are, and how one is called."""
+    assert said in error(call, UnknownNameError)
+
+
+def test_errors_name_the_packages_of_an_extra() -> None:
+    """They stand in pyproject.toml; the package itself may be on no index, and has no extras there."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for name, packages in PACKAGES.items():
+        own = [re.split(r"[>=\[]", one)[0] for one in extras[name] if not one.startswith("frame_metrics")]
+        inner = PACKAGES["plot"].split() if "frame_metrics[plot]" in extras[name] else []
+        assert packages.split() == own + inner
+
+
 def test_without_altair_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs do without Altair, and pictures say how to get it."""
     for name in [name for name in sys.modules if name.startswith("frame_metrics.plot")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "altair", None)
-    said = "pictures need altair, which is not installed: pip install 'frame_metrics[plot]'"
+    said = "pictures need altair, which is not installed: pip install altair vl-convert-python"
     assert error(lambda: cases.plot.pr()) == said
     assert error(lambda: import_module("frame_metrics.plot")) == said
     assert "class IRM" in pydoc.render_doc(frame_metrics, renderer=pydoc.plaintext)
@@ -754,7 +782,7 @@ def test_without_the_converter_the_error_names_the_command(monkeypatch: pytest.M
     """A chart is made without vl-convert, and written with it."""
     chart = cases.plot.pr()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    said = "SVG and PNG need vl-convert, which is not installed: pip install 'frame_metrics[plot]'"
+    said = "SVG and PNG need vl-convert, which is not installed: pip install altair vl-convert-python"
     assert error(lambda: plot.svg(chart)) == said
     assert error(lambda: plot.png(chart)) == said
 

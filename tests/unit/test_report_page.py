@@ -603,7 +603,7 @@ def test_wrong_calls_are_refused_before_anything_is_read(tmp_path: Path, monkeyp
     assert "queries=-1 is not a whole number from 0" in error(lambda: irm.report(queries=-1))
     assert "there is no metric 'ndgc'" in error(lambda: irm.report(metrics="ndgc", format="md"))
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install 'frame_metrics\[report\]'"):
+    with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install jinja2 great-tables"):
         irm.report()
 
 
