@@ -38,13 +38,25 @@ def moves(expression: pl.Expr) -> str | None:
     return next(iter(sorted(_moves(expression))), None)
 
 
+def without_groups(expression: pl.Expr) -> pl.Expr:
+    """Return what is computed in each group, for an expression that ends with ``.over()``, else the expression."""
+    inputs = expression.meta.pop()
+    call = _call(expression, inputs)
+    return inputs[-1] if call and call[0] == ".over(" else expression
+
+
+def _call(expression: pl.Expr, inputs: list[pl.Expr]) -> re.Match[str] | None:
+    """Return the last call of an expression, as ".sort(" or ".list.sort("; None for an operator or a column."""
+    own, text = str(inputs[-1]) if inputs else "", str(expression)
+    return CALL.match(text, len(own)) if inputs and text.startswith(own) else None
+
+
 def _moves(expression: pl.Expr) -> set[str]:
     """Return the names of the functions that move the values of an expression."""
     inputs = expression.meta.pop()
     if not inputs:
         return set()
-    own, text = str(inputs[-1]), str(expression)
-    call = CALL.match(text, len(own)) if text.startswith(own) else None
+    call = _call(expression, inputs)
     name = call["name"] if call and not call["space"] else ""
     if name in ONE:
         return set()

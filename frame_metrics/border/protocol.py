@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.moving import moves
+from frame_metrics.border.moving import moves, without_groups
 from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
 from frame_metrics.inputs import Array
 
@@ -195,13 +195,13 @@ class Border(ABC):
 
 
 def _name_of(expression: pl.Expr) -> str:
-    """Return the alias of an expression, or else the name of the only column that it reads."""
+    """Return the alias of an expression, or else the name of the only column that it reads; ``over`` names none."""
     meta = expression.meta
     if meta.has_multiple_outputs():
         raise BadValueError("it makes several columns; give an expression for each")
     if not meta.eq(meta.undo_aliases()):
         return meta.output_name()
-    roots = list(dict.fromkeys(meta.root_names()))
+    roots = list(dict.fromkeys(without_groups(expression).meta.root_names()))
     if len(roots) != 1:
         made_of = f"the columns {listed(roots)}" if roots else "no column"
         raise BadValueError(f"it is made of {made_of}; say what it is called, with .alias()")

@@ -29,23 +29,24 @@ def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | No
     plan = Plan(frame, roles, judgments)
     if not any(map(_has_made, (*roles.values(), *said.values()))):
         return plan
-    border, named = _with_columns(frame, roles, plan.limits)
+    border, named, expressed = _with_columns(frame, roles, plan.limits)
     if judgments is not None:
-        of_judgments, said = _with_columns(beside, said, plan.limits, "judge: ")
+        of_judgments, said, _ = _with_columns(beside, said, plan.limits, "judge: ")
         judgments = of_judgments.given, said
     plan = Plan(border.given, named, judgments)
-    vars(plan)["border"] = border
+    vars(plan).update(border=border, expressed=expressed)
     return plan
 
 
-def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Border, Any]:
-    """Return the frame with a column for each expression, and the roles with names instead of expressions.
+def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Border, Any, frozenset[str]]:
+    """Return the frame with a column for each expression, the roles with names instead of these, and those names.
 
     ``of``: the beginning of errors.
     """
     making = _Making(border_of(frame), given, limits, of)
     named = {role: making.named(role, value) if _has_made(value) else value for role, value in given.items()}
-    return making.border.with_columns(making.columns) if making.columns else making.border, named
+    border = making.border.with_columns(making.columns) if making.columns else making.border
+    return border, named, frozenset(making.columns)
 
 
 def _each(value: Any) -> Any:

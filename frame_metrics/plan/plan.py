@@ -92,6 +92,11 @@ class Plan(Remembers):
         return self.border.names()
 
     @cached_property
+    def expressed(self) -> frozenset[str]:
+        """The names of the columns that were made of expressions."""
+        return frozenset()
+
+    @cached_property
     def played(self) -> Columns:
         """The column of every role, regardless of the needs."""
         names = None if self.beside is None else self.beside.names()

@@ -21,7 +21,7 @@ NOTHING = "\u2013"  # a dash in place of a missing value
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
 ALPHA = 0.05  # the level of significance if none is given
-SINGULAR = {"queries": "query", "classes": "class"}  # other units lose their s
+SINGULAR = {"queries": "query", "classes": "class", "searches": "search"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more than this are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.

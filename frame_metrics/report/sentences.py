@@ -16,7 +16,7 @@ LONGEST = 60  # the most letters of a name
 class Said:
     """Figures of one sentence; those that the sentence does not need are None."""
 
-    about: str  # split, absent, difference, value, calibration, unjudged, undefined, audit, segment or trend
+    about: str  # split, absent, difference, value, calibration, unjudged, undefined, cut, audit, segment or trend
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
@@ -202,6 +202,10 @@ def _split(said: Said) -> str:
     return f"No difference can be trusted before it is known why the split is off: {said.of}."
 
 
+def _cut(said: Said) -> str:
+    return f"{said.of}; each part counts as a search."
+
+
 def _audit(said: Said) -> str:
     return f"The audit found {said.of}."
 
@@ -227,6 +231,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "unjudged": _unjudged,
     "undefined": _undefined,
     "calibration": _calibration,
+    "cut": _cut,
     "audit": _audit,
     "segment": _segment,
     "trend": _trend,

@@ -31,8 +31,9 @@ SERIES = 500  # the most segments of all systems together; with more, none is se
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 MISMATCH = "sample ratio mismatch"
+CUT = "searches cut by segments"
 # Checks of the audit that have sentences of their own.
-SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", MISMATCH)
+SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", MISMATCH, CUT)
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", "queries without relevant documents"),
@@ -95,6 +96,7 @@ class Decisions:
             system = None if alike else self.best
             yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n, unit), unit=unit)
         yield from self._calibrated()
+        yield from self._cut()
         yield from self._audited()
         yield from self._opposite(pairs)
         yield from self._segments()
@@ -205,6 +207,12 @@ class Decisions:
         """Yield a warning if units are not split between arms as they should be; it stands before any difference."""
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
             yield self._said("split", {}, of=message.partition(";")[0])
+
+    def _cut(self) -> Iterator[Said]:
+        """Yield which searches stand in several segments, if they are many enough for a warning."""
+        cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
+        for n, message in cut.select("n", "message").iter_rows():
+            yield self._said("cut", {}, of=message.partition("; each part counts")[0], n=n)
 
     def _audited(self) -> Iterator[Said]:
         """Yield the gravest findings of the audit that matter for the metrics of the report."""

@@ -253,11 +253,12 @@ def asked_again() -> frame_metrics.IRM[pl.DataFrame]:
     return two_days().with_columns(pl.col("query").replace("q2 3 again", "q2 3")).irm(by="day")
 
 
-def split() -> frame_metrics.IRM[pl.DataFrame]:
-    """One ranking of which the first document is of the other day, and one that was not retrieved."""
+def split(torn: str = "b") -> frame_metrics.IRM[pl.DataFrame]:
+    """One ranking of which a document is of the other day, and one that was not retrieved."""
     ranked = two_days().with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query"))
-    here = (pl.col("query") == "q1 0") & (pl.col("doc") == "a")
-    missed = log(("q1 0", "z", None, 0, "tu", None), columns=" ".join(ranked.columns)).cast(dict(ranked.schema))
+    here = (pl.col("query") == "q1 0") & (pl.col("doc") == torn)
+    more = [("q1 0", "y", -9.0, 1, "mo", 3), ("q1 0", "z", None, 0, "tu", None)]
+    missed = log(*more, columns=" ".join(ranked.columns)).cast(dict(ranked.schema))
     torn = ranked.with_columns(day=pl.when(here).then(pl.lit("tu")).otherwise("day"))
     return pl.concat([torn, missed]).irm(query="query", rank="rank", by="day")
 
@@ -302,6 +303,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "accuracy below that of retrieving nothing": (more_wrong_than_right, "warning", 1, 1, ""),
     "rankings cut at one length": (cut, "info", 3, 3 / 4, "q0"),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
+    "searches cut by segments": (lambda: split("a"), "warning", 1, 1 / 24, "q1 0"),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
     "grades with a fraction": (lambda: graded(1.5), "info", 1, 1 / 6, "q2"),
@@ -338,7 +340,13 @@ WITH_IT = {
         "queries without results",
         "segments of few queries",
     },
-    "rankings split over segments": {"queries in several segments", "ranks with gaps", "ranks that begin late"},
+    "rankings split over segments": {
+        "queries in several segments",
+        "queries without relevant documents",
+        "ranks with gaps",
+        "ranks that begin late",
+    },
+    "searches cut by segments": {"queries in several segments", "ranks with gaps", "ranks that begin late"},
 }
 
 
@@ -606,6 +614,7 @@ def test_a_ranking_that_by_cuts_in_parts() -> None:
     check = "rankings split over segments"
     assert check in checks(split())
     assert check not in checks(split()(by=None))
+    assert check not in checks(split("a"))  # whose first document is a part of its own
     whole = split().frame.drop_nulls("rank").with_columns(run=pl.lit("A"))
     two = pl.concat([whole.with_columns(run=pl.lit("B"), day=pl.lit("mo")), whole])
     row = found(two.irm(query="query", rank="rank", by="day", system="run"), check)

@@ -27,6 +27,7 @@ from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
+from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
@@ -125,7 +126,9 @@ class _Looking:
         counts = found.counts
         bare = source.plan.needs is not None and source.plan.needs.bare
         which = "all, as nothing is judged" if bare else "those with a judgment"
-        every = [*found.sides, *about(counts.log, counts, which=which), *about_annotators(found.judged, self.rule)]
+        whole = kept_whole(source.plan.columns, source.plan.expressed)
+        every = [*found.sides, *about(counts.log, counts, which=which, whole=whole)]
+        every += about_annotators(found.judged, self.rule)
         every += self._turned(counts.log)
         every += [] if self.split is not None else about_proxies(source)
         every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]

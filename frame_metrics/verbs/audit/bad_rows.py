@@ -98,9 +98,10 @@ class Note(NamedTuple):
     named: str | None = None  # the column that the message names
     remedy: str | None = None
     example: str | None = None
+    said: str | None = None  # the words about the first case, for the message of a check
 
 
-TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), pl.String, pl.String, pl.String)
+TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), *[pl.String] * 4)
 NOTES = dict(zip(Note._fields, TYPES, strict=True))
 # Names of the counts of all rows: results without errors, rows of the table without errors, rows of the frame.
 RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
@@ -129,7 +130,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
 def added(notes: pl.DataFrame) -> list[Note]:
     """Add up the notes of all pieces; the texts are those of the piece with the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
-    texts = pl.col("named", "remedy", "example").first()
+    texts = pl.col("named", "remedy", "example", "said").first()
     each = by_place.group_by("name", "what", maintain_order=True)
     whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
     return [Note(*row) for row in whole.select(*NOTES).iter_rows()]

@@ -81,6 +81,7 @@ class Check(NamedTuple):
     reads: tuple[type, ...]
     of: str
     only: Look | None
+    rises: tuple[float, str] | None
 
     def seen(self, subject: Any) -> Seen | None:
         """Run the check on a subject; None if the check does not read it, or finds nothing to look at."""
@@ -92,17 +93,32 @@ class Check(NamedTuple):
     def finding(self, seen: Seen, words: Mapping[str, Any]) -> Finding:
         """Return a row of the audit. Its message is filled in only if something was found, or if it is a fact."""
         n, of, example, found, _ = seen
-        message = ""
+        message, severity = "", self.severity
+        if self.rises is not None and of and n / of >= self.rises[0]:
+            severity = self.rises[1]
         if n or self.severity == "fact":
-            words = {**words, **found}
+            words = {**_amount(n, of), **words, **found}
             message, unit = self.message.format(**words), self.unit.format(**words)
             if unit not in f"{self.name} {message}":
                 message = f"{message} (n counts {unit})"
-        return Finding(self.name, self.severity, n, of, example, message)
+        return Finding(self.name, severity, n, of, example, message)
+
+
+def _amount(n: int, of: int | None) -> dict[str, str]:
+    """Return what a check found as words of its message."""
+    share = 100 * n / (of or 1)
+    words = {"n": f"{n:,}", "of": f"{of or 0:,}", "share": f"{share:.{3 if share >= 1 else 1}g} %"}
+    return words | {"are": "is" if n == 1 else "are"}
 
 
 def check(
-    severity: str, unit: str, *, of: str = "every", only: Look | None = None, name: str = ""
+    severity: str,
+    unit: str,
+    *,
+    of: str = "every",
+    only: Look | None = None,
+    name: str = "",
+    rises: tuple[float, str] | None = None,
 ) -> Callable[[Look], Check]:
     """Make a function a check.
 
@@ -124,12 +140,13 @@ def check(
     only : a function that says if a subject can have the problem at all; of a log in pieces it gets the whole log.
         None: any subject can.
     name : the name of the check, if it is not that of the function.
+    rises : the share from which on the severity is another one, and that severity.
     """
 
     def made(look: Look) -> Check:
         message, read = " ".join(docstring(look).split()), next(iter(get_type_hints(look).values()))
         reads = get_args(read) or (read,)
-        return Check(name or look.__name__.replace("_", " "), severity, unit, message, look, reads, of, only)
+        return Check(name or look.__name__.replace("_", " "), severity, unit, message, look, reads, of, only, rises)
 
     return made
 

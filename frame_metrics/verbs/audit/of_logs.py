@@ -15,9 +15,10 @@ from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import EXACT, NONE, marks, spans
+from frame_metrics.inputs.rows import EXACT, NONE, marks
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import largest_grade
+from frame_metrics.verbs.audit import of_cuts
 from frame_metrics.verbs.audit.checks import (
     SURE,
     TOP,
@@ -29,7 +30,6 @@ from frame_metrics.verbs.audit.checks import (
     cells_in_words,
     check,
     in_unit,
-    name_of,
 )
 
 FEW = 10  # a segment with fewer queries is small
@@ -396,27 +396,6 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
     return Seen(len(few), len(share), ", ".join(names), words)
 
 
-@check("warning", "rankings")
-def rankings_split_over_segments(log: Log) -> Seen | None:
-    """each rank is in one segment only, so {by} describes documents and cuts a ranking into parts, which are measured
-    with gaps. by= is for what describes queries: leave {by} out
-    """
-    if not (log.columns.by and log.columns.rank):
-        return None
-    grid, rankings = log.grid, log.grid.rankings
-    rank = rankings.values["rank"][spans(rankings.starts, rankings.lengths)]
-    at, rank = (of[~np.isnan(rank)] for of in (np.repeat(np.arange(len(grid.pair)), rankings.lengths), rank))
-    rows = {"system": grid.system[at], "query": grid.query[at], "segment": grid.segment[at], "rank": rank, "at": at}
-    asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
-    ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
-    split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
-    if not len(split):
-        return Seen(0, len(ways))
-    first = int(split["at"][0])
-    row = int(log.rows(rankings.first_row[[first]])[0])
-    return Seen(len(split), len(ways), name_of(log, first, segment=False), at=row)
-
-
 @check("info", "queries")
 def queries_in_several_segments(counts: Counted) -> Seen | None:
     """each segment has its own ranking for them, and totals count them once per segment. If {by} describes documents,
@@ -513,7 +492,11 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-OF_SEGMENTS = {queries_in_several_segments.name, rankings_split_over_segments.name}  # checks of queries cut by by=
+OF_SEGMENTS = {
+    queries_in_several_segments.name,
+    of_cuts.rankings_split_over_segments.name,
+    of_cuts.searches_cut_by_segments.name,
+}  # checks of queries cut by by=
 # Checks that say nothing where no result of any query is judged.
 OF_JUDGED = (
     *(queries_without_relevant_documents, unjudged_in_the_top, unjudged_results, ideal_from_the_results_alone),

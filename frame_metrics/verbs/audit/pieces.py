@@ -92,7 +92,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
     place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
     for check, saw in readable.seen.of_log.items():
         at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
-        notes.append(Note(check.name, None, saw.n, saw.of, at, example=saw.example))
+        notes.append(Note(check.name, None, saw.n, saw.of, at, example=saw.example, said=saw.words.get("said")))
     return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
 
@@ -106,6 +106,10 @@ class CountingReadable(Counting):
         return Origin(readable.at, len(source.table)).answer(answer)
 
 
+def _words(note: Note) -> dict[str, str]:
+    return {} if note.said is None else {"said": note.said}
+
+
 def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     """Run the checks on all pieces, and join the results; ``arms``: each system is a segment with its own queries."""
     work = work_of(Auditing, source, arms=arms)
@@ -113,7 +117,7 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
     gathered, work = gather(work, source)
     notes = added(gathered[NOTE].drop_nulls().struct.unnest())
-    seen = {note.name: Seen(note.n, note.of, note.example) for note in notes if note.what is None}
+    seen = {note.name: Seen(note.n, note.of, note.example, _words(note)) for note in notes if note.what is None}
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
