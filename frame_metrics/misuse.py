@@ -71,9 +71,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 def _rows_of(args: tuple[Any, ...]) -> int | None:
     """The rows of the frame whose verb is called; None where they are not in memory."""
-    frame: Any = getattr(args[0], "frame", None) if args else None
-    held = type(frame).__module__.split(".")[0] in ("polars", "pandas", "pyarrow") and hasattr(frame, "__len__")
-    return len(frame) if held else None
+    return Plan(args[0].frame, {}, None).border.rows_here if args and hasattr(args[0], "frame") else None
 
 
 def _plan_of(args: tuple[Any, ...]) -> Plan | None:

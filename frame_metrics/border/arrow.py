@@ -86,6 +86,10 @@ class ArrowTable(ArrowFrame):
     selects = ""
     numbered = True
 
+    @property
+    def rows_here(self) -> int | None:
+        return len(self.frame)
+
     def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
         table = self.frame
         for name, values in columns.items():

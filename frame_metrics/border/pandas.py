@@ -29,6 +29,10 @@ EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow 
 class PandasFrame(Border):
     """A pandas DataFrame."""
 
+    @property
+    def rows_here(self) -> int | None:
+        return len(self.frame)
+
     @cached_property
     def _names(self) -> list[Any]:
         return [str(name) if _is_integer(name) else name for name in self.frame.columns]

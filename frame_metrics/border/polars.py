@@ -34,6 +34,10 @@ PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # a plan of one Parquet fil
 class PolarsFrame(Border):
     """A polars DataFrame."""
 
+    @property
+    def rows_here(self) -> int | None:
+        return len(self.frame) if isinstance(self.frame, pl.DataFrame) else None
+
     @cached_property
     def _types(self) -> dict[str, Any]:
         return self._found

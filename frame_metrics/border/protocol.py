@@ -81,6 +81,11 @@ class Border(ABC):
     numbered: ClassVar[bool] = True  # True if its rows have numbers; those of a stream have none
 
     @property
+    def rows_here(self) -> int | None:
+        """How many rows are in memory; None for those that have to be read."""
+        return None
+
+    @property
     def given(self) -> Any:
         """The frame in the kind that the caller uses."""
         return self.frame

@@ -40,6 +40,7 @@ LARGE, SMALL = "lambda: log(40_000).irm.evaluate('precision@1')", "lambda: log(8
 AUDIT = "lambda: log(8).irm.audit()"
 RUN = "lambda: frame_metrics.read_run('no.run')"
 PICTURE = "lambda: frame_metrics.plot.metrics(pd.DataFrame({'metric': ['rr'], 'value': [1.0]}))"
+LAZY = "lambda: __import__('polars').LazyFrame({'query': [1], 'score': [1.0], 'grade': [1]}).irm.evaluate('rr')"
 LOST = "this process was forked from one in which polars had started its threads"
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the system does not list threads")
@@ -59,9 +60,16 @@ def told(calls: list[str], before: str, method: str = "fork", path: Path | None 
 
 def test_a_forked_process_without_threads_of_polars_raises_and_does_not_hang() -> None:
     """Large frames are refused at once, small ones go on where they need no thread, and others after a while."""
-    large, small, audit, run, picture = told([LARGE, SMALL, AUDIT, RUN, PICTURE], "told(lambda: CALLS[0]())")
+    calls = [LARGE, SMALL, LAZY, AUDIT, RUN, PICTURE]
+    large, small, lazy, audit, run, picture = told(calls, "told(lambda: CALLS[0]())")
     assert small == "DataFrame"
-    for gave, what in ((large, "evaluate()"), (audit, "audit()"), (run, "reading no.run"), (picture, "a picture")):
+    for gave, what in (
+        (large, "evaluate()"),
+        (lazy, "evaluate()"),
+        (audit, "audit()"),
+        (run, "reading no.run"),
+        (picture, "a picture"),
+    ):
         assert gave.startswith(f"FrameMetricsError: {what}: {LOST}")
         assert "multiprocessing.get_context('spawn') or 'forkserver'" in gave
 
