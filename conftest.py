@@ -16,9 +16,11 @@ collect_ignore = ["docs/scripts/plain_docstrings.py"]  # imports what only the s
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the switch that `tests/conftest.py` reads; here, since this file is read whatever is tested."""
+    """Add the switches that `tests/conftest.py` reads; here, since this file is read whatever is tested."""
     say = "run every combination of the values of a test, not only some of them"
     parser.addoption("--full-product", action="store_true", help=say)
+    say = "with -m '': write the list of tests whose cases take long, tests/slow_tests.txt"
+    parser.addoption("--write-slow-tests", action="store_true", help=say)
 
 
 @pytest.fixture(autouse=True)

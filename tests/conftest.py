@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
+from statistics import median
 from zlib import crc32
 
 import pytest
@@ -52,7 +53,9 @@ def pytest_collection() -> Iterator[None]:
 
 PARAM = type(pytest.param(None))
 MANY = 12  # more cases than these are thinned out
-FAST = 20  # of so many cases of a test the first is fast
+FAST = 20  # of so many cases of a test that takes long the first is fast
+LONG = 0.01  # seconds from which a case takes long
+LISTED = Path(__file__).with_name("slow_tests.txt")  # tests of several cases, the usual one of which takes long
 
 
 def places(case: pytest.Item) -> Iterator[tuple[int, int]]:
@@ -92,7 +95,7 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep of many combinations one for each value, and mark all but every twentieth case of a test as slow.
+    """Keep of many combinations one for each value, and of a test that takes long mark all but every twentieth as slow.
 
     The cases of a test are put together first, in the order of their names, since a plugin may have shuffled them.
     """
@@ -100,15 +103,40 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for case in items:
         tests.setdefault(test_of(case), []).append(case)
     left_out: set[pytest.Item] = set()
-    for cases in tests.values():
+    long = {*LISTED.read_text().split()}
+    for name, cases in tests.items():
         kept = cases = sorted(cases, key=lambda case: case.nodeid)
         if len(cases) > MANY and not config.getoption("full_product"):
             kept = each_value(cases)
         left_out.update(set(cases) - set(kept))
         for number, case in enumerate(kept):
-            if number % FAST:
+            if number % FAST and name in long:
                 case.add_marker("slow")
     items[:] = [case for case in items if case not in left_out]
+
+
+class Times:
+    """The times of tests of several cases, and the list of those that take long."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[float]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name, _, case = report.nodeid.partition("[")
+        if report.when == "call" and case and report.passed:
+            self.of.setdefault(name, []).append(report.duration)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the list; tests that did not run stay as they were."""
+        long = {name for name, times in self.of.items() if median(times) >= LONG}
+        rest = {*LISTED.read_text().split()} - {*self.of}
+        LISTED.write_text("".join(f"{name}\n" for name in sorted(long | rest)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the times where they are asked for, in the process that hears of all tests."""
+    if config.getoption("write_slow_tests") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times())
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -1,0 +1,264 @@
+"""Ways out that error messages offer: each call that is offered passes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_metrics import IRM
+from refusals import check
+
+RUNS = pl.DataFrame(
+    {
+        "query": [1, 1, 2, 2] * 2,
+        "doc": [*"abab"] * 2,
+        "system": ["x"] * 4 + ["y"] * 4,
+        "score": [2.0, 1, 2, 1, 1, 2, 1, 2.5],
+        "grade": [1, 0, 0, 1] * 2,
+        "part": [1, 1, 2, 2] * 2,
+        "chance": [0.5, 1] * 4,
+    }
+)
+ONE = RUNS[:4].drop("system")
+DECIDED = pl.DataFrame(
+    {
+        "label": [1, 0, 0, 1] * 2,
+        "said": [1, 0, 1, 0] * 2,
+        "arm": [*"xxyyxxyy"],
+        "of": [*"aacceebb"],
+        "both": [1, 2, 1, 2, 3, 4, 3, 4],
+    }
+)
+JUDGED = ONE.select("query", "doc", "grade")
+SAVED = pl.DataFrame({"query": [1, 2], "rr": [0.5, 1.0]})
+CLICKS = pl.DataFrame(
+    {
+        "query": [1, 1, 2, 2],
+        "rank": [1, 2] * 2,
+        "system": [*"xyyx"],
+        "label": [1, 0, 0, 1],
+        "arm": [*"aabb"],
+    }
+)
+SHARES = pl.DataFrame({"doc": [*"ab"], "count": [3, 1]})
+
+
+def one(**roles: object) -> IRM[pl.DataFrame]:
+    """One system with grades, without ids of documents unless ``doc`` names them."""
+    return IRM(ONE, **{"doc": None} | roles)
+
+
+def runs(**roles: object) -> IRM[pl.DataFrame]:
+    """Two systems with grades, without ids of documents unless ``doc`` names them."""
+    return IRM(RUNS, **{"doc": None, "system": "system"} | roles)
+
+
+def arms() -> IRM[pl.DataFrame]:
+    """Two systems that were asked queries of their own."""
+    return IRM(RUNS.with_columns(query=pl.format("{} of {}", "query", "system")), system="system")
+
+
+def both(**roles: object) -> IRM[pl.DataFrame]:
+    """Two systems that people and a machine judged."""
+    return IRM(RUNS.drop("grade"), system="system", **roles).judge(JUDGED, proxy=JUDGED)
+
+
+def unread(**options: object) -> IRM[pl.DataFrame]:
+    """Two systems with the judgments of people, who may have judged some queries by chance."""
+    return IRM(RUNS.drop("grade"), system="system").judge(JUDGED.with_columns(chance=0.5), **options)
+
+
+def several(**roles: object) -> IRM[pl.DataFrame]:
+    """Two systems with the judgments of two annotators."""
+    both = pl.concat([JUDGED, JUDGED]).with_columns(who=pl.Series([*"mmmmnnnn"]), kind=pl.lit("web"))
+    return IRM(RUNS.drop("grade"), **{"system": "system", "by": "part"} | roles).judge(both, annotator="who")
+
+
+def clicks(**roles: object) -> IRM[pl.DataFrame]:
+    """Clicks on lists that two systems made together."""
+    return IRM(CLICKS, doc=None, **roles)
+
+
+def graded(**roles: object) -> IRM[pl.DataFrame]:
+    """Decisions about rows that have grades."""
+    return IRM(DECIDED.rename({"label": "grade"}), predicted="said", **roles)
+
+
+def decided(**roles: object) -> IRM[pl.DataFrame]:
+    """Decisions about rows."""
+    return IRM(DECIDED, **{"predicted": "said"} | roles)
+
+
+OFFERED = """
+one(popularity=SHARES).evaluate("rr")
+    ColumnError: popularity= is about documents; name the document column with doc=
+    but: one(popularity=SHARES, doc="doc").evaluate("rr")
+one(duplicates="first").evaluate("rr")
+    ColumnError: duplicates= is about documents that repeat; name the document column with doc=
+    but: one(duplicates="first", doc="doc").evaluate("rr")
+one(positive=1).evaluate("rr")
+    ColumnError: positive= is a label, and grade is a grade; [...] rel=, or name label=
+    but: one(rel=1).evaluate("rr")
+    but: one(positive=1, label="grade").evaluate("rr")
+runs(score=["score", "chance"]).evaluate("rr")
+    ColumnError: score=['score', 'chance']: each of these columns is a system, and system='system' says another; name
+        one column, or leave out system=
+    but: one(score=["score", "chance"]).evaluate("rr")
+one(doc="doc", catalogue=5).evaluate("catalogue_coverage", average="macro")
+    NotComputableError: catalogue_coverage is of all lists together, and no average over queries; [...] average=None
+    but: one(doc="doc", catalogue=5).evaluate("catalogue_coverage", average=None)
+one(doc="doc", catalogue=5, ties="worst").evaluate("catalogue_coverage@1")
+    NotComputableError: catalogue_coverage@1 counts documents, and ties='worst' does not say which of those with equal
+        scores stand in the first places; [...] ties=None, or 'order'
+    but: one(doc="doc", catalogue=5, ties=None).evaluate("catalogue_coverage@1")
+    but: one(doc="doc", catalogue=5, ties="order").evaluate("catalogue_coverage@1")
+one(doc="doc", catalogue=5, propensity="chance").evaluate("catalogue_coverage")
+    NotComputableError: catalogue_coverage adds up over no results, so that nothing is weighted; [...] propensity=None
+    but: one(doc="doc", catalogue=5, propensity=None).evaluate("catalogue_coverage")
+one(doc="doc", catalogue=5, unjudged="drop").evaluate("catalogue_coverage")
+    NotComputableError: catalogue_coverage is of what is shown, judged or not; [...] unjudged=None
+    but: one(doc="doc", catalogue=5, unjudged=None).evaluate("catalogue_coverage")
+one(doc="doc", catalogue=5).evaluate("catalogue_coverage", ci=0.9)
+    NotComputableError: catalogue_coverage has no interval: of queries that are drawn again some come twice, so that
+        their lists show fewer documents than all do; leave ci= out, or compare() systems, whose lists are exchanged
+    but: one(doc="doc", catalogue=5).evaluate("catalogue_coverage", ci=None)
+    but: runs(doc="doc", catalogue=5).compare("catalogue_coverage")
+one(propensity="chance").evaluate("ap")
+    NotComputableError: ap does not add up over the results of a ranking, so that weights of 1 / propensity do not
+        correct it; ask for one that does, as dcg@10 or precision@10, or [...] propensity=None
+    but: one(propensity="chance").evaluate("dcg@10", "precision@10")
+    but: one(propensity=None).evaluate("ap")
+one().evaluate("sdcg(min_rel=1)")
+    BadValueError: 'sdcg(min_rel=1)': min_rel= is 0 here; [...] gain= with a gain for each grade
+    but: one().evaluate("sdcg(gain={0: 0, 1: 1}, max_grade=1)")
+one(unjudged="drop").explain("rr", query=1)
+    NotComputableError: rr: explain() is about whole rankings, and these are condensed; [...] unjudged=None
+    but: one(unjudged=None).explain("rr", query=1)
+one(ties="expected").explain("rr", query=1)
+    NotComputableError: explain() is about one order of the results; [...] ties='worst', or name doc=
+    but: one(ties="worst").explain("rr", query=1)
+    but: one(doc="doc").explain("rr", query=1)
+one().to_judge(3)
+    ColumnError: no column says which document a row is, and judgments are of documents; name doc=
+    but: one(doc="doc").to_judge(3, max_grade=1)
+runs(doc="doc").bounds("rr", of="ties", baseline="x")
+    NotComputableError: baseline= is about judgments of unjudged rows; [...] of='unjudged', or leave it out
+    but: runs(doc="doc").bounds("rr", of="unjudged", baseline="x")
+    but: runs(doc="doc").bounds("rr", of="ties")
+runs().bounds("rr", of="unjudged", baseline="x")
+    ColumnError: no document is named to tell which rows of two systems are the same; name doc=
+    but: runs(doc="doc").bounds("rr", of="unjudged", baseline="x")
+one(doc="doc").bounds("rr", of="unjudged", baseline="x")
+    ColumnError: baseline='x' is a system, and no column says which row is whose; name system=
+    but: runs(doc="doc", system="system").bounds("rr", of="unjudged", baseline="x")
+arms().compare("rr", looks="any", test="t", paired=False)
+    NotComputableError: looks='any' has its own test; leave test='t' out, or [...] looks=None
+    but: arms().compare("rr", looks="any", paired=False)
+    but: arms().compare("rr", looks=None, test="t", paired=False)
+runs().plan("rr", detect=0.1, n_all=10)
+    NotComputableError: n_all=10 is of what a machine judges beside people; leave it out, or judge() with proxy=
+    but: runs().plan("rr", detect=0.1)
+    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).plan("rr", detect=0.1, n_all=10)
+both().evaluate("rr", ci=0.9, method="bootstrap")
+    NotComputableError: method='bootstrap' is of one set of judgments; [...] method='t' or 'normal'
+    but: both().evaluate("rr", ci=0.9, method="t")
+    but: both().evaluate("rr", ci=0.9, method="normal")
+both(unjudged="drop").evaluate("rr")
+    NotComputableError: unjudged= looks at one set of judgments, and proxy= gives each query one of people and one of a
+        machine; [...] unjudged=None
+    but: both(unjudged=None).evaluate("rr")
+both().evaluate("recall", average="micro")
+    NotComputableError: recall: 'micro' is no mean over queries, and only means are prediction-powered; [...]
+        average='macro' in evaluate(), or judge() without proxy=
+    but: both().evaluate("recall", average="macro")
+    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).evaluate("recall", average="micro")
+decided(system="arm").compare("f1", looks="any", paired=False)
+    NotComputableError: looks='any' is of the means of queries, and there is none; name query=
+    but: decided(system="arm", query="of").compare("f1", looks="any", paired=False)
+decided(system="arm").plan("f1", detect=0.1)
+    NotComputableError: plan() counts queries, and rows without a query are counted together; name query=
+    but: decided(system="arm", query="both").plan("f1", detect=0.1)
+decided(system="arm").compare("informedness", against="chance", baseline="x")
+    NotComputableError: against='chance' tests each system by itself; [...] baseline=None
+    but: decided(system="arm").compare("informedness", against="chance", baseline=None)
+decided(predicted=None).evaluate("f1")
+    ColumnError: f1 needs predictions; [...] with predicted=, or [...] threshold= to decide by the score; [...]
+    but: decided(predicted="said").evaluate("f1")
+    but: decided(predicted=None, score="said", threshold=1).evaluate("f1")
+decided(predicted=None, score="both", match="best").evaluate("roc_auc")
+    ColumnError: abstain= and match= are about predicted classes; name predicted=
+    but: decided(predicted="said", score="both", match="best").confusion()
+decided(label="of", doc="both", system="arm", match="best").compare("accuracy")
+    NotComputableError: match= chooses the classes of each system's clusters anew; [...] match=None, and name a column
+        of classes
+    but: decided(label="said", doc="both", system="arm", predicted="label", match=None).compare("accuracy")
+graded().evaluate("precision(rel=1)")
+    NotComputableError: precision(rel=1): rel= and judged_only= are for queries; [...] rel= or unjudged= of all rows
+    but: graded(rel=1).evaluate("precision")
+    but: graded(unjudged="drop").evaluate("precision")
+IRM(ONE).evaluate("novelty")
+    ColumnError: novelty reads what popularity= says of a document; name it
+    but: IRM(ONE, popularity=SHARES).evaluate("novelty")
+one().evaluate("ndcg(rel=1)")
+    NotComputableError: ndcg(rel=1): rel= says what is relevant, and this metric reads gains; leave rel= out, or give
+        gain= a mapping, as gain={1: 0, 2: 1, ...}
+    but: one().evaluate("ndcg", "ndcg(gain={1: 0, 2: 1})")
+unread(sampling="chance").evaluate("rr")
+    ColumnError: sampling='chance' is of queries that people judged beside a machine; name proxy=
+    but: unread(sampling="chance", proxy=JUDGED).evaluate("rr")
+unread(sampling="chance", proxy=JUDGED).plan("rr", detect=0.1)
+    NotComputableError: sampling='chance' has a chance for each query, and plan() counts queries that are drawn alike;
+        give judge() a pilot that was drawn so, without sampling=
+    but: unread(sampling=None, proxy=JUDGED).plan("rr", detect=0.1)
+both().explain("rr", query=1)
+    ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), plan() and
+        audit() take both; for the others judge() by one of them, without proxy=
+    but: unread(proxy=None).explain("rr", query=1)
+    but: both().compare("rr")
+both().compare("rr", paired=False)
+    NotComputableError: proxy= estimates the difference of systems over the same queries, and paired=False has queries
+        of each arm; leave it out, or judge() without proxy=
+    but: both().compare("rr")
+    but: arms().compare("rr", paired=False)
+arms().compare("rr", paired=False, baseline=SAVED)
+    NotComputableError: baseline= as a frame is paired query by query; [...] paired=True
+    but: runs().compare("rr", paired=True, baseline=SAVED)
+clicks(team="system").compare("clicks", paired=False)
+    NotComputableError: team='system' says which system contributed a row of the same list, and paired=False compares
+        arms with lists of their own; leave it out, or [...] team=None
+    but: clicks(team="system").compare("clicks")
+    but: clicks(team=None, system="arm").compare("clicks", paired=False)
+clicks(team="system").evaluate("rr")
+    ColumnError: team='system' says which system contributed a row of an interleaved list, and compare() credits it with
+        the clicks; [...] team=None to read each list as one
+    but: clicks(team=None).evaluate("rr")
+    but: clicks(team="system").compare("clicks")
+several().agreement()
+    ColumnError: by=['part'] is of results, and annotators are compared over all judgments; [...] by=None, and name a
+        column of the judgments, as in agreement(by='device')
+    but: several(by=None).agreement(by="kind")
+runs(by="part").plot.metrics("rr", color="system", facet=[])
+    ColumnError: nothing says what tells 'part' apart; name them in color= or facet=
+    but: runs(by="part").plot.metrics("rr", color="system", facet="part")
+    but: runs(by="part").plot.metrics("rr", color=["system", "part"], facet=[])
+runs(by="part").compare("rr", margins=True)
+    UnknownNameError: compare() has no option 'margins'; leave out by= to take all segments together
+    but: runs(by=None).compare("rr")
+RUNS.to_pandas().groupby("part").irm
+    ColumnError: a pandas.DataFrameGroupBy has no irm; give the frame, and name its segments: frame.irm(by='part')
+    but: RUNS.to_pandas().irm(by="part", system="system").evaluate("rr")
+runs().bounds("rr", of="unjudged", baseline="x")
+    ColumnError: no document is named to tell which rows of two systems are the same; name doc=
+    but: runs(doc="doc").bounds("rr", of="unjudged", baseline="x")
+IRM(RUNS.with_columns(grade=None), doc=None, system="system").bounds("rr", of="unjudged")
+    NotComputableError: systems that list unjudged rows, and no document is named to tell which are the same; name doc=
+    but: IRM(RUNS.with_columns(grade=None), doc="doc", system="system").bounds("rr", of="unjudged")
+runs().compare("rr", test="tukey", correction="bh")
+    NotComputableError: test='tukey' tests all pairs together, which leaves nothing to correct; leave correction='bh'
+        out
+    but: runs().compare("rr", test="tukey", correction="holm")
+"""
+
+
+def test_what_is_offered_passes() -> None:
+    """After each error stand calls that do what it says."""
+    check(OFFERED, globals())
