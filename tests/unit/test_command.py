@@ -369,6 +369,8 @@ def test_a_terminal_shows_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     write(named().with_columns(score=pl.lit(1.0)), "log.parquet")
     shown = on_terminal(monkeypatch, "evaluate", "log.parquet", "rr")
     assert shown == "metric  k  average  value  n  n_undefined\nrr         macro    0.375  4            0\n"
+    assert on_terminal(monkeypatch, "evaluate", "log.parquet", "rr", columns=41) == shown
+    assert on_terminal(monkeypatch, "evaluate", "log.parquet", "rr", columns=40) != shown
     narrow = on_terminal(monkeypatch, "evaluate", "log.parquet", "rr", columns=20)
     assert narrow.startswith("metric       rr\nk\naverage      macro\nvalue        0.375\n")
     assert "    rankings in which only retrieved documents are judged" in on_terminal(

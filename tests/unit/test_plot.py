@@ -137,6 +137,9 @@ def test_averages_totals_and_undefined_values_have_names() -> None:
     assert titles(chart) == {"system", "rr, median (higher is better)", "rr, min (higher is better)"}
     both = RUNS.with_columns(day=pl.col("query").cast(pl.String)).irm(by="day", system="system")
     assert {row[0] for row in rows(both.plot.metrics("rr", margins=True), "facet")[0]} == {"1", "2", "all"}
+    two = RUNS.with_columns(day=pl.col("query") % 2, part=pl.col("query") % 2).irm(by=["day", "part"], system=None)
+    keys = {row[:2] for row in rows(two.plot.metrics("rr", margins=True), "color", "facet")[0]}
+    assert {("all", "all"), ("0", "all"), ("all", "0")} <= keys
     one = pl.DataFrame({"label": [1, 1], "score": [0.5, 0.25]}).irm.plot.metrics("roc_auc")
     assert rows(one, "value", "other") == [[(None, "undefined")]]
 
