@@ -17,5 +17,4 @@ def docstring(documented: Any) -> str:
         (node,) = ast.parse(dedent(inspect.getsource(documented))).body
     except (OSError, TypeError, SyntaxError, ValueError):  # without its source, or not in a statement of its own
         return ""
-    named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-    return (ast.get_docstring(node) or "") if named else ""
+    return (ast.get_docstring(node) or "") if isinstance(node, ast.FunctionDef | ast.ClassDef) else ""
