@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
 from frame_metrics.forked import guarded, is_lost
+from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import PER_SYSTEM
 from frame_metrics.roles.roles import Roles, option_called, role_called
@@ -118,7 +119,7 @@ def option_of(name: str) -> str:
 def _documented(method: Callable[..., Any], error: str) -> str:
     """The documentation of an argument that an error of Python calls missing, its first sentences."""
     missing = re.search(r"missing a required argument: '(\w+)'", error)
-    entry = missing and re.search(rf"^{missing[1]} : ((?:.+\n)(?:    .+\n)*)", cleandoc(method.__doc__ or ""), re.M)
+    entry = missing and re.search(rf"^{missing[1]} : ((?:.+\n)(?:    .+\n)*)", docstring(method), re.M)
     if missing is None or entry is None:
         return ""
     said = " ".join(entry[1].split())

@@ -74,7 +74,7 @@ SECTIONS = {
     "Recipes": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
     "Coming from": ["coming_from/index.md", "coming_from/*.md"],
     "Metrics": ["metrics.md", "conventions.md"],
-    "Results": ["pictures.md", "report.md", "command.md"],
+    "Results": ["pictures.md", "report.md", "command.md", "errors.md"],
     "API": [f"api/{name}.md" for name in API],
     "About": ["performance.md", "measured.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
 }

@@ -82,7 +82,7 @@ class Border(ABC):
 
     @property
     def rows_here(self) -> int | None:
-        """How many rows are in memory; None for those that have to be read."""
+        """Number of rows in memory; None for those that have to be read."""
         return None
 
     @property

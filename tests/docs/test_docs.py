@@ -139,7 +139,8 @@ def test_places_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/metrics.md"]
+    "name",
+    ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/errors.md", "docs/metrics.md"],
 )
 def test_page_has_examples(name: str) -> None:
     """The pages for users have examples that run as tests."""

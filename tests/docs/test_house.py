@@ -49,7 +49,7 @@ HOUSE: dict[str, set[str]] = {
     },
     "plot": {"border", "errors", "forked", "inputs", "metrics", "stats"},
     "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles", "stats", "verbs"},
-    "misuse": {"errors", "forked", "plan", "roles"},
+    "misuse": {"errors", "forked", "metrics", "plan", "roles"},
     "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
     "register": {"accessor", "errors"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
