@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
     from frame_metrics.verbs.bounds.next_judgments import Way
-    from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test, Unanswered
+    from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
@@ -131,7 +131,7 @@ class IRM(Generic[Frame]):
     team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
         none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. For other
         verbs, which read whole lists, use ``team=None``.
-    system : the run or ranker; every system is measured on every judged query.
+    system : the run or ranker; every system is measured on every judged query, see ``unanswered``.
     by : a property of the query (its device, locale, day): each segment is evaluated by itself.
     weight : the weight of a query in the mean, one value per query; without a query, the weight of a row, and counts
         become sums of weights.
@@ -160,6 +160,11 @@ class IRM(Generic[Frame]):
     unjudged : "drop" removes unjudged documents from the rankings; by default they count as not relevant.
     unjudged_queries : "count" also evaluates queries without a single judgment, as queries without a relevant document:
         ``judged@k`` and ``ndcg`` are then 0. By default they are left out; ``audit`` counts them in either case.
+    unanswered : "drop" leaves out, for each system, the judged queries of which it has no row, as if it had not been
+        asked them, and in a comparison those of which one of the two has none. By default ("zero") it counts as having
+        found nothing, which is 0 in most metrics. ``n_unanswered`` counts them in either case. A query with a row but
+        no result (an empty list, a null score) is answered. Of systems that are columns, those with a result answer. In
+        saved numbers (``value``) the column "answered" says it, which "drop" requires.
     duplicates : "first" keeps the best place of a repeated document; by default ("error") a repeated document is an
         error.
     positive : the label, and prediction, that is relevant, or a list of them, if they are not 0 and 1. Tables then show
@@ -654,11 +659,13 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined (, ci_low,
-        ci_high). ``n`` is the number of queries, or of pooled rows, behind the value; ``n_undefined`` is the number of
-        queries, classes or segments for which the metric is undefined. ``total_over`` names the columns that a total is
+        A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined,
+        (n_unanswered, ci_low, ci_high). ``n`` is the number of queries, or of pooled rows, behind the value;
+        ``n_undefined`` is the number of queries, classes or segments for which the metric is undefined. With ``system``
+        and a query there is ``n_unanswered``, the number of judged queries of which the system has no row: they count
+        as 0 in most metrics, or ``unanswered="drop"`` leaves them out. ``total_over`` names the columns that a total is
         over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` after
-        ``n_undefined``: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
+        these: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
         up to k; off policy those of all results, each a share of its list.
 
         With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
@@ -667,17 +674,18 @@ class IRM(Generic[Frame]):
         ``proxy_value``, the mean by the machine alone. Value and interval are null if people judged fewer than five
         queries, or clusters. Only means over queries are estimated in this way.
 
-        A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
-        "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. A metric that leaves
-        undefined queries out of its mean has its own count. ``average`` is there if it is the same for all metrics, and
-        with a list of averages, which gives a row for each.
+        A wide one: system, by..., (total_over, average,) n, (n_unanswered,) and for each metric "ndcg", ("ndcg_n",)
+        "ndcg_undefined", ("ndcg_low", "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are
+        evaluated; "ndcg_undefined" is the metric's n_undefined. A metric that leaves undefined queries out of its mean
+        has its own count. ``average`` is there if it is the same for all metrics, and with a list of averages, which
+        gives a row for each.
 
         Examples
         --------
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
-        [('macro', 2, 0.75, 0.5)]
+        [('macro', 2, 0.75, 0, 0.5, 0)]
         >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
         [('median', 0.75), ('min', 0.5)]
         """
@@ -698,17 +706,19 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., the query columns, metric, k, value, undefined. If ``undefined`` is
-        true the metric has no value, and ``value`` is a substitute: null, unless the metric's reference says 0, or
-        ``undefined=`` something else. For numbers in ``value=`` it is true for nulls. A wide one: the keys and a column
-        for each metric.
+        A frame of the caller's kind: system, by..., the query columns, metric, k, value, undefined, answered. If
+        ``undefined`` is true the metric has no value, and ``value`` is a substitute: null, unless the metric's
+        reference says 0, or ``undefined=`` something else. For numbers in ``value=`` it is true for nulls. If
+        ``answered`` is false the frame has no row of the query for the system, and ``value`` is that of an empty
+        ranking; ``value=`` reads this column of saved numbers. A wide one: the keys, a column for each metric, and
+        answered.
 
         Examples
         --------
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": ["b", "b", "a", "c"], "score": [2.0, 1.0, 3.0, 1.0], "grade": [0, 3, 1, 0]})
         >>> log.irm.per_query("rr", layout="wide").rows()
-        [('b', 0.5), ('a', 1.0), ('c', 0.0)]
+        [('b', 0.5, True), ('a', 1.0, True), ('c', 0.0, True)]
         >>> log.irm.per_query("rr").filter(~pl.col("undefined"))["query"].to_list()
         ['b', 'a']
         """
@@ -923,7 +933,6 @@ class IRM(Generic[Frame]):
         test: Test | None = None,
         correction: Correction = "holm",
         over: Over = "metric",
-        unanswered: Unanswered = "zero",
         paired: bool = True,
         covariate: str | None = None,
         looks: Looks | None = None,
@@ -979,11 +988,6 @@ class IRM(Generic[Frame]):
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics are then ten separate
             tests.
-        unanswered : a query that only one of two systems answers counts as "zero" for the other, or "drop" leaves it
-            out (with "tukey" for all pairs, as it uses all systems of a query at once); either way it is in
-            ``n_unpaired``. Rows that only one system has are always left out, and counted there. So are queries for
-            which one side has no number, in ``value`` or in a saved ``baseline``. These are not in ``n_undefined``,
-            which counts the other queries whose metric is undefined for one of the two.
         paired : False compares systems with separate queries, such as the arms of an online test: each is measured on
             its own queries, whatever queries the others have, as with ``by``.
         covariate : for arms, a column of numbers that were known before the test, one value per query, or cluster. The
@@ -1006,9 +1010,10 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
-        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the smallest difference
-        that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were
-        corrected together, or with "none" would have been), correction (null if n_tests is at most 1). wins are the
+        standard deviation over queries), wins, ties, losses, n, n_unpaired (queries that only one of the two answers),
+        n_undefined, n_unanswered (queries that one or both do not answer), mde (the smallest difference that this
+        sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were corrected
+        together, or with "none" would have been), correction (null if n_tests is at most 1). wins are the
         queries on which the system is better than the baseline, by the metric's direction (less, for fdr or brier). If
         the direction is unknown, as for a latency in ``value``, they are those with the greater value. Rows are sorted
         by segment, then metric as asked for, system and baseline; several baselines keep their order. With ``cluster``,
@@ -1017,7 +1022,14 @@ class IRM(Generic[Frame]):
         standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns, the
         system, baseline, metric, k, value, baseline_value, difference.
 
-        Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
+        A query that a system does not answer counts as 0 for it in most metrics. With ``unanswered="drop"`` of the irm
+        it is left out (with "tukey" for all pairs, as it uses all systems of a query at once). Either way n_unanswered
+        counts it. Queries for which one side has no number, in ``value`` or in a saved ``baseline``, are always left
+        out; they are in n_unpaired, and not in n_undefined, which counts the other queries whose metric is undefined
+        for one of the two.
+
+        Without a query rows are paired by ``doc``, and there is no n_unanswered; rows that only one system has are left
+        out, and n_unpaired counts them. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde comes from the
         bootstrap (or DeLong). With ``against`` and no system there is no system column, and baseline is the text of
         ``against``; with saved numbers it is the name of their system, if a column has it, or "saved".
@@ -1037,13 +1049,13 @@ class IRM(Generic[Frame]):
         of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
         relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted if ``weight`` is named; the
         interval, the tests, effect_size and mde refer to it. Impressions that show no row of one of the two teams are
-        left out, and n_unpaired counts those that show the other, whatever ``unanswered`` says.
+        left out, and n_unpaired counts those that show the other.
 
         With a ``proxy`` of ``judge``: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative, ci_low, ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems
         people judged), n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone),
-        n_unpaired, n_undefined, mde, test, n_tests, correction. value and baseline_value have the lambda of the
-        difference.
+        n_unpaired, n_undefined, n_unanswered, mde, test, n_tests, correction. value and baseline_value have the lambda
+        of the difference.
 
         Raises
         ------
@@ -1191,7 +1203,6 @@ class IRM(Generic[Frame]):
         baseline: Any = None,
         n_tests: int = 1,
         n_all: int | None = None,
-        unanswered: Unanswered = "zero",
         paired: bool = True,
         ci: float = 0.95,
         resamples: int = 1000,
@@ -1224,7 +1235,7 @@ class IRM(Generic[Frame]):
         metrics : as in ``compare``.
         detect : the true difference of the means that should be detected, in units of the metric, or a list of them.
         power : the chance to detect it, or a list of chances, as for a curve.
-        baseline, unanswered, paired : as in ``compare``.
+        baseline, paired : as in ``compare``.
         n_tests : how many pairs of systems and metrics will be tested; each gets the Bonferroni level.
         n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, including those of
             people; None for those of the log.

@@ -22,7 +22,10 @@ FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", 
 OF_FINDINGS = {*FINDINGS, "example"}  # columns of an audit beside its keys; a caller may drop the example
 SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
-BESIDE_MAIN = ("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "test", "n_tests", "correction")
+BESIDE_MAIN = (
+    *("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "n_unanswered", "test", "n_tests"),
+    "correction",
+)
 JOINERS = "\u200c\u200d"  # characters that decide if their neighbours are shown as one sign
 # The libraries whose versions are shown: those of frames, those of computing, and optional ones.
 LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")

@@ -319,7 +319,7 @@ def _beside(log: Log) -> tuple[Array, Array]:
 
     def work(block: Block) -> None:
         run = block.ranking()
-        evaluated[block.at] = run.evaluated
+        evaluated[block.at] = block.evaluated(run)
         if log.conventions.unjudged == "drop":
             run = run.condensed()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)

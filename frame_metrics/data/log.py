@@ -47,6 +47,25 @@ class Log:
     # Of a log that was put together from pieces: the key columns of the separate judgments, which were joined there.
     judged_keys: Sequence[str] = ()
     held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
+    # With value=: whether numbers of a ranking are those of an answer, as the column "answered" says, (rankings,).
+    answers: Array | None = None
+
+    @cached_property
+    def answered(self) -> Array:
+        """True for rankings with a row, even if it is one without results, shape (rankings,).
+
+        A system that is a column has a row of each query; it answered those of which it has a result.
+        """
+        if self.answers is not None:
+            return self.answers
+        return self.with_results if self.columns.per_system else self.grid.of_log
+
+    @property
+    def with_results(self) -> Array:
+        """True for rankings with results, shape (rankings,)."""
+        rankings = self.grid.rankings
+        place = rankings.values.get("rank", rankings.values.get("score"))
+        return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
@@ -397,6 +416,11 @@ class Block:
             document=rows.column("document"),
             subtopics=None if log.judged is None else log.judged.subtopics,
         )
+
+    def evaluated(self, run: Ranking) -> Array:
+        """Mark the rankings that count: of judged queries, and answered ones if others are left out, (rankings,)."""
+        judged = run.evaluated
+        return judged & self.log.answered[self.at] if self.log.conventions.unanswered == "drop" else judged
 
     def _pool(self, label: Array | None) -> Pool | None:
         """Return the judged documents of each ranking.

@@ -14,7 +14,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import value_column
+from frame_metrics.roles.series import answered_column, value_column
 
 # The remedy in an error; {query} is the list of the query columns.
 APART = (
@@ -54,10 +54,14 @@ def read_values(
         table = table.with_columns(pl.Series("metric", metric))
     if columns.cluster:
         table, _ = number_clusters(table, None)
-    laid = [name for name in (*OF_QUERIES, "metric", *names) if name in table.columns]
+    if columns.answered:
+        table = table.with_columns(answered_column(frame[columns.answered], columns.answered).alias("answered"))
+    laid = [name for name in (*OF_QUERIES, "metric", "answered", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, columns.inside, laid, rows=True), columns, None)
-    log = Log(table, columns, conventions, "", grid)
-    return log, *_by_metric(grid.rankings, columns, names, n)
+    answers = grid.rankings.count(grid.rankings.values["answered"] > 0) > 0 if columns.answered else grid.of_log
+    log = Log(table, columns, conventions, "", grid, answers=answers)
+    values, absent = _by_metric(grid.rankings, columns, names, n)
+    return log, values, absent
 
 
 def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> tuple[Array, Array]:

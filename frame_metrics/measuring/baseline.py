@@ -80,7 +80,8 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = F
                 "name query=, a column that both have"
             )
         if isinstance(baseline, Plan):
-            irm = _checked(baseline, plan.columns)
+            told: Any = {name: own for name in ("unanswered",) if (own := plan.roles.get(name))}
+            irm = _checked(Plan(baseline.frame, baseline.roles | told, None) if told else baseline, plan.columns)
         else:
             irm = Plan(baseline, _roles(border_of(baseline), plan, asked), None)
         if asked is not None and not audited:
@@ -146,9 +147,8 @@ def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
         said["by"] = list(own.by)
     if system in available and system not in (*query, *own.by):
         said["system"] = system
-    if undefined := plan.roles.get("undefined"):
-        said["undefined"] = undefined
-    return said
+    conventions: Any = {name: plan.roles[name] for name in ("undefined", "unanswered") if plan.roles.get(name)}
+    return said | conventions
 
 
 def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[str]:
@@ -197,6 +197,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         weight=None if here.weight is None else np.append(here.weight, here.weight[first]),
         cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
         absent=np.array([on_pairs(ours, theirs, True) for ours, theirs in lacking]),
+        unanswered=on_pairs(here.unanswered, there.unanswered, True),
     )
     with told_of("baseline"):
         filled = list(zip(all_filled(here), all_filled(there), strict=True))
@@ -204,7 +205,6 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     return Pairing(
         both,
         [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
-        np.append(here.evaluated & ~absent.all(axis=0), at >= 0),
         segments,
         [(int(system), len(grid.system_row)) for system in order],
         name_of_saved(there.log),

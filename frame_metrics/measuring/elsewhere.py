@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
@@ -125,8 +125,12 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
     if not audited:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    every, asked = np.ones(values.shape[1], bool), held if asked is None else asked
-    return Measured(log, asked, values[at], {}, {}, every, weight, cluster, absent[at])
+    every, unanswered = np.ones(values.shape[1], bool), ~log.answered
+    asked = held if asked is None else asked
+    found = Measured(log, asked, values[at], {}, {}, every, weight, cluster, absent[at], unanswered=unanswered)
+    if source.plan.conventions.unanswered == "drop":
+        return replace(without(found, unanswered), evaluated=log.answered)
+    return found
 
 
 def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:

@@ -13,6 +13,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
+from frame_metrics.measuring.pieces import UNANSWERED
 from frame_metrics.measuring.queries import Measured, measure, tallies
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
@@ -100,6 +101,8 @@ class Summing(pieces.Measuring):
         stays[np.unique(group, return_index=True)[1]] = True  # among them the first row, with the facts of the piece
         each, at = super().kept(measured, ordered=ordered), np.flatnonzero(stays)
         columns = {name: values[at] for name, values in each.columns.items()}
+        lacking = np.bincount(group + 1, measured.unanswered, n + 1)  # of each group; first of those in none
+        columns[UNANSWERED] = pl.Series(np.where(group < 0, measured.unanswered, lacking[group + 1])[at]).cast(pl.Int64)
         columns[SUMS] = pl.Series([sums[i] if i >= 0 else None for i in group[at].tolist()], dtype=pl.List(pl.Float64))
         return replace(each, keys={name: rows[at] for name, rows in each.keys.items()}, columns=columns)
 

@@ -18,7 +18,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import all_alike
-from frame_metrics.measuring.queries import Measured, answered, filled
+from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.measuring.results import labels
 from frame_metrics.roles.series import same_as
 from frame_metrics.stats.averages import numbered
@@ -31,11 +31,12 @@ class QueryValues:
     pair: Array  # the number of each query's (segment, query) pair, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
-    answered: Array  # whether the system has results for a query, or a saved number, shape (metrics, queries, systems)
+    answered: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
+    unanswered: Array  # whether a judged query has no row of the system, shape (queries, systems)
+    absent: Array  # whether a system has no number for a query, which is then not compared, as ``answered``
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     beyond: int  # number of queries that only the saved baseline has
-    numbers: bool  # whether a system may lack a saved number for a query, which is then not compared
 
     def alone(self, use: Array) -> bool:
         """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
@@ -54,28 +55,25 @@ class QueryValues:
         """Mark the queries that only one of two systems answered."""
         return self.answered[metric, :, pair[0]] != self.answered[metric, :, pair[1]]
 
-    def left_out(self, metric: int, pair: tuple[int, int], unanswered: str) -> Array:
-        """Mark the queries that only one system answered and that are not compared: all, if ``unanswered="drop"``.
+    def left_out(self, metric: int, pair: tuple[int, int]) -> Array:
+        """Mark the queries that are not compared because a system has no number.
 
-        Otherwise only those that lack a saved number; without results a metric has its value for an empty ranking.
+        That is a saved number, or any number if ``unanswered="drop"``; else a metric has its value without results.
         """
-        return self.unpaired(metric, pair) & (self.numbers or unanswered == "drop")
+        return self.absent[metric][:, pair].any(axis=1)
 
-    def compared(
-        self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool = False
-    ) -> list[Array]:
+    def compared(self, metric: int, pairs: Sequence[tuple[int, int]], *, together: bool = False) -> list[Array]:
         """Mark the queries on which each pair of systems is compared.
 
         Parameters
         ----------
         metric : the position of the metric.
         pairs : the pairs of systems.
-        unanswered : the option of ``compare``, see ``left_out``.
         together : whether all pairs are compared on the same queries, those that every pair can use.
         """
         values = self.values[metric]
         known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
-        known = [some & ~self.left_out(metric, pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
+        known = [some & ~self.left_out(metric, pair) for some, pair in zip(known, pairs, strict=True)]
         return [np.all(known, axis=0)] * len(pairs) if together else known
 
 
@@ -85,7 +83,6 @@ class Pairing:
 
     measured: Measured  # the values of metrics for every ranking
     values: Sequence[Array]  # for each metric its values, with undefined ones replaced, shape (rankings,) each
-    answered: Array  # whether a ranking has results, or a saved number, shape (rankings,)
     segments: Array  # the numbers of the segments, in the order of the result
     pairs: list[tuple[int, int]]  # each system and its baseline, by their numbers, in the order of the result
     saved: str | None = None  # the name of a baseline in another frame; None if baselines are systems of this frame
@@ -137,19 +134,19 @@ class Pairing:
             out[place] = values[here]
             return out[some]
 
-        some, answered = cells(measured.evaluated, False).all(axis=1), cells(self.answered, False)
-        beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
+        some, unanswered = cells(measured.evaluated, False).all(axis=1), cells(measured.unanswered > 0, True)
+        beyond = 0 if self.beyond is None else int(self.beyond[segment] + (~unanswered)[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         values = np.array([cells(own, np.nan)[some] for own in self.values])
-        known, each = np.ones(measured.values.shape, bool), np.broadcast_to(answered[some], values.shape)
-        if measured.absent is not None:
-            known = ~measured.absent
-            each = np.array([cells(self.answered & there, False)[some] for there in known])
-        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.values) & known])
-        numbers = measured.absent is not None
-        return QueryValues(pair[some], values, undefined, each, cluster, weight, beyond, numbers)
+        without = np.zeros(measured.values.shape, bool) if measured.absent is None else measured.absent
+        absent = np.array([cells(own, True)[some] for own in without])
+        undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.values) & ~without])
+        unanswered = unanswered[some]
+        return QueryValues(
+            pair[some], values, undefined, ~(absent | unanswered), unanswered, absent, cluster, weight, beyond
+        )
 
-    def each(self, unanswered: str) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
+    def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Yield every comparison.
 
         Yields
@@ -159,7 +156,7 @@ class Pairing:
         for segment in self.segments:
             here = self.laid(segment)
             for metric in range(len(self.measured.asked)):
-                for i, use in enumerate(here.compared(metric, self.pairs, unanswered)):
+                for i, use in enumerate(here.compared(metric, self.pairs)):
                     yield here, (int(segment), metric, i), use
 
     def answer(
@@ -187,7 +184,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(log.columns.system)
     pairs = [(some[one], some[base]) for one, base in pairs_of(places, names.gather(some), baseline, column)]
-    return Pairing(measured, all_filled(measured), answered(measured), segments, pairs)
+    return Pairing(measured, all_filled(measured), segments, pairs)
 
 
 def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str) -> list[tuple[int, int]]:

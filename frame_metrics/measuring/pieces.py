@@ -27,7 +27,7 @@ from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.lists import DOCS, from_lists
-from frame_metrics.measuring.queries import Measured, answered, check_grades, check_ideal, each_ranking, lacks_scale
+from frame_metrics.measuring.queries import Measured, check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, at_once, check_systems
@@ -39,6 +39,7 @@ from frame_metrics.stats.averages import Averages
 # A piece becomes a table with a row for each ranking. Beside the keys it has these columns: whether the ranking is in
 # the log, has results, is evaluated, and has a known segment; and the number of its system.
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
+UNANSWERED = "\0unanswered"  # see ``Measured.unanswered``
 # Columns of each metric, whose number is appended to the name: its value, the counts of its table, its number of rows,
 # the sums of the weights of its results and of their squares.
 VALUE, COUNT, ROWS, WEIGHTS = "\0value:", "\0count:", "\0rows:", "\0weights:"
@@ -171,7 +172,8 @@ class Measuring(Work):
     def kept(self, measured: Measured, *, ordered: bool) -> Answer:
         """Return a row for each ranking of a piece, with all that averages, intervals and tests need."""
         log = measured.log
-        columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
+        columns: dict[str, Any] = {ANSWERED: log.with_results, EVALUATED: measured.evaluated}
+        columns |= {UNANSWERED: np.zeros(len(measured.evaluated), np.int64) + measured.unanswered}
         columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
         columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
         columns |= {f"{WEIGHTS}{i}:{j}": row for i, sums in measured.weights.items() for j, row in enumerate(sums)}
@@ -191,7 +193,8 @@ class Measuring(Work):
         weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
         evaluated = table[EVALUATED].to_numpy()
         shown = from_lists(table, log.conventions.catalogue) if DOCS in table.columns else None
-        return Measured(log, self.asked, values, counts, rows, evaluated, weight, cluster, weights=weights, shown=shown)
+        more: dict[str, Any] = {"weights": weights, "shown": shown, "unanswered": table[UNANSWERED].to_numpy()}
+        return Measured(log, self.asked, values, counts, rows, evaluated, weight, cluster, **more)
 
     def measured(self, log: Log) -> Measured:
         """Measure every ranking of a piece."""

@@ -18,7 +18,15 @@ from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import placed_of
 from frame_metrics.measuring.queries import Measured
-from frame_metrics.measuring.results import ENDS, PROXIES, Averaged, EvaluateOptions, tidied
+from frame_metrics.measuring.results import (
+    ENDS,
+    PROXIES,
+    Averaged,
+    EvaluateOptions,
+    counts_answers,
+    n_unanswered,
+    tidied,
+)
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
@@ -42,6 +50,11 @@ def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> Non
                 f"{name}= looks at one set of judgments, and proxy= gives each query one of people and one of a "
                 f"machine; say {name}=None"
             )
+    if plan.conventions.unanswered == "drop":
+        raise NotComputableError(
+            "unanswered='drop' leaves queries out, and proxy= estimates a mean over all queries that the machine "
+            "judged; pass unanswered=None, or judge() without proxy="
+        )
     for name, metric in asked:
         if not metric.judges or metric.of_subtopics:
             what = "subtopics, of which a machine's judgments say nothing" if metric.judges else "no judgments"
@@ -247,6 +260,7 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
     both = both_of(source, asked, totals=options.margins)
     measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
     names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
+    counted = ["n_unanswered"] if counts_answers(source.plan) else []
     weighted = measured.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
     wanted = [(i, average) for i, averages in enumerate(each) for average in averages]
@@ -255,7 +269,9 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
         members = members_of(measured, segments)
         rows = [_row(both, i, average, at, options) for i, average in wanted for at in members]
         laid = np.moveaxis(np.array(rows).reshape(len(wanted), len(members), len(names)), 2, 0)
-        tables.append(dict(zip(names, laid, strict=True)))
+        known = dict(zip(names, laid, strict=True))
+        known |= {name: np.tile(n_unanswered(measured, segments), (len(wanted), 1)) for name in counted}
+        tables.append({name: known[name] for name in (*names[:3], *counted, *names[3:])})
     averaged = Averaged(asked, [i for i, _ in wanted], [average for _, average in wanted], tables, [])
     return tidied(averaged, options, groups, None)
 

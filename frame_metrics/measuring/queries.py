@@ -33,7 +33,7 @@ class Measured:
     # By the position of a metric in ``asked``:
     counts: dict[int, Array]  # with average="micro": the counts that are summed, shape (counts, rankings)
     rows: dict[int, Array]  # with average="rows": the number of rows of each ranking, shape (rankings,)
-    evaluated: Array  # whether a ranking's query is judged, so that it counts, shape (rankings,)
+    evaluated: Array  # whether a ranking counts: its query is judged, see ``Block.evaluated``, shape (rankings,)
     weight: Array | None  # of each ranking's query; None if not named
     cluster: Array | None  # number of the cluster of each ranking's query; None if not named
     absent: Array | None = None  # with value=: whether a ranking has no number, shape (metrics, rankings); else None
@@ -45,6 +45,14 @@ class Measured:
     # rankings that each evaluated row stands for.
     sums: tuple[list[int], list[Tally]] | None = None
     many: Array | None = None
+    # How many rankings of judged queries each row stands for that have no row (1 or 0, unless rankings were summed),
+    # whether or not they are evaluated, shape (rankings,). By default none is.
+    unanswered: Array = field(default_factory=lambda: np.zeros(0, bool))
+
+    def __post_init__(self) -> None:
+        """Let each ranking be answered, if nothing is said."""
+        if len(self.unanswered) != len(self.evaluated):
+            object.__setattr__(self, "unanswered", np.zeros(len(self.evaluated), bool))
 
     @property
     def results(self) -> Results:
@@ -157,7 +165,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
 def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking of a log or of a piece of one, block by block."""
     grid, columns = log.grid, log.columns
-    evaluated = np.zeros(len(grid.pair), bool)
+    evaluated, unanswered = np.zeros(len(grid.pair), bool), ~log.answered
     deep = depth_of(asked)
     listed: dict[int, Results] = {}
     by_variant = _by_variant(log, asked)
@@ -169,7 +177,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         check_probability(name, log.table["score"], str(columns.score))
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
 
-    measured = _unfilled(log, asked, averages, evaluated)
+    measured = _unfilled(log, asked, averages, evaluated, unanswered)
 
     def work(block: Block) -> None:
         for name, metric in strict:
@@ -177,7 +185,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         whole = block.ranking(scored=scored)
         if deep is not None and ordered:
             listed[int(np.arange(len(grid.pair))[block.at][0])] = results_of(block, whole, deep)
-        evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out counts here too
+        evaluated[block.at] = block.evaluated(whole)  # a judgment that condensed rankings leave out counts here too
+        unanswered[block.at] &= whole.evaluated
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
@@ -194,14 +203,14 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     return replace(measured, shown=shown, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
-def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array) -> Measured:
+def _unfilled(log: Log, asked: Asked, averages: Averages, evaluated: Array, unanswered: Array) -> Measured:
     """Allocate the arrays for values of metrics, and for what their averages need beside the values."""
     n, of = len(log.grid.pair), [(i, metric, (*averages, metric.average)) for i, (_, metric) in enumerate(asked)]
     counts = {i: np.empty((one.pooled_sums, n)) for i, one, how in of if "micro" in how and one.pooled_sums}
     rows = {i: np.empty(n) for i, _, how in of if "rows" in how}
     weights = {i: np.empty((2, n)) for i, *_ in of} if log.conventions.propensity is not None else {}
     values = np.full((len(asked), n), np.nan)
-    return Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights)
+    return Measured(log, asked, values, counts, rows, evaluated, None, None, weights=weights, unanswered=unanswered)
 
 
 def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
@@ -262,6 +271,13 @@ def filled(measured: Measured, i: int) -> Array:
     return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
 
 
+def without(measured: Measured, absent: Array) -> Measured:
+    """Take away the values of some rankings, as if they had no number; ``absent``: marks of these, (rankings,)."""
+    values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
+    none = np.broadcast_to(absent, values.shape) if measured.absent is None else measured.absent | absent
+    return replace(measured, values=values, evaluated=every, absent=none)
+
+
 def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
     """Return the tallies from which averages over the evaluated queries are computed, and the metric of each.
 
@@ -291,13 +307,6 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
                 each = measured.rows[i][some] if average == "rows" else weight
                 sums.append(tally(undefined, values, average, each, shared))
     return of, sums
-
-
-def answered(measured: Measured) -> Array:
-    """Return whether each ranking has results."""
-    rankings = measured.log.grid.rankings
-    place = rankings.values.get("rank", rankings.values.get("score"))
-    return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0
 
 
 def effective_sizes(measured: Measured, of: Sequence[int], sums: Sequence[Tally], group: Array | None, n: int) -> Array:

@@ -22,11 +22,15 @@ from frame_metrics.stats.averages import Averages, Tally, averages_within, inter
 
 # The columns of per_query() beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
+ANSWERED = {"answered": pl.Boolean}  # the last column of per_query()
+UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries without a row of the system
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
 UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
+COUNTS = ("n", "n_undefined", "n_unanswered")
 # Suffixes of the columns of a metric in a wide result.
-WIDE = {"value": "", "n": "_n", "n_effective": "_n_effective", "ci_low": "_low", "ci_high": "_high"}
+WIDE = {"value": "", "n": "_n", "n_undefined": "_undefined", "n_effective": "_n_effective"}
+WIDE |= dict(zip(ENDS, ("_low", "_high"), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +88,14 @@ class Wide:
     average: bool  # whether there is a column "average": only if it is the same for all metrics
     weighted: bool  # whether each metric has a column of its effective sample size
     counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
+    systems: bool  # whether there is a column "n_unanswered"
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
         columns: list[tuple[str, Any]] = []
         for (name, _), counted in zip(asked, self.counted, strict=True):
             columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if counted else [])]
+            columns += [(f"{name}_undefined", pl.Int64)]
             columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
             columns += [] if ci is None else [(f"{name}_low", pl.Float64), (f"{name}_high", pl.Float64)]
         return columns
@@ -97,7 +103,8 @@ class Wide:
     def columns(self, asked: Asked, ci: float | None) -> dict[str, Any]:
         """Return the columns beside the keys, and their types."""
         average = {"average": pl.String} if self.average else {}
-        return average | {"n": pl.Int64} | dict(self.of_metrics(asked, ci))
+        counts = {"n": pl.Int64} | (UNANSWERED if self.systems else {})
+        return average | counts | dict(self.of_metrics(asked, ci))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +119,13 @@ class Averaged:
     evaluated: list[Array]  # for the same: the number of evaluated queries or rows, shape (groups,)
 
 
-def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
-    """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group."""
+def averaged(
+    measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None, *, systems: bool = False
+) -> Answer:
+    """Average metrics in segments and totals: a row for each group and metric; with ``wide`` a row for each group.
+
+    ``systems``: whether to count the queries that each system did not answer.
+    """
     options = options or EvaluateOptions()
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
@@ -125,7 +137,7 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None or measured.many is not None else None
-        tables.append(_within(measured, of, sums, segments, member))
+        tables.append(_within(measured, of, sums, segments, member, systems=systems))
         if options.ci is not None:
             ends = intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)
             tables[-1] |= zip(ENDS, ends, strict=True)
@@ -148,7 +160,7 @@ def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:
 
 
 def _within(
-    measured: Measured, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None
+    measured: Measured, of: Sequence[int], sums: list[Tally], segments: Segments, member: Array | None, *, systems: bool
 ) -> dict[str, Array]:
     """Return the columns of numbers for some groups, by name: "value", "n", "n_undefined" ...
 
@@ -156,6 +168,7 @@ def _within(
     ----------
     of, sums : as ``tallies`` returns them.
     member : the group of each evaluated ranking; None for one group of all.
+    systems : as for ``averaged``.
     """
     count = len(segments)
     counted = averages_within(sums, member, count) if sums else np.zeros((3, 0, count))
@@ -164,11 +177,19 @@ def _within(
         found = measured.shown.within(measured, lists, segments.place[measured.log.grid.cell], count)
         counted = np.concatenate([counted, found], axis=1)[:, place]
     table = dict(zip(("value", "n", "n_undefined"), counted, strict=True))
+    if systems:
+        table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (counted.shape[1], 1))
     if measured.weights:
         table["n_effective"] = effective_sizes(measured, of, sums, member, count)
     if measured.unpaired is not None:
         table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))
     return table
+
+
+def n_unanswered(measured: Measured, segments: Segments) -> Array:
+    """Count the rankings of judged queries that have no row, in each group, shape (groups,)."""
+    place = segments.place[measured.log.grid.cell]
+    return np.bincount(place + 1, measured.unanswered, len(segments) + 1)[1:]
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
@@ -181,12 +202,14 @@ def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide 
         group = np.repeat(np.arange(count), len(lines))
         columns = _side_by_side(each, table, lines, several=options.several)
         columns["n"] = whole(groups.laid(each.evaluated)[group])
+        if wide.systems:
+            columns["n_unanswered"] = whole(table["n_unanswered"][0][group])
         names = wide.columns(each.asked, options.ci)
     else:
         group, at = np.arange(count).repeat(m), None if count == 1 else np.tile(np.arange(m), count)
         columns = labels([each.asked[i] for i in each.of], at, average=each.averages)
         for name, values in table.items():
-            columns[name] = (whole if name in ("n", "n_undefined") else number)(values.T.ravel(), name)
+            columns[name] = (whole if name in COUNTS else number)(values.T.ravel(), name)
         columns |= {name: columns[name].cast(kind) for name, kind in (PROXIES | UNPAIRED).items() if name in columns}
         names = columns
     columns = {name: values[group] for name, values in total.items()} | {name: columns[name] for name in names}
@@ -212,7 +235,7 @@ def _side_by_side(
         laid = np.full((len(each.asked), count, len(lines)), np.nan)
         laid[each.of, :, at] = table[name]
         for (metric, _), own in zip(each.asked, laid, strict=True):
-            columns[metric + WIDE[name]] = number(own.ravel()).cast(pl.Int64 if name == "n" else pl.Float64)
+            columns[metric + WIDE[name]] = number(own.ravel()).cast(pl.Int64 if name in COUNTS else pl.Float64)
     return columns
 
 
@@ -244,23 +267,28 @@ def whole(values: Array, name: str = "") -> pl.Series:
     return pl.Series(name, np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Measured, layout: str = "long") -> Answer:
-    """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking."""
+def each_query(measured: Measured, layout: str = "long", *, answers: bool = False) -> Answer:
+    """Return a row for each evaluated ranking and metric; with ``layout="wide"`` a row for each ranking.
+
+    ``answers``: whether there is a column, the last, of the rankings that were answered.
+    """
     log, grid = measured.log, measured.log.grid
     at = np.flatnonzero(measured.evaluated)
     if log.columns.groups:
         at = at[np.lexsort((grid.query[at], segments_of(log.cells).place[grid.cell[at]]))]
     keys = log.key_rows(system=grid.system[at], segment=grid.segment[at], query=grid.query[at])
     values = [filled(measured, i)[at] for i in range(len(measured.asked))]
+    answered = {"answered": pl.Series(measured.unanswered[at] == 0)} if answers else {}
     if layout == "wide":
-        return Answer(
-            keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}, table=log.held
-        )
+        wide = {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}
+        return Answer(keys, wide | answered, table=log.held)
     metric = np.tile(np.arange(len(values)), len(at))
     undefined = np.isnan(measured.values[:, at])
     long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
     long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
-    return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
+    each = np.repeat(np.arange(len(at)), len(values))
+    long |= {name: one[each] for name, one in answered.items()}
+    return Answer({name: rows[each] for name, rows in keys.items()}, long, table=log.held)
 
 
 def schema(
@@ -275,7 +303,13 @@ def schema(
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    value |= UNANSWERED if plan is not None and counts_answers(plan) else {}
     value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
     value |= PROXIES if plan is not None and plan.proxy is not None else {}
     value |= UNPAIRED if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})
+
+
+def counts_answers(plan: Plan) -> bool:
+    """Return True if the queries that a system did not answer are counted: systems are named, and queries."""
+    return plan.columns.system is not None and bool(plan.columns.query)

@@ -171,8 +171,10 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     """
     check_whole("bins", bins, 1)
     said = "queries draws what per_query() returns in the long layout"
-    own = _query(frame, query, ("metric", "k", "value", "undefined"))
-    tidy = named(read_tidy(frame, said, ("metric", "value"), ("k",), color=own, facet=facet, ignored=("undefined",)))
+    own = _query(frame, query, ("metric", "k", "value", "undefined", "answered"))
+    tidy = named(
+        read_tidy(frame, said, ("metric", "value"), ("k",), color=own, facet=facet, ignored=("undefined", "answered"))
+    )
     undefined = tidy.table["value"].null_count()
     tidy = replace(tidy, color=tidy.facet, facet=None)
     tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")

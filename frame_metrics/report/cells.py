@@ -20,21 +20,22 @@ from frame_metrics.metrics.names import read_text
 NOTHING = "\u2013"  # a dash in place of a missing value
 BETTER = {True: "higher", False: "lower", None: None}  # by a metric's direction
 SIGNIFICANT = "*"
+UNDEFINED = "_undefined"  # how columns of a wide result end that count undefined values of a metric
 ALPHA = 0.05  # the level of significance if none is given
 SINGULAR = {"queries": "query", "classes": "class", "searches": "search"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more than this are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
-    *("n", "n_undefined", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests", "support"),
-    *("wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
+    *("n", "n_undefined", "n_unanswered", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests"),
+    *("support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (
     *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
     *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
 )
-WORDS = ("test", "correction", "undefined", "check", "severity", "example", "message")
+WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}
 
 
@@ -136,7 +137,7 @@ def keys_of(frame: pl.DataFrame) -> list[str]:
 
 def _stem(name: str, names: Sequence[str]) -> str | None:
     """Return the metric to which a column of a wide result belongs, or None."""
-    for end in ("", "_low", "_high", "_n"):
+    for end in ("", "_low", "_high", "_n", UNDEFINED):
         stem = name.removesuffix(end) if name.endswith(end) else ""
         if stem in names and _known(stem):
             return stem
@@ -182,6 +183,15 @@ def _highest(group: Sequence[_Value]) -> list[tuple[int, str]]:
     if most.text == least.text or most.signed - least.signed <= EQUAL:
         return []
     return [(one.at, one.name) for one in group if one.text == most.text or most.signed - one.signed <= EQUAL]
+
+
+def _nothing_counted(frame: pl.DataFrame) -> list[str]:
+    """Return the columns of a wide result that count undefined values, or unanswered queries, and count none."""
+    if "metric" in frame.columns:
+        return []
+    counts = [name for name in frame.columns if name.endswith(UNDEFINED) and _stem(name, frame.columns)]
+    counts += ["n_unanswered"] * ("n_unanswered" in frame.columns)
+    return [name for name in counts if not frame[name].sum()]
 
 
 def table_of(
@@ -240,4 +250,5 @@ def result_table(frame: Any, caption: str | None, over: str | None, digits: int,
     if over is not None and over not in result.columns:
         raise ColumnError(f"over={over!r} is not among {listed(result.columns)}{closest(over, result.columns)}")
     first = next(iter(keys_of(result)), None)
+    result = result.drop(_nothing_counted(result))
     return table_of(result, caption=caption or "", over=over or first, digits=digits, alpha=alpha)

@@ -16,12 +16,14 @@ LONGEST = 60  # the most letters of a name
 class Said:
     """Figures of one sentence; those that the sentence does not need are None."""
 
-    about: str  # split, absent, difference, value, calibration, unjudged, undefined, cut, audit, segment or trend
+    # split, absent, unanswered, difference, value, calibration, unjudged, undefined, cut, audit, segment or trend
+    about: str
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
-    # to undefined values, how units are split, the label that scores are probabilities of, or what is absent and why.
+    # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, or
+    # what is absent and why.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -188,6 +190,15 @@ def _undefined(said: Said) -> str:
     return f"{said.metric}{of} is undefined in {some}{what}."
 
 
+def _unanswered(said: Said) -> str:
+    lacks = f"{_name(said.system)} has no rows for {said.n:,} of {counted(said.baseline_n or 0, said.unit)}"
+    if said.of is None:
+        return f"{lacks}, which are left out."
+    has = said.value is not None
+    rest = f"Over the {said.n_units:,} that it has, {said.metric} is {number_text(said.value)}. " if has else ""
+    return f"{lacks}; they {said.of}. {rest}If it was not asked them: unanswered='drop'."
+
+
 def _calibration(said: Said) -> str:
     scores = f"scores{'' if said.system is None else f' of {_name(said.system)}'}"
     if not said.misses:
@@ -226,6 +237,7 @@ def _trend(said: Said) -> str:
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "split": _split,
     "absent": _absent,
+    "unanswered": _unanswered,
     "difference": _difference,
     "value": _value,
     "unjudged": _unjudged,

@@ -14,10 +14,11 @@ from frame_metrics.border.shown import value_text
 from frame_metrics.inputs import Confusion
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import is_known
-from frame_metrics.report.cells import counted, plain_text, sign_of
+from frame_metrics.report.cells import EQUAL, counted, plain_text, sign_of
 from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.exact import share_between
+from frame_metrics.verbs.audit.of_logs import SOME
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
@@ -27,13 +28,14 @@ SEGMENTS = 50  # the most segments; with more, none is searched
 LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
 TIMES = 3  # the fewest times of a trend
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
+LACKING = 3  # the most systems that are named because they lack rows of queries
 SERIES = 500  # the most segments of all systems together; with more, none is searched
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
 # Checks of the audit that have sentences of their own.
-SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", MISMATCH, CUT)
+SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT)
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", "queries without relevant documents"),
@@ -82,6 +84,7 @@ class Decisions:
             return
         pairs = [*self._pairs()]
         yield from self._split()
+        yield from self._unanswered()
         yield from pairs
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
@@ -198,6 +201,34 @@ class Decisions:
             beside = other is not None and other in share
             figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
+
+    def _unanswered(self) -> Iterator[Said]:
+        """Yield the systems that have no row of more than a few queries, those that lack most first.
+
+        Saved numbers say it in the column "answered"; without it all numbers count as measured.
+        """
+        results, columns = self.content.of_first(self.content.results), self.work.columns
+        known = "n_unanswered" in results.columns and (not columns.value or columns.answered)
+        if not known or not results["n_unanswered"].sum():
+            return
+        drops = self.work.irm.roles.get("unanswered") == "drop"
+        own = {} if drops else self._over_answered()
+        for row in results.sort("n_unanswered", descending=True, maintain_order=True).head(LACKING).to_dicts():
+            n, system = row["n_unanswered"], self._system(row)
+            every = row["n"] + (row["n_undefined"] if self._fill is None else 0) + n * drops
+            if n > SOME * every:
+                value, has = own.get(system, (None, 0))
+                zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
+                of = None if drops else "count as 0" if zero else "count as queries without results"
+                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of}
+                yield self._said("unanswered", {}, system=system, **figures)
+
+    def _over_answered(self) -> dict[Any, tuple[float | None, int]]:
+        """Return, for each system, its value over the queries that it has rows of, and their number."""
+        irm, by = self.work.irm(unanswered="drop"), bool(self.content.by)
+        found = self._quietly(irm.evaluate, self.content.first, margins=by)
+        rows = [] if found is None else self.content.over_all(found).to_dicts()
+        return {self._system(row): (row["value"], row["n"]) for row in rows}
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""

@@ -136,6 +136,7 @@ class Columns:
     value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
     metric: str | None = _column()  # the metric of each of these numbers; None if the names of the columns say it
     k: str | None = None  # the cutoff of that metric, which its name has too
+    answered: str | None = None  # whether the system had a row of the query, as per_query() says beside its values
     per_system: tuple[str, ...] = ()  # if score, rank or predicted is a list of columns, a system each: these columns
     together: str = ""  # the name of the one column that these become
     lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query

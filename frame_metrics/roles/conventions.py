@@ -33,6 +33,7 @@ class Conventions:
     undefined: str | None = None
     unjudged: str | None = None
     unjudged_queries: str | None = None
+    unanswered: str | None = None
     duplicates: str | None = None
     collection_size: float | bool | None = None
     positive: tuple[Any, ...] | None = None
@@ -210,8 +211,8 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
     """Yield errors about conventions that have no effect on rows without a query."""
-    of_queries = ["n_relevant", "duplicates", "ties", "unjudged_queries", "propensity", "target_propensity"]
-    of_queries += ["catalogue", "popularity", "group"]
+    of_queries = ["n_relevant", "duplicates", "ties", "unjudged_queries", "unanswered", "propensity"]
+    of_queries += ["target_propensity", "catalogue", "popularity", "group"]
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
         yield f"collection_size={size!r} is a column with the size of each query; name query="

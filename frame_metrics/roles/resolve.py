@@ -24,11 +24,14 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 ROW, SYSTEM = "row", "system"
 PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
 # Roles and options that go with value=.
-WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
+WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
-RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "n_effective", "ci_low", "ci_high", "total_over")
+RESULT = (
+    *("metric", "k", "value", "average", "n", "n_undefined", "n_unanswered", "n_effective", "ci_low", "ci_high"),
+    "total_over",
+)
 
 
 def resolve(
@@ -252,7 +255,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
-    """Return the columns of a frame with ``value=``; only "query", "metric" and "k" are found by name."""
+    """Return the columns of a frame with ``value=``; only "query", "metric", "k" and "answered" are found by name."""
     if judged:
         raise ColumnError(
             "value= names numbers that were computed already, and judgments say nothing of them; "
@@ -268,14 +271,21 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     played = {*query, *value, *(column for columns in named.values() for column in _several(columns))}
     if not query and ("query" in roles or "query" in played or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
-    metric, k = (name if name in available and name not in played else None for name in ("metric", "k"))
+    found = (name if name in available and name not in played else None for name in ("metric", "k", "answered"))
+    metric, k, answered = found
+    if answered is None and roles.get("unanswered") == "drop":
+        raise ColumnError(
+            "unanswered='drop' requires the column 'answered' beside value=, as per_query() returns it; without it a "
+            "0 of a query that a system did not answer looks measured. Save per_query() again, or pass unanswered=None"
+        )
     if metric and len(value) > 1:
         raise ColumnError(
             f"value= names {len(value)} columns, each of one metric, and the column 'metric' says one for each row; "
             "name one column, or rename 'metric'"
         )
     by = _several(named.pop("by", None))
-    columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k if metric else None, **named)
+    k = k if metric else None
+    columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k, answered=answered, **named)
     _check_parts(columns)
     return columns
 

@@ -21,6 +21,7 @@ from frame_metrics.roles.scale import check_scale, level
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
+Unanswered = Literal["zero", "drop"]
 Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness", "payoff"]
 
@@ -175,6 +176,7 @@ class Roles(TypedDict, total=False):
     undefined: Undefined | None
     unjudged: Literal["drop"] | None
     unjudged_queries: Literal["count"] | None
+    unanswered: Unanswered | None
     duplicates: Duplicates | None
     positive: Positive
     classes: Classes

@@ -382,6 +382,17 @@ def team_column(values: pl.Series, column: str) -> pl.Series:
     return values
 
 
+def answered_column(values: pl.Series, column: str) -> pl.Series:
+    """Return whether the query of each number was answered, true or false; raise for other values."""
+    if values.dtype != pl.Boolean:
+        raise BadValueError(
+            f"{column}: beside value= it says whether a system answered the query, true or false, and this column is "
+            f"{said(values.dtype)}; convert it, or rename it if it says something else"
+        )
+    refuse_null(column, values, "are missing", "give every row true or false")
+    return values
+
+
 def covariate_column(values: pl.Series, column: str) -> pl.Series:
     """Return covariates, numbers known before a test; raise for a missing one."""
     remedy = "give every row one, as the mean where there is none"

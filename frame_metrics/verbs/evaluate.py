@@ -21,12 +21,14 @@ from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
+    ANSWERED,
     ENDS,
     OF_QUERIES,
     Averaged,
     EvaluateOptions,
     Wide,
     averaged,
+    counts_answers,
     each_query,
     schema,
     tidied,
@@ -41,7 +43,7 @@ from frame_metrics.stats.averages import averages_of
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.resampling import percentiles
 
-BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
+BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
 
 
 def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
@@ -59,7 +61,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
             return powered_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
         measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
-        return averaged(measured, options, wide)
+        return averaged(measured, options, wide, systems=counts_answers(plan))
 
     return answer_of(
         plan, compute, lambda types: schema(asked, options, wide, plan), keys=plan.columns.groups, in_pieces=True
@@ -103,11 +105,12 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, named)
-        return averaged(measured, options, wide if named else wide_of(measured.asked))
+        wanted = wide if named else wide_of(measured.asked)
+        return averaged(measured, options, wanted, systems=counts_answers(plan))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         values.check_layout(named, options.layout)
-        return schema(named or (), options, wide)
+        return schema(named or (), options, wide, plan)
 
     return answer_of(plan, compute, types, keys=plan.columns.groups)
 
@@ -194,7 +197,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     averages = options.averages
     if not plan.columns.query:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(alike, False, [False] * len(asked))
+        return Wide(alike, False, [False] * len(asked), systems=False)
     weighted, conventions = plan.columns.weight is not None, plan.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
     there_are = {None} if len(over) < len(asked) else set[str | None]()
@@ -203,7 +206,8 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(there_are) == 1, conventions.propensity is not None, counted)
+    alike, weighs = options.several or len(there_are) == 1, conventions.propensity is not None
+    return Wide(alike, weighs, counted, counts_answers(plan))
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
@@ -211,20 +215,21 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     check_choice("layout", layout, get_args(Layout))
     plan, asked = planned(irm, metrics, Needs(query=True) | WEIGHS)
     if layout == "long":
-        check_apart(plan.columns.keys, OF_QUERIES)
+        check_apart(plan.columns.keys, (*OF_QUERIES, *ANSWERED))
     elif not plan.of_values:
-        check_wide([name for name, _ in asked or ()], plan.columns)
+        check_wide([*(name for name, _ in asked or ()), *ANSWERED], plan.columns)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.spreads:
-            return spread_of(source, asked or (), partial(each_query, layout=layout))
+            return spread_of(source, asked or (), partial(each_query, layout=layout, answers=True))
         measured = measured_of(source, asked)
         if layout == "wide" and plan.of_values:
-            check_wide([name for name, _ in measured.asked], plan.columns, ())
-        return each_query(measured, layout)
+            check_wide([*(name for name, _ in measured.asked), *ANSWERED], plan.columns, ())
+        return each_query(measured, layout, answers=True)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         values.check_layout(asked, layout)
-        return {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
+        own = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
+        return own | ANSWERED
 
     return answer_of(plan, compute, types, keys=plan.columns.keys, in_pieces=not plan.of_values)

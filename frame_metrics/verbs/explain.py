@@ -125,7 +125,8 @@ def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> A
         raise BadValueError(f"query={cut(repr(query))}: no row of the frame has it{beside}")
     own = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
-        judged = Block(log, own).ranking().evaluated
+        block = Block(log, own)
+        judged = block.evaluated(block.ranking())
     except BadRowsError:
         log.each_block(lambda block: None)  # raises for the rows of other queries too
         raise

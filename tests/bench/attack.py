@@ -53,6 +53,7 @@ CONVENTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "ties": (("doc", "worst", "best", "order", "expected"), ("x", ["doc"])),
     "undefined": (("zero", "one", "null", "raise"), (0,)),
     "unjudged": (("drop",), (True,)),
+    "unanswered": (("drop", "zero"), (True,)),
     "duplicates": (("first", "error"), ("last",)),
     "positive": ((1, True, "a", 2, ["a", "b"]), ([1, "a"], 0.5, POOLS["date"][0], b"a", [], {}, float("nan"))),
     "classes": ((["a", "b", "c"], [0, 1, 2, 3]), ([True, False], [1, "a"], ["a"], "ab", [], [POOLS["date"][0], 1])),
@@ -309,7 +310,6 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             baseline=("a", 0, 1, None, "x"),
             test=("t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "delong", "x"),
             correction=("bonferroni", "bh", "none"),
-            unanswered=("drop",),
             per_query=(True,),
             ci=LEVELS,
         )

@@ -377,7 +377,8 @@ def test_systems_exchange_their_lists(name: str, seed: int) -> None:
     assert irm.compare(name, baseline="p")["p_value"].item() == row["p_value"]
     drawn = irm.compare(name, baseline="q", permutations=16)["p_value"].item()
     assert abs(drawn - row["p_value"]) < 0.5
-    both = irm.compare(name, unanswered="drop").row(0, named=True)
+    assert row["n_unanswered"] == row["n_unpaired"]
+    both = irm(unanswered="drop").compare(name).row(0, named=True)
     assert both["n"] == len({*found["p"]} & {*found["q"]})
 
 

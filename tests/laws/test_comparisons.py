@@ -75,16 +75,18 @@ def test_pairs(test: Any, unanswered: Any) -> None:
     """Every number of a comparison of pairs is that of the reference, whatever roles there are."""
     for seed, roles in enumerate(ROLES):
         queries = made(seed)
-        irm = log_of(queries).irm(system="run", **roles)
+        irm = log_of(queries).irm(system="run", unanswered=unanswered, **roles)
         if test in ALIKE and roles:
             assert f"test={test!r}" in error(lambda irm=irm: irm.compare("cg", test=test), NotComputableError)  # type: ignore[misc]
             continue
-        rows = irm.compare("cg", test=test, unanswered=unanswered, seed=seed, **FEW).rows(named=True)
+        rows = irm.compare("cg", test=test, seed=seed, **FEW).rows(named=True)
         assert [(row["run"], row["baseline"]) for row in rows] == [("b", "a"), ("c", "a"), ("c", "b")]
         for row in rows:
             pairs = paired(queries, row["run"], row["baseline"], roles, unanswered == "drop")
             alone = sum((query[row["run"]] is None) != (query[row["baseline"]] is None) for query in queries)
-            close(row, of_pairs(pairs, seed=seed, **FEW) | {"n_unpaired": alone, "n_undefined": 0})
+            lacking = sum(None in (query[row["run"]], query[row["baseline"]]) for query in queries)
+            counts = {"n_unpaired": alone, "n_undefined": 0, "n_unanswered": lacking}
+            close(row, of_pairs(pairs, seed=seed, **FEW) | counts)
             close(row, {"p_value": p_of_pairs(test, pairs, FEW["resamples"], seed)})
 
 

@@ -179,7 +179,7 @@ def of_segments(way: str) -> dict[str, Any]:
 def of_queries() -> dict[str, Any]:
     """The printed measures of the same tables, one for each query."""
     irm = IRM(table_rows(0), query="table", predicted="predicted", undefined="null")
-    found = irm.per_query(*asked_for(), layout="wide").sort("table")
+    found = irm.per_query(*asked_for(), layout="wide").drop("answered").sort("table")
     return given_by(found, table_rows(0).group_by("table").len().sort("table")["len"].cast(pl.Float64).to_numpy())
 
 
@@ -224,7 +224,7 @@ def test_printed_formulas_at_a_cutoff_and_of_the_retrieved_set() -> None:
     irm = IRM(rows, query="query", collection_size=12, undefined="null")
     for at in ("@3", ""):
         names = {text + at: text for text in asked_for()}
-        found = irm.per_query(*names, layout="wide").rename(names)
+        found = irm.per_query(*names, layout="wide").drop("answered").rename(names)
         table = given_by(found, np.full(300, 12.0), k=3)
         assert not table["up"].any()
         assert not table["un"].any()
@@ -259,7 +259,9 @@ def test_six_cells_are_all_rows(rows: pl.DataFrame) -> None:
         assert sum(cells.values()) == pytest.approx(rows["w"].sum() if weight else len(rows))
     size = IRM(rows, collection_size=500).evaluate(*CELLS)["value"].sum()
     assert size == 500
-    each = IRM(rows, query="group", predicted="predicted").per_query(*CELLS, layout="wide").sort("group")
+    each = (
+        IRM(rows, query="group", predicted="predicted").per_query(*CELLS, layout="wide").drop("answered").sort("group")
+    )
     lengths = rows.group_by("group").len().sort("group")["len"]
     assert each.select(pl.sum_horizontal(CELLS)).to_series().to_list() == lengths.to_list()
 
@@ -274,7 +276,7 @@ def test_averages_where_decisions_are_missing(rows: pl.DataFrame) -> None:
         micro = irm(undefined=undefined).evaluate(*asked, *CELLS, average="micro")["value"].to_list()
         whole = IRM(rows, undefined=undefined).evaluate(*asked, *CELLS)["value"].to_list()
         assert micro == pytest.approx(whole, abs=1e-12)
-        each = irm(undefined=undefined).per_query(*asked, layout="wide")
+        each = irm(undefined=undefined).per_query(*asked, layout="wide").drop("answered")
         macro = irm(undefined=undefined).evaluate(*asked)["value"].to_list()
         assert macro == pytest.approx([each[name].mean() for name in asked], abs=1e-12)
 

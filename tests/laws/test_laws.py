@@ -101,7 +101,7 @@ KINDS = pytest.mark.parametrize("kind", ROLES)
 
 
 def wide(of: IRM[pl.DataFrame], asked: list[Metric], **options: Any) -> pl.DataFrame:
-    return of.per_query(*asked, layout="wide", **options).sort("query")
+    return of.per_query(*asked, layout="wide", **options).drop("answered").sort("query")
 
 
 def probable(log: pl.DataFrame) -> pl.DataFrame:
@@ -380,7 +380,7 @@ def test_with_at_most_as_many_places_as_relevant_documents_a_perfect_ranking_is_
 def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
     """`undefined=` decides what a/0 becomes and touches nothing else; n_undefined counts it whichever it is."""
     null = undefined_as_null()
-    found = undefined_log(undefined=option).per_query(*ALL, layout="wide")
+    found = undefined_log(undefined=option).per_query(*ALL, layout="wide").drop("answered")
     means = undefined_log(undefined=option).evaluate(*ALL)
     for metric, (n, n_undefined) in zip(ALL, means.select("n", "n_undefined").iter_rows(), strict=True):
         fill = {"zero": 0.0, "one": 1.0, "null": None, None: metric.undefined}[option]
@@ -432,7 +432,7 @@ def undefined_log(**roles: Any) -> IRM[pl.DataFrame]:
 @cache
 def undefined_as_null() -> pl.DataFrame:
     """Every metric of every query, null where it is undefined."""
-    return undefined_log(undefined="null").per_query(*ALL, layout="wide")
+    return undefined_log(undefined="null").per_query(*ALL, layout="wide").drop("answered")
 
 
 # Between metrics
@@ -453,7 +453,11 @@ def logs(draw: st.DrawFn, grades: tuple[int | None, ...] = (None, -1, 0, 0, 1, 2
 
 def table_of(log: pl.DataFrame, *asked: str | Metric, **roles: Any) -> pl.DataFrame:
     """A row per query, a column per metric, in the order asked for; undefined values are null."""
-    return log.irm(**{"collection_size": 40, "undefined": "null", **roles}).per_query(*asked, layout="wide")
+    return (
+        log.irm(**{"collection_size": 40, "undefined": "null", **roles})
+        .per_query(*asked, layout="wide")
+        .drop("answered")
+    )
 
 
 def same(one: pl.Series | pl.Expr, other: pl.Series | pl.Expr, of: pl.DataFrame) -> bool:
@@ -634,7 +638,7 @@ def test_a_metric_gives_every_judged_query_a_number() -> None:
     """The result has one row per judged query, in the order of their first appearance."""
     log = made_log()
     judged = log.filter(pl.col("grade").is_not_null())["query"].unique()
-    found = irm(log, "grades in the log").per_query(*ALL, layout="wide")
+    found = irm(log, "grades in the log").per_query(*ALL, layout="wide").drop("answered")
     assert found["query"].to_list() == [name for name in log["query"].unique(maintain_order=True) if name in judged]
     assert set(found.dtypes[1:]) == {pl.Float64}
 
@@ -967,7 +971,7 @@ def test_every_threshold_is_the_decision_at_it(rows: pl.DataFrame) -> None:
     scores = rows["score"].drop_nulls().unique().sort(descending=True).to_list()
     assert found["threshold"].to_list() == [math.inf, *scores]
     for row in found.iter_rows(named=True):
-        at = rows.irm(threshold=row.pop("threshold")).evaluate(*row, layout="wide").drop("average", "n", strict=False)
+        at = rows.irm(threshold=row.pop("threshold")).evaluate(*row, layout="wide").select(row)
         assert list(row.values()) == [None if v is None else pytest.approx(v, abs=1e-12) for v in at.row(0)]
 
 
@@ -1077,9 +1081,14 @@ def test_rows_that_are_pooled_are_the_micro_average_over_queries(rows: pl.DataFr
 def test_a_query_is_what_a_segment_of_its_rows_is(rows: pl.DataFrame) -> None:
     """Per query, a prediction and its scores have the values that a segment of the same rows has."""
     asked = [m for m in POOLED if m.input is not Classes]
-    each = rows.irm(query="group", predicted="predicted", score="score").per_query(*asked, layout="wide").sort("group")
+    each = (
+        rows.irm(query="group", predicted="predicted", score="score")
+        .per_query(*asked, layout="wide")
+        .drop("answered")
+        .sort("group")
+    )
     pooled = rows.irm(by="group", predicted="predicted", score="score").evaluate(*asked, layout="wide")
-    assert alike(each, pooled.drop("average", "n", strict=False).sort("group"))
+    assert alike(each, pooled.select(each.columns).sort("group"))
 
 
 # Kinds of frames

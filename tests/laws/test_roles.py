@@ -96,11 +96,12 @@ COUNTED = f"{POOLED} cluster"
 OF_DOCUMENTS = "catalogue group popularity"  # which few metrics read
 SUMMARIES = ["summary", "summary with saved numbers"]
 JUDGED = (
-    "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries"  # of the log
+    "predicted extra ties collection_size label rank score threshold undefined unjudged unjudged_queries "  # of the log
+    "unanswered"
 )
 COMPARED = (  # of the order alone
     "label rel scale positive relevant n_relevant predicted threshold extra collection_size undefined unjudged "
-    "unjudged_queries"
+    "unjudged_queries unanswered"
 )
 UNREAD = {
     "queries": {
@@ -108,7 +109,7 @@ UNREAD = {
         "similarity with saved numbers": f"{COMPARED} weight cluster {OF_DOCUMENTS}",
         "similarity as a baseline": (  # of lists in rank order
             "rel scale positive relevant threshold collection_size undefined unjudged unjudged_queries ties duplicates "
-            "catalogue"
+            "catalogue unanswered"
         ),
         "judge": f"label {OF_DOCUMENTS}",
         "judge for subtopics": f"label {OF_DOCUMENTS}",
@@ -121,27 +122,28 @@ UNREAD = {
         "curve of cutoffs": "predicted threshold catalogue group",
         **dict.fromkeys(
             [
-                "compare arms",
                 "plan",
-                "plan arms",
                 "compare with saved numbers",
                 "summary with saved numbers",
             ],
             "catalogue",
         ),
+        **dict.fromkeys(["compare arms", "plan arms"], "catalogue unanswered"),
         "judgments": (
-            f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries"
+            f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries "
+            "unanswered"
         ),
         "propensities": (
             f"{OF_DOCUMENTS} "
-            "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries"
+            "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries "
+            "unanswered"
         ),
         "explain": "catalogue group predicted weight cluster collection_size undefined unjudged_queries",
         "bounds": f"cluster extra {OF_DOCUMENTS}",
         "bounds of differences": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
         "to_judge": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
-        "audit": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
-        "audit with saved numbers": f"weight cluster extra undefined unjudged_queries {OF_DOCUMENTS}",
+        "audit": "weight cluster extra undefined unjudged_queries group popularity",
+        "audit with saved numbers": "weight cluster extra undefined unjudged_queries group popularity",
         "plan with saved numbers": "unjudged_queries catalogue",
     },
     "rows": {
@@ -161,7 +163,7 @@ UNREAD = {
         "per_query": "weight cluster",
         "audit": "weight cluster undefined",
         "audit with saved numbers": "weight cluster undefined",
-        "audit as a baseline": "system undefined",
+        "audit as a baseline": "system undefined unanswered",
     },
 }
 
@@ -253,7 +255,8 @@ CALLS_OF_JUDGE: dict[str, Call] = {
 def saved(*metrics: str) -> pl.DataFrame:
     """Numbers of the queries, a column for each metric."""
     first = log().unique("query_", maintain_order=True)
-    return first.select("query_", "by_", *((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2)))
+    values = ((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2))
+    return first.select("query_", "by_", *values, answered=pl.col("query_") != 4)
 
 
 @cache
@@ -268,9 +271,10 @@ def settings() -> Iterator[Setting]:
     place = {"query": "query_", "score": "score_"}
     both = place | {"system": "system_", "doc": "doc_"}
     graded = both | {"grade": "grade_"}
-    yield Setting("queries", frame, graded | {"ties": "worst"}, ("ndcg", "recall", "roc_auc"))
-    yield Setting("queries", frame, both | {"label": "label_"}, ("recall", "map"))
-    yield Setting("queries", frame, graded | {"collection_size": 50}, ("tn", "specificity"))
+    partial = frame.filter((pl.col("system_") == "p") | (pl.col("query_") != 1))  # q has no row of the first query
+    yield Setting("queries", partial, graded | {"ties": "worst"}, ("ndcg", "recall", "roc_auc"))
+    yield Setting("queries", partial, both | {"label": "label_"}, ("recall", "map"))
+    yield Setting("queries", partial, graded | {"collection_size": 50}, ("tn", "specificity"))
     nobody = frame.filter(pl.col("query_") == 1).with_columns(query_=pl.lit(7), score_=pl.lit(1.0), grade_=None)
     yield Setting("queries", pl.concat([frame, nobody], how="vertical_relaxed"), graded, ("ndcg",))
     twice = pl.concat([frame, frame.filter(pl.col("rank_") == 4).with_columns(score_=pl.lit(0.9))])
@@ -287,7 +291,7 @@ def settings() -> Iterator[Setting]:
     looked_at = logged | {"system": "system_", "propensity": "propensity_"}
     yield Setting("queries", clicks, looked_at, ("dcg", "precision@3"))
     yield Setting("queries", clicks, looked_at | {"clip": 2.5}, ("dcg", "precision@3"))
-    yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), CALLS_OF_JUDGE["people"])
+    yield Setting("queries", partial.drop("label_"), both, ("ndcg", "recall"), CALLS_OF_JUDGE["people"])
     yield Setting(
         "queries", frame.drop("label_"), both | {"propensity": "propensity_"}, ("dcg",), CALLS_OF_JUDGE["people"]
     )
@@ -314,7 +318,8 @@ def settings() -> Iterator[Setting]:
     )
     yield Setting("rows", classes, rows | {"predicted": "predicted_"}, ("accuracy", "recall"))
     first = frame.unique(["system_", "query_"], maintain_order=True)
-    first = first.with_columns(value_=pl.when(pl.col("query_") != 2).then("value_"))
+    answered = (pl.col("system_") == "q") | (pl.col("query_") != 3)
+    first = first.with_columns(value_=pl.when(pl.col("query_") != 2).then("value_"), answered=answered)
     numbers = {"query": "query_", "value": "value_"}
     yield Setting("numbers", first, numbers | {"system": "system_"}, ("value_",))
     yield Setting("numbers", first.filter(system_="p"), numbers, ("value_",))

@@ -440,8 +440,6 @@ arms(system=None)
     but: arms()
 arms(per_query=True)
     NotComputableError: per_query=True lists paired differences; paired=False pairs none, and per_query() has the values
-arms(unanswered="drop")
-    NotComputableError: unanswered= is of pairs; paired=False pairs none, and each arm has its own queries
 arms(against="chance")
     NotComputableError: against='chance' tests each system by itself; say against=None
 arms(test="wilcoxon")

@@ -359,7 +359,7 @@ def test_a_quantile_is_that_of_numpy_polars_and_pandas(average: Any) -> None:
     level, log = QUANTILES[average], spread()
     for undefined in (None, "null"):
         irm = log.irm(by="device", undefined=undefined)
-        each = irm.per_query("rr", "num_rel_ret", "recall", layout="wide")
+        each = irm.per_query("rr", "num_rel_ret", "recall", layout="wide").drop("answered")
         found = irm.evaluate("rr", "num_rel_ret", "recall", average=average, margins=True)
         assert found["average"].unique().to_list() == [average]
         for device in (None, "phone", "desk"):
@@ -499,17 +499,18 @@ def test_a_wide_row_for_each_of_several_averages() -> None:
     averages: Any = ["macro", "micro"]
     irm = spread().irm(by="device", undefined="null", collection_size=9)
     found = irm.evaluate("recall", "num_ret", "gm_rr", average=averages, layout="wide", margins=True, ci=0.9)
-    parts = [f"{name}{end}" for name in ("recall", "num_ret", "gm_rr") for end in ("", "_n", "_low", "_high")]
+    ends = ("", "_n", "_undefined", "_low", "_high")
+    parts = [f"{name}{end}" for name in ("recall", "num_ret", "gm_rr") for end in ends]
     assert found.columns == ["device", "total_over", "average", "n", *parts]
     assert found["average"].to_list() == ["macro", "micro", "sum", "gmean"] * 4
     long = irm.evaluate("recall", "num_ret", "gm_rr", average=averages, margins=True, ci=0.9)
     rows = found.iter_rows(named=True)
-    laid = {(r["device"], r["total_over"], r["average"], m): (r[m], r[f"{m}_n"], r[f"{m}_low"], r[f"{m}_high"])
+    laid = {(r["device"], r["total_over"], r["average"], m): tuple(r[f"{m}{end}"] for end in ends)
             for r in rows for m in ("recall", "num_ret", "gm_rr")}  # fmt: skip
     keys = [(r["device"], r["total_over"], r["average"], r["metric"]) for r in long.iter_rows(named=True)]
-    for key, row in zip(keys, long.select("value", "n", "ci_low", "ci_high").rows(), strict=True):
+    for key, row in zip(keys, long.select("value", "n", "n_undefined", "ci_low", "ci_high").rows(), strict=True):
         assert laid.pop(key) == row
-    assert set(laid.values()) == {(None,) * 4}
+    assert set(laid.values()) == {(None,) * 5}
     lazy = spread().lazy().irm(by="device", undefined="null", collection_size=9)
     plan = lazy.evaluate("recall", "num_ret", "gm_rr", average=averages, layout="wide", margins=True, ci=0.9)
     assert plan.collect_schema() == found.schema
@@ -635,7 +636,7 @@ def test_a_query_of_two_segments_is_a_query_in_each() -> None:
     log = pl.DataFrame({"query": [1, 1, 1, 1], "seg": list("xxyy"), "score": [2.0, 1, 2, 1], "grade": [1, 0, 0, 1]})
     assert values(log.irm(by="seg").evaluate("rr")) == [1, 0.5]
     found = log.irm(by="seg").per_query("rr").rows()
-    assert found == [("x", 1, "rr", None, 1.0, False), ("y", 1, "rr", None, 0.5, False)]
+    assert found == [("x", 1, "rr", None, 1.0, False, True), ("y", 1, "rr", None, 0.5, False, True)]
 
 
 def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
@@ -649,7 +650,7 @@ def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
         ("y", "num_q", None, 0, 0),
     ]
     wide = log.irm(by="seg").evaluate("rr", "num_q", layout="wide")
-    assert wide.rows() == [("x", 1, 1, 1), ("y", 0, None, None)]
+    assert wide.rows() == [("x", 1, 1, 0, 1, 0), ("y", 0, None, 0, None, 0)]
 
 
 @pytest.mark.parametrize("name", ["row", "cell", "segment", "at", "first", "hash", "0", "by:0"])
@@ -789,7 +790,7 @@ def test_margins_have_intervals_and_a_wide_layout() -> None:
         "total_over",
         "average",
         "n",
-        *(n + e for n in ("ndcg", "rr") for e in ("", "_low", "_high")),
+        *(n + e for n in ("ndcg", "rr") for e in ("", "_undefined", "_low", "_high")),
     ]
     plain = log.irm.evaluate("ndcg", "rr", ci=0.9, layout="wide")
     assert found.filter(total_over="device").drop("device", "total_over").row(0) == pytest.approx(plain.row(0))
@@ -841,23 +842,25 @@ def sparse() -> pl.DataFrame:
 def test_a_wide_row_says_how_many_queries_each_mean_rests_on() -> None:
     """`n` is the queries that are evaluated; a metric that leaves some out has its own beside it, whatever the data."""
     found = sparse().irm.evaluate("rr", "roc_auc", "num_ret", layout="wide")
-    assert found.columns == ["n", "rr", "roc_auc", "roc_auc_n", "num_ret"]
-    assert found.row(0) == (3, 2 / 3, 1.0, 1, 6.0)
+    assert found.columns == [
+        *("n", "rr", "rr_undefined", "roc_auc", "roc_auc_n", "roc_auc_undefined", "num_ret", "num_ret_undefined")
+    ]
+    assert found.row(0) == (3, 2 / 3, 1, 1.0, 1, 2, 6.0, 0)
     for log in (sparse(), sparse().filter(pl.col("query") == 3), sparse().clear()):
         names = log.irm(undefined="null").evaluate("rr", "roc_auc", layout="wide", ci=0.9).columns
-        both = [f"{name}{end}" for name in ("rr", "roc_auc") for end in ("", "_n", "_low", "_high")]
+        both = [f"{name}{end}" for name in ("rr", "roc_auc") for end in ("", "_n", "_undefined", "_low", "_high")]
         assert names == ["average", "n", *both]
         lazy = log.lazy().irm(undefined="null").evaluate("rr", "roc_auc", layout="wide", ci=0.9)
         assert lazy.collect_schema().names() == names == lazy.collect().columns
         for rule in ("zero", "raise"):
             assert "roc_auc_n" not in log.lazy().irm(undefined=rule).evaluate("roc_auc", layout="wide").collect_schema()
-    assert sparse().irm(undefined="null").evaluate("rr", layout="wide").row(0) == ("macro", 3, 1.0, 2)
+    assert sparse().irm(undefined="null").evaluate("rr", layout="wide").row(0) == ("macro", 3, 1.0, 2, 1)
 
 
 def test_what_is_summed_over_queries_leaves_none_out() -> None:
     """A micro average rests on all queries that are evaluated."""
     found = sparse().irm(collection_size=5).evaluate("specificity", average="micro", layout="wide")
-    assert found.columns == ["average", "n", "specificity"]
+    assert found.columns == ["average", "n", "specificity", "specificity_undefined"]
 
 
 @pytest.mark.parametrize(
@@ -891,9 +894,10 @@ def test_the_wide_layout_puts_intervals_beside_their_metric() -> None:
     """With `ci`, each metric has its low and high end in columns of their own."""
     log = segmented()
     wide = log.irm.evaluate("ndcg", "rr", ci=0.95, layout="wide")
-    assert wide.columns == ["average", "n", "ndcg", "ndcg_low", "ndcg_high", "rr", "rr_low", "rr_high"]
+    ends = ("", "_undefined", "_low", "_high")
+    assert wide.columns == ["average", "n", *(f"{name}{end}" for name in ("ndcg", "rr") for end in ends)]
     long = log.irm.evaluate("ndcg", "rr", ci=0.95)
-    assert wide.row(0)[2:] == tuple(long.select("value", "ci_low", "ci_high").to_numpy().ravel())
+    assert wide.row(0)[2:] == tuple(long.select("value", "n_undefined", "ci_low", "ci_high").to_numpy().ravel())
 
 
 @pytest.mark.parametrize("layout", ["long", "wide"])
@@ -1006,7 +1010,9 @@ def test_an_interval_is_that_of_a_plain_bootstrap(average: str) -> None:
     found = irm.evaluate(asked, ci=0.9, average=average, resamples=resamples)
     drawn = np.random.default_rng(5).integers(0, n, (resamples, n))
     if average == "micro":
-        counts = irm.per_query("tp", "num_ret", layout="wide").drop("query").to_numpy()[drawn].sum(axis=1)
+        counts = (
+            irm.per_query("tp", "num_ret", layout="wide").drop("answered").drop("query").to_numpy()[drawn].sum(axis=1)
+        )
         means = counts[:, 0] / counts[:, 1]
     else:
         value = irm.per_query(asked)["value"].to_numpy()

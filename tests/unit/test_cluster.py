@@ -189,7 +189,7 @@ def test_queries_are_paired_before_clusters_are_summed() -> None:
     gone = pl.col("system").eq("s1") & pl.col("user").is_in([0, 1])
     kept = ~np.isin(cluster, [0, 1])
     irm = IRM(frame.filter(~gone), system="system", cluster="user")
-    found = irm.compare("dcg@1", unanswered="drop", **DRAWN)
+    found = irm(unanswered="drop").compare("dcg@1", **DRAWN)
     assert sure(found) == sure(comparing(values[kept], cluster[kept]))
     zero = np.where(np.isin(cluster, [0, 1])[:, None] & np.array([False, True]), 0, values)
     assert sure(irm.compare("dcg@1", **DRAWN)) == sure(comparing(zero, cluster))

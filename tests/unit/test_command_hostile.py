@@ -134,7 +134,7 @@ def test_markdown_has_a_row_for_each(capsys: Captured) -> None:
     _, printed, _ = called(capsys, "per-query", "log.parquet", "rr", "--to", "md")
     tokens = MarkdownIt().enable("table").parse(printed)
     cells = [token for token in tokens if token.type == "inline"]
-    assert len(cells) == 6 * (len(HOSTILE) + 1)
+    assert len(cells) == 7 * (len(HOSTILE) + 1)
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special", "html_inline"}
     shown = ["".join(child.content for child in cell.children or () if child.type != "html_inline") for cell in cells]
     for text in ("<script>alert(1)</script>", "=cmd|' /C calc'!A0", "a|b `c` *d* _e_ [f](http://x) @user #1 &amp;"):

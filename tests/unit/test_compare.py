@@ -555,7 +555,7 @@ def test_columns_of_the_result() -> None:
     found = of(noisy(5), part=["x"] * 5).compare("rr@3")
     assert " ".join(found.columns) == (
         "part system baseline metric k value baseline_value difference relative ci_low ci_high p_value p_adjusted "
-        "effect_size wins ties losses n n_unpaired n_undefined mde test n_tests correction"
+        "effect_size wins ties losses n n_unpaired n_undefined n_unanswered mde test n_tests correction"
     )
     assert found.select("metric", "k").rows() == [("rr@3", 3)]
     each = of(noisy(5), part=["x"] * 5).compare("rr@3", per_query=True)
@@ -763,7 +763,7 @@ UNANSWERED: dict[str, Sequence[float | None]] = {
 def test_a_query_that_one_system_answers_counts_as_zero() -> None:
     """A query that one system does not answer is 0 there, and counted as unpaired."""
     row = row_of(of(UNANSWERED))
-    assert (row["n"], row["n_unpaired"]) == (6, 3)
+    assert (row["n"], row["n_unpaired"], row["n_unanswered"]) == (6, 3, 3)
     assert row["value"] == pytest.approx(20 / 6, rel=1e-12)
     assert row["baseline_value"] == pytest.approx(10 / 6, rel=1e-12)
     assert (row["wins"], row["ties"], row["losses"]) == (4, 1, 1)
@@ -772,8 +772,8 @@ def test_a_query_that_one_system_answers_counts_as_zero() -> None:
 
 def test_a_query_that_one_system_answers_may_be_left_out() -> None:
     """With unanswered="drop" only queries that both answer are paired; the others are still counted."""
-    row = row_of(of(UNANSWERED), unanswered="drop")
-    assert (row["n"], row["n_unpaired"]) == (3, 3)
+    row = row_of(of(UNANSWERED)(unanswered="drop"))
+    assert (row["n"], row["n_unpaired"], row["n_unanswered"]) == (3, 3, 3)
     assert row["value"] == pytest.approx(11 / 3, rel=1e-12)
     assert row["baseline_value"] == pytest.approx(8 / 3, rel=1e-12)
     assert (row["wins"], row["ties"], row["losses"]) == (2, 1, 0)
@@ -781,23 +781,24 @@ def test_a_query_that_one_system_answers_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("unanswered", ["zero", "drop"])
-def test_pairs_of_systems_have_their_own_queries(unanswered: str) -> None:
+def test_pairs_of_systems_have_their_own_queries(unanswered: Any) -> None:
     """What a third system leaves unanswered changes nothing about the other two."""
     values = {**UNANSWERED, "c": [None, 2.0, None, 1.0, 1.0, 1.0]}
-    three = of(values).compare("cg", unanswered=unanswered, correction="none")  # type: ignore[arg-type]
+    three = of(values)(unanswered=unanswered).compare("cg", correction="none")
     rows = {(row["system"], row["baseline"]): row for row in three.iter_rows(named=True)}
     for other, one in combinations("abc", 2):
-        two = row_of(of({other: values[other], one: values[one]}), unanswered=unanswered, correction="none")
+        two = row_of(of({other: values[other], one: values[one]})(unanswered=unanswered), correction="none")
         assert same(rows[one, other] | {"n_tests": 1, "correction": None}, two)
 
 
-def test_a_query_with_null_scores_only_is_not_answered() -> None:
-    """A document that is known and was not retrieved is no answer."""
+def test_a_query_with_null_scores_only_is_answered() -> None:
+    """A row of a document that was not retrieved says that the query was asked, and nothing found."""
     frame = made({"a": [1, 2], "b": [2, 3]}).with_columns(
         score=pl.when((pl.col("query") != "q001") | (pl.col("system") != "b")).then("score")
     )
-    row = row_of(IRM(frame, system="system", doc="doc"))
-    assert (row["n"], row["n_unpaired"], row["value"]) == (2, 1, 1.0)
+    for rule in ("zero", "drop"):
+        row = row_of(IRM(frame, system="system", doc="doc", unanswered=rule))
+        assert (row["n"], row["n_unpaired"], row["n_unanswered"], row["value"]) == (2, 0, 0, 1.0)
 
 
 def test_judged_queries_without_any_results_are_paired() -> None:
@@ -805,7 +806,7 @@ def test_judged_queries_without_any_results_are_paired() -> None:
     run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
     qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
     row = row_of(IRM(run, system="system", doc="doc").judge(qrels), "rr")
-    assert (row["n"], row["n_unpaired"], row["ties"], row["losses"]) == (2, 0, 1, 1)
+    assert (row["n"], row["n_unpaired"], row["n_unanswered"], row["ties"], row["losses"]) == (2, 0, 1, 1, 1)
     assert (row["value"], row["baseline_value"]) == (0, 0.5)
 
 
@@ -892,7 +893,7 @@ def test_the_queries_that_moved_the_mean_stand_first() -> None:
 def test_queries_that_are_left_out_are_not_listed() -> None:
     """With unanswered="drop" the queries that one system does not answer are not among the differences."""
     assert of(UNANSWERED).compare("cg", per_query=True).height == 6
-    dropped = of(UNANSWERED).compare("cg", per_query=True, unanswered="drop")
+    dropped = of(UNANSWERED)(unanswered="drop").compare("cg", per_query=True)
     assert dropped["query"].to_list() == ["q002", "q000", "q004"]
 
 
@@ -1074,9 +1075,12 @@ unread().compare("cg", correction="fdr")
     UnknownNameError: correction='fdr' is not one of 'holm', 'bonferroni', 'bh', 'none'
 unread().compare("cg", over="metrics")
     UnknownNameError: over='metrics' is not one of 'metric', 'all'; did you mean 'metric'?
-unread().compare("cg", unanswered="null")
+unread()(unanswered="null")
     UnknownNameError: unanswered='null' is not one of 'zero', 'drop'
-    but: of(TWO).compare("cg", test="wilcoxon", correction="bh", over="all", unanswered="drop")
+    but: of(TWO)(unanswered="drop").compare("cg", test="wilcoxon", correction="bh", over="all")
+unread().compare("cg", unanswered="drop")
+    ColumnError: compare() takes no roles; say irm(unanswered='drop').compare(...)
+    but: of(TWO)(unanswered="drop").compare("cg")
 unread().compare("cg", against=VALUE)
     for: "luck", True
     UnknownNameError: against=VALUE is not one of 'chance', 'majority'
@@ -1106,7 +1110,7 @@ unread().compare("cg", per_query=True, over="all")
     NotComputableError: over='all' is of the difference of means; say per_query=False
 unread().compare("cg", per_query=True, ci=0.9)
     NotComputableError: ci=0.9 is of the difference of means; say per_query=False
-    but: of(TWO).compare("cg", per_query=True, unanswered="drop", seed=1)
+    but: of(TWO)(unanswered="drop").compare("cg", per_query=True, seed=1)
 of(TWO).compare("ndgc")
     UnknownNameError: there is no metric 'ndgc'; did you mean 'ndcg'?
 of(TWO).compare("cg", "cg")
@@ -1156,20 +1160,22 @@ def test_what_is_drawn_needs_no_scipy(test: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_dropping_leaves_out_what_only_one_of_two_answers() -> None:
-    """A judged query that neither answers stays a tie; with tukey all pairs rest on the queries that all answered."""
+    """So are judged queries that neither answers; with tukey all pairs rest on the queries that all answered."""
     run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
     qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
-    found = IRM(run, system="system", doc="doc").judge(qrels).compare("rr", unanswered="drop")
-    assert found.select("n", "ties", "n_unpaired").rows() == [(2, 1, 0)]
+    found = IRM(run, system="system", doc="doc", unanswered="drop").judge(qrels).compare("rr")
+    assert found.select("n", "ties", "n_unpaired", "n_unanswered").rows() == [(1, 0, 0, 1)]
     values = {"a": [1, 2, 3, 4], "b": [2, 3, 4, 6], "c": [1, None, None, 4]}
     for test, n in (("tukey", [2, 2, 2]), ("randomization", [4, 2, 2])):
-        assert of(values).compare("cg", test=test, unanswered="drop")["n"].to_list() == n
+        assert of(values)(unanswered="drop").compare("cg", test=test)["n"].to_list() == n
 
 
-def test_queries_that_no_system_answers_are_paired() -> None:
-    """They are 0 for both, whatever becomes of those that one system answers, in the differences as in their mean."""
+def test_queries_that_no_system_answers_are_zero_for_both_or_left_out() -> None:
+    """As those that one system answers, in the differences as in their mean."""
     run = pl.DataFrame({"system": ["a", "b"], "query": [1, 1], "doc": ["x", "y"], "score": [1.0, 1.0]})
     qrels = pl.DataFrame({"query": [1, 2], "doc": ["x", "x"], "grade": [1, 1]})
     irm = run.irm(system="system").judge(qrels)
-    assert irm.compare("rr", unanswered="drop")["n"].to_list() == [2]
-    assert irm.compare("rr", unanswered="drop", per_query=True)["query"].to_list() == [1, 2]
+    for rule, queries in (("zero", [1, 2]), ("drop", [1])):
+        told = irm(unanswered=rule)
+        assert told.compare("rr")["n"].to_list() == [len(queries)]
+        assert told.compare("rr", per_query=True)["query"].to_list() == queries

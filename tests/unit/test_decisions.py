@@ -1218,7 +1218,9 @@ def test_scores_are_those_of_the_score_where_ranks_say_another_order() -> None:
             "label": [0, 1, 0, 1, 0, 1],
         }
     )
-    found = IRM(rows, query="query", rank="rank", score="score").per_query("roc_auc", "rr", layout="wide")
+    found = (
+        IRM(rows, query="query", rank="rank", score="score").per_query("roc_auc", "rr", layout="wide").drop("answered")
+    )
     # b: of two pairs one is in the wrong order, and one is equal.
     assert found.rows() == [("a", 1.0, 0.5), ("b", 0.25, 1.0)]
 
@@ -1228,7 +1230,7 @@ def test_a_score_at_the_threshold_is_a_yes_in_every_query() -> None:
     rows = pl.DataFrame({"query": ["a", "a", "b", "b"], "score": [2.0, 1.0, 1.0, 0.5], "label": [0, 1, 0, 1]})
     irm = IRM(rows, query="query", score="score", threshold=1)
     assert irm.confusion().rows() == [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 1)]
-    assert irm.per_query("tp", "fp", "fn", layout="wide").rows() == [("a", 1, 1, 0), ("b", 0, 1, 1)]
+    assert irm.per_query("tp", "fp", "fn", layout="wide").drop("answered").rows() == [("a", 1, 1, 0), ("b", 0, 1, 1)]
 
 
 def test_margins_pool_the_rows_of_all_segments() -> None:

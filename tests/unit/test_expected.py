@@ -68,8 +68,17 @@ def test_the_closed_form_is_the_mean_over_all_orders(unjudged: Any, cases: int) 
                 logs.append(log)
         options: Any = {"rel": rel, "collection_size": 10, "unjudged": unjudged}
         orders = pl.concat([every_order(log).with_columns(case=log["query"][0]) for log in logs])
-        every = orders.irm(query=["case", "query"], ties="order", **options).per_query(*ASKED, layout="wide")
-        given = pl.concat(logs).irm(query="query", ties="expected", **options).per_query(*ASKED, layout="wide")
+        every = (
+            orders.irm(query=["case", "query"], ties="order", **options)
+            .per_query(*ASKED, layout="wide")
+            .drop("answered")
+        )
+        given = (
+            pl.concat(logs)
+            .irm(query="query", ties="expected", **options)
+            .per_query(*ASKED, layout="wide")
+            .drop("answered")
+        )
         by_case = every.drop("query").group_by("case", maintain_order=True)
         names = given.columns[1:]
         count, mean = by_case.agg(pl.col(names).count() / pl.len()), by_case.mean()
@@ -147,8 +156,8 @@ def test_the_mean_lies_between_the_worst_and_the_best_order(queries: int) -> Non
     asked = [*OF_RANKS, *(m @ k for m in OF_RANKS if m.at == "k" for k in (1, 3, 5))]
     asked = [m for m in asked if m.bounded]
     irm = log.irm(query="query", collection_size=20)
-    worst, best = (irm(ties=ties).per_query(*asked, layout="wide") for ties in ("worst", "best"))
-    mean = irm(ties="expected").per_query(*(m for m in asked if m.orders("expected")), layout="wide")
+    worst, best = (irm(ties=ties).per_query(*asked, layout="wide").drop("answered") for ties in ("worst", "best"))
+    mean = irm(ties="expected").per_query(*(m for m in asked if m.orders("expected")), layout="wide").drop("answered")
     assert len(worst) > 0.95 * queries
     differ = 0
     for metric in asked:
@@ -198,7 +207,7 @@ def test_scikit_learn_averages_over_ties_too(k: int | None) -> None:
     grade, score = rng.integers(0, 4, (50, 12)), rng.integers(0, 4, (50, 12)).astype(float)
     log = pl.DataFrame({"query": np.repeat(np.arange(50), 12), "score": score.ravel(), "grade": grade.ravel()})
     cut = "" if k is None else f"@{k}"
-    ours = log.irm(query="query", ties="expected").per_query(f"dcg{cut}", f"ndcg{cut}", layout="wide")
+    ours = log.irm(query="query", ties="expected").per_query(f"dcg{cut}", f"ndcg{cut}", layout="wide").drop("answered")
     for lists, theirs in ((ours[f"dcg{cut}"], dcg_score), (ours[f"ndcg{cut}"], ndcg_score)):
         expected = [theirs([one], [by], k=k) for one, by in zip(grade, score, strict=True)]
         assert lists.to_list() == pytest.approx(expected, abs=1e-12)
@@ -219,6 +228,6 @@ def test_an_unknown_rule_is_refused() -> None:
 def test_a_grade_just_below_0_gains_nothing_in_any_order() -> None:
     """Two documents of one score, of grades 1 and -1/2: the gain is 1 at either rank, and 0 at the other."""
     log = pl.DataFrame({"query": [1, 1], "score": [1.0, 1.0], "grade": [1.0, -0.5]}).irm(ties="expected")
-    found = log.per_query("cg@1", "dcg@2", "ndcg@2", layout="wide").row(0)[1:]
+    found = log.per_query("cg@1", "dcg@2", "ndcg@2", layout="wide").drop("answered").row(0)[1:]
     dcg = (1 + 1 / np.log2(3)) / 2
     assert found == pytest.approx((1 / 2, dcg, dcg))

@@ -71,7 +71,9 @@ def log() -> pl.DataFrame:
 def test_the_mean_price_of_the_first_results(log: pl.DataFrame, kind: str) -> None:
     """By hand: a lists y 20, z 60, x 10, and w was not retrieved; b lists x 7 and z, which has no price."""
     of = IRM(as_kind(log, kind), extra=PRICE)
-    found = as_polars(of.per_query("mean_price", "mean_price@2", "mean_price@1", "revenue@2", layout="wide"))
+    found = as_polars(of.per_query("mean_price", "mean_price@2", "mean_price@1", "revenue@2", layout="wide")).drop(
+        "answered"
+    )
     assert found.rows() == [("a", 30.0, 40.0, 20.0, 60.0), ("b", 7.0, 7.0, 7.0, None)]
     assert as_polars(of.evaluate("mean_price@2"))["value"].to_list() == [23.5]
 
@@ -159,11 +161,11 @@ def test_judged_queries_without_results_and_condensed_lists(log: pl.DataFrame) -
     """Nothing retrieved is no row; the rows that condensed lists leave out take their values with them."""
     qrels = pl.DataFrame({"query": ["a", "a", "c"], "doc": ["z", "x", "x"], "grade": [0, 1, 1]})
     of = log.drop("grade").irm(extra=PRICE, undefined="null").judge(qrels)
-    assert of.per_query("mean_price", "revenue", layout="wide").rows() == [
+    assert of.per_query("mean_price", "revenue", layout="wide").drop("answered").rows() == [
         ("a", 30.0, 10.0),
         ("c", None, 0.0),
     ]
-    dropped = of(unjudged="drop").per_query("mean_price@1", "mean_price", layout="wide")
+    dropped = of(unjudged="drop").per_query("mean_price@1", "mean_price", layout="wide").drop("answered")
     assert dropped.row(0) == ("a", 60.0, 35.0)
     own = of.per_query("mean_price(judged_only=True)@1")
     assert own["value"].to_list() == dropped["mean_price@1"].to_list()
@@ -358,8 +360,10 @@ def test_lists_of_values_are_those_of_the_results_and_one_value_is_that_of_each(
     rows = {"query": ["a", "b"], "doc": [["x", "y"], ["x"]], "grade": [[1, 0], [1]]}
     rows |= {"price_eur": [[3.0, 5.0], [None]], "fee": [1.0, 2.0], "odd": [[1.0], [1.0, 2.0]]}
     of = IRM(as_kind(pl.DataFrame(rows), kind), extra={**PRICE, "odd": "odd"})
-    assert as_polars(of.per_query("mean_price", layout="wide")).rows() == [("a", 4.0), ("b", None)]
-    assert as_polars(of(extra={"price": "fee"}).per_query("mean_price", "ndcg", layout="wide")).rows() == [
+    assert as_polars(of.per_query("mean_price", layout="wide")).drop("answered").rows() == [("a", 4.0), ("b", None)]
+    assert as_polars(of(extra={"price": "fee"}).per_query("mean_price", "ndcg", layout="wide")).drop(
+        "answered"
+    ).rows() == [
         ("a", 1.0, 1.0),
         ("b", 2.0, 1.0),
     ]

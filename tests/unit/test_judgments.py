@@ -35,7 +35,7 @@ QRELS = frame("query doc grade", ("a", "y", 1), ("a", "z", 2), ("b", "y", 1), ("
 
 def test_judgments_are_joined_by_query_and_document() -> None:
     """A document is judged for a query, not for all; a judged query without results has 0."""
-    found = RUN.irm.judge(QRELS).per_query("rr", "recall", "num_ret", "num_rel", layout="wide")
+    found = RUN.irm.judge(QRELS).per_query("rr", "recall", "num_ret", "num_rel", layout="wide").drop("answered")
     assert found.rows() == [("a", 0.5, 0.5, 2, 2), ("b", 0, 0, 1, 1), ("c", 0, 0, 0, 1)]
 
 
@@ -86,7 +86,7 @@ JUDGED = frame("query doc grade", ("a", "r1", 1), ("a", "r2", 1), ("b", "r3", 1)
 def test_every_system_is_measured_on_every_judged_query_against_all_judgments() -> None:
     """A system without results for a judged query has 0 there, and n is the same for all."""
     irm = systems().irm(system="run").judge(JUDGED)
-    found = irm.per_query("recall", "num_rel", layout="wide")
+    found = irm.per_query("recall", "num_rel", layout="wide").drop("answered")
     assert found.rows() == [
         ("p", "a", 0.5, 2),
         ("p", "b", 1, 1),
@@ -102,11 +102,11 @@ def test_appended_rows_give_each_system_its_own_recall() -> None:
     """The trap that judge avoids: unretrieved rows appended to one system's results make R differ by system."""
     found = systems().join(JUDGED, on=["query", "doc"], how="left", maintain_order="left")
     own = found.irm(system="run")
-    assert own.per_query("recall", layout="wide").rows()[0] == ("p", "a", 1)
+    assert own.per_query("recall", layout="wide").drop("answered").rows()[0] == ("p", "a", 1)
     appended = pl.concat([found, frame("run query doc score grade", ("p", "a", "r2", None, 1)).cast(found.schema)])
-    assert appended.irm(system="run").per_query("recall", layout="wide").rows()[0] == ("p", "a", 0.5)
+    assert appended.irm(system="run").per_query("recall", layout="wide").drop("answered").rows()[0] == ("p", "a", 0.5)
     judged = systems().irm(system="run").judge(JUDGED)
-    assert judged.per_query("recall", layout="wide").rows()[0] == ("p", "a", 0.5)
+    assert judged.per_query("recall", layout="wide").drop("answered").rows()[0] == ("p", "a", 0.5)
 
 
 def test_a_query_may_be_several_columns() -> None:
@@ -114,7 +114,7 @@ def test_a_query_may_be_several_columns() -> None:
     run = frame("user day doc score", (1, "mo", "x", 1.0), (1, "tu", "x", 1.0), (2, "mo", "y", 1.0))
     qrels = frame("who when doc grade", (1, "mo", "x", 0), (1, "tu", "x", 1), (2, "tu", "y", 1))
     found = run.irm(query=["user", "day"]).judge(qrels, query=["who", "when"]).per_query("rr", layout="wide")
-    assert found.rows() == [(1, "mo", 0), (1, "tu", 1), (2, "tu", 0)]
+    assert found.rows() == [(1, "mo", 0, True), (1, "tu", 1, True), (2, "tu", 0, False)]
     assert found.columns == ["user", "day", "rr"]
     same = run.irm(query=["user", "day"]).judge(qrels.rename({"who": "user", "when": "day"}))
     assert same.per_query("rr", layout="wide").equals(found)
@@ -132,14 +132,18 @@ def test_every_segment_of_a_query_gets_all_its_judgments() -> None:
     """A query that stands in two segments of the log is measured in both."""
     run = pl.concat([SEGMENTED, frame("query seg doc score", ("a", "v", "y", 1.0))])
     found = run.irm(by="seg").judge(frame("query doc grade", ("a", "x", 1), ("a", "y", 1), ("b", "x", 1)))
-    assert found.per_query("recall", layout="wide").rows() == [("u", "a", 0.5), ("v", "a", 0.5), ("v", "b", 1)]
+    assert found.per_query("recall", layout="wide").drop("answered").rows() == [
+        ("u", "a", 0.5),
+        ("v", "a", 0.5),
+        ("v", "b", 1),
+    ]
 
 
 def test_judgments_may_say_the_segment_of_a_query() -> None:
     """A query without results counts as 0 in the segment that the judgments name for it, a new one too."""
     qrels = frame("query seg doc grade", ("a", "u", "x", 1), ("c", "u", "x", 1), ("d", "w", "x", 1))
     irm = SEGMENTED.irm(by="seg").judge(qrels)
-    assert irm.per_query("rr", layout="wide").rows() == [("u", "a", 1), ("u", "c", 0), ("w", "d", 0)]
+    assert irm.per_query("rr", layout="wide").drop("answered").rows() == [("u", "a", 1), ("u", "c", 0), ("w", "d", 0)]
     found = irm.evaluate("rr", margins=True)
     assert found.select("seg", "total_over", "value", "n").rows() == [
         ("u", None, 0.5, 2),
@@ -153,7 +157,7 @@ def test_judgments_may_say_the_segment_of_a_query() -> None:
 def test_judgments_that_name_a_segment_belong_to_it() -> None:
     """A query that is judged in one segment is not judged by that in another."""
     qrels = frame("query seg doc grade", ("a", "v", "x", 1), ("b", "v", "x", 1))
-    found = SEGMENTED.irm(by="seg").judge(qrels).per_query("rr", layout="wide")
+    found = SEGMENTED.irm(by="seg").judge(qrels).per_query("rr", layout="wide").drop("answered")
     assert found.rows() == [("v", "a", 0), ("v", "b", 1)]
 
 
@@ -162,7 +166,7 @@ def test_judgments_may_name_one_of_the_columns_of_a_segment() -> None:
     run = frame("query seg day doc score", ("a", "u", 1, "x", 1.0), ("a", "u", 2, "x", 1.0), ("a", "v", 1, "x", 1.0))
     qrels = frame("query seg doc grade", ("a", "u", "x", 1), ("a", "u", "y", 1), ("a", "v", "x", 0), ("b", "v", "x", 1))
     irm = run.irm(by=["seg", "day"]).judge(qrels)
-    found = irm.per_query("recall", "precision", layout="wide")
+    found = irm.per_query("recall", "precision", layout="wide").drop("answered")
     assert found.rows() == [("u", 1, "a", 0.5, 1), ("u", 2, "a", 0.5, 1), ("v", 1, "a", 0, 0)]
     lost = irm.audit().filter(check="judged queries of no known segment")
     assert lost.select("n", "share", "example").rows() == [(1, 1 / 2, "v, b")]
@@ -173,9 +177,9 @@ def test_a_document_may_be_judged_differently_in_two_segments() -> None:
     run = frame("query seg doc score", ("a", "de", "x", 2.0), ("a", "en", "x", 2.0), ("a", "en", "y", 1.0))
     qrels = frame("query seg doc grade", ("a", "de", "x", 0), ("a", "en", "x", 1), ("a", "en", "y", 1))
     judged = run.irm(by="seg").judge(qrels)
-    assert judged.per_query("precision", layout="wide").rows() == [("de", "a", 0), ("en", "a", 1)]
+    assert judged.per_query("precision", layout="wide").drop("answered").rows() == [("de", "a", 0), ("en", "a", 1)]
     log = run.join(qrels, on=["query", "seg", "doc"], how="left").with_columns(run=pl.lit("p"))
-    own = log.irm(system="run", by="seg").per_query("precision", layout="wide")
+    own = log.irm(system="run", by="seg").per_query("precision", layout="wide").drop("answered")
     assert own.rows() == [("p", "de", "a", 0), ("p", "en", "a", 1)]
     with pytest.raises(BadValueError, match=r"2 pairs have two judgments \(query and document \(a, x\)"):
         run.irm.judge(pl.concat([qrels, qrels.with_columns(pl.col("grade") + 1)]).drop("seg")).evaluate("precision")
@@ -238,7 +242,7 @@ def test_systems_are_measured_in_each_others_segments() -> None:
     shared = (("p", "w", 3, "x", 1.0), ("q", "w", 3, "x", 1.0))  # nobody judged it
     run = frame("run seg query doc score", ("p", "u", 1, "x", 1.0), ("q", "v", 2, "x", 1.0), *shared)
     irm = run.irm(system="run", by="seg").judge(frame("query doc grade", (1, "x", 1), (2, "x", 1)))
-    assert irm.per_query("rr", layout="wide").rows() == [
+    assert irm.per_query("rr", layout="wide").drop("answered").rows() == [
         ("p", "u", 1, 1),
         ("p", "v", 2, 0),
         ("q", "u", 1, 0),
@@ -304,7 +308,7 @@ def test_systems_segments_and_judgments_together(seed: int, known: bool, block: 
     run, qrels = (one.with_columns(pl.col("seg").replace("none", None)) for one in (run, qrels))
     irm = run.irm(system="run", by="seg").judge(qrels if known else qrels.drop("seg"))
     with small_blocks(block):
-        table = irm.per_query("rr", "recall", layout="wide")
+        table = irm.per_query("rr", "recall", layout="wide").drop("answered")
     found = {row[:3]: row[3:] for row in table.iter_rows()}
     expected = plain_values(run, qrels, known)
     assert found.keys() == expected.keys()
@@ -386,7 +390,7 @@ def test_a_judged_query_keeps_its_name_where_repeated_documents_are_left_out() -
     """Rows that are left out move no query: those of the judgments alone have their own names."""
     run = frame("query doc score", ("a", "x", 2.0), ("a", "x", 1.0), ("a", "y", 0.5))
     qrels = frame("query doc grade", ("b", "x", 1), ("a", "y", 1), ("c", "y", 1))
-    found = run.irm(duplicates="first").judge(qrels).per_query("rr", "num_ret", layout="wide")
+    found = run.irm(duplicates="first").judge(qrels).per_query("rr", "num_ret", layout="wide").drop("answered")
     assert found.rows() == [("a", 0.5, 2), ("b", 0, 0), ("c", 0, 0)]
 
 
@@ -418,7 +422,7 @@ def test_null_grades_are_unjudged() -> None:
     """A row of the judgments without a grade judges nothing, and makes no query judged."""
     qrels = frame("query doc grade", ("a", "y", 1), ("a", "x", None), ("b", "x", None))
     irm = RUN.irm.judge(qrels)
-    assert irm.per_query("judged", "rr", "num_rel", layout="wide").rows() == [("a", 0.5, 0.5, 1)]
+    assert irm.per_query("judged", "rr", "num_rel", layout="wide").drop("answered").rows() == [("a", 0.5, 0.5, 1)]
 
 
 def test_repeated_judgments_that_agree_are_one() -> None:
@@ -464,7 +468,7 @@ def test_ids_of_one_kind_match_whatever_their_width(log: Any, qrels: Any) -> Non
 
     run = frame("query doc score", (1, 1, 2.0), (1, 2, 1.0), (2, 1, 1.0))
     judged = frame("query doc grade", (1, 2, 1), (1, 3, 1), (2, 1, 1), (3, 1, 1))
-    found = cast(run, log).irm.judge(cast(judged, qrels)).per_query("rr", "recall", layout="wide")
+    found = cast(run, log).irm.judge(cast(judged, qrels)).per_query("rr", "recall", layout="wide").drop("answered")
     assert found.drop("query").rows() == [(0.5, 0.5), (1, 1), (0, 0)]
     assert found.schema["query"] == log
 
@@ -550,7 +554,7 @@ def test_lazy_judgments_are_not_read_before_the_result_is() -> None:
     irm = RUN.lazy().map_batches(note).irm.judge(QRELS.lazy().map_batches(note))
     result = irm.per_query("rr", "recall")
     assert isinstance(result, pl.LazyFrame)
-    assert result.collect_schema().names() == ["query", "metric", "k", "value", "undefined"]
+    assert result.collect_schema().names() == ["query", "metric", "k", "value", "undefined", "answered"]
     assert ran == []
     assert result.collect().equals(RUN.irm.judge(QRELS).per_query("rr", "recall"))
     assert sorted(ran)[0] == len(RUN)
@@ -610,14 +614,14 @@ def test_systems_share_the_judgments_of_a_document() -> None:
         ("q", 1, "x", 1.0, None),
         ("q", 2, "z", 1.0, 2),
     )
-    found = log.irm(system="run", doc="doc").per_query("rr", "num_rel", "judged", layout="wide")
+    found = log.irm(system="run", doc="doc").per_query("rr", "num_rel", "judged", layout="wide").drop("answered")
     assert found.rows() == [("p", 1, 1, 1, 1), ("p", 2, 0, 1, 0), ("q", 1, 0.5, 1, 1), ("q", 2, 1, 1, 1)]
 
 
 def test_systems_share_what_others_found() -> None:
     """R and the ideal rest on what all systems found, and not on each one's own rows."""
     log = frame("run query doc score grade", ("p", 1, "x", 1.0, 1), ("q", 1, "y", 1.0, 1), ("q", 1, "n", 2.0, 0))
-    found = log.irm(system="run", doc="doc").per_query("recall", "num_rel", layout="wide")
+    found = log.irm(system="run", doc="doc").per_query("recall", "num_rel", layout="wide").drop("answered")
     assert found.rows() == [("p", 1, 0.5, 2), ("q", 1, 0.5, 2)]
 
 
@@ -639,7 +643,7 @@ def test_without_documents_a_system_without_judged_rows_is_measured_against_who_
         ("r", 1, 1.0, None),
         ("p", 2, 1.0, 2),
     )
-    found = log.irm(system="run").per_query("recall", "num_rel", layout="wide")
+    found = log.irm(system="run").per_query("recall", "num_rel", layout="wide").drop("answered")
     assert found.rows() == [
         ("p", 1, 1, 1),
         ("p", 2, 1, 1),
@@ -659,7 +663,7 @@ def test_who_found_most_is_who_found_most_relevant_documents() -> None:
         ("short", 1, 1.0, 1),
         ("unjudged", 1, 1.0, None),
     )
-    found = log.irm(system="run").per_query("num_rel", layout="wide")
+    found = log.irm(system="run").per_query("num_rel", layout="wide").drop("answered")
     assert found.rows() == [("long", 1, 1), ("short", 1, 2), ("unjudged", 1, 2)]
 
 
@@ -674,7 +678,7 @@ COUNTED = frame(
 def test_n_relevant_says_how_many_documents_are_relevant_in_all() -> None:
     """Recall, ap and R-precision divide by it, and a binary ideal has as many documents."""
     irm = COUNTED.irm(n_relevant="total")
-    found = irm.per_query("recall", "ap", "rprec", "num_rel", "ndcg", layout="wide")
+    found = irm.per_query("recall", "ap", "rprec", "num_rel", "ndcg", layout="wide").drop("answered")
     discounts = [1 / math.log2(rank + 1) for rank in range(1, 5)]
     assert found.row(0) == pytest.approx(
         (1, 2 / 4, (1 / 2 + 2 / 3) / 4, 2 / 4, 4, sum(discounts[1:3]) / sum(discounts))
@@ -1181,7 +1185,7 @@ def test_judgments_are_read_once(kind: str, lazy: bool) -> None:
     plan = source.rows.lazy().map_batches(lambda rows: source.read(), schema=source.rows.schema)
     run = pl.DataFrame({"query": [3], "doc": [3], "score": [1.0]})
     irm: Any = IRM(run.lazy() if lazy else run).judge(plan if kind == "plan" else source)
-    found = as_polars(irm.per_query("num_rel", layout="wide"))
+    found = as_polars(irm.per_query("num_rel", layout="wide")).drop("answered")
     assert dict(found.iter_rows()) == {query: query for query in range(1, 9)}
 
 
@@ -1191,7 +1195,7 @@ def test_judgments_from_duckdb_are_read_once() -> None:
         "SELECT a AS query, b AS doc, 1 AS grade FROM range(1, 300) x(a), range(300) y(b) WHERE b < a ORDER BY random()"
     )
     run = pl.DataFrame({"query": [3], "doc": [3], "score": [1.0]})
-    found = run.irm.judge(duckdb.sql(rows)).per_query("num_rel", layout="wide")
+    found = run.irm.judge(duckdb.sql(rows)).per_query("num_rel", layout="wide").drop("answered")
     assert dict(found.iter_rows()) == {query: query for query in range(1, 300)}
 
 

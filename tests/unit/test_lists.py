@@ -37,7 +37,7 @@ def values(frame: Any, name: str = "value") -> list[Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_in_rank_order_against_lists_of_relevant_documents(kind: str) -> None:
     irm = IRM(as_kind(RAG, kind), query="qid")
-    found = as_polars(irm.per_query("rr", "recall", layout="wide"))
+    found = as_polars(irm.per_query("rr", "recall", layout="wide")).drop("answered")
     assert found["qid"].to_list() == ["a", "b", "c"]  # of the last nobody says what is relevant
     assert found.select("rr", "recall").rows() == [(0.5, 1.0), (0.0, 0.0), (0.0, 0.0)]
     told = as_polars(irm.evaluate("rr", "recall"))
@@ -49,7 +49,7 @@ def test_lists_in_rank_order_against_lists_of_relevant_documents(kind: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_is_a_query_where_none_is_named(kind: str) -> None:
     found = as_polars(IRM(as_kind(RAG, kind)).per_query("rr"))
-    assert found.columns == ["row", "metric", "k", "value", "undefined"]
+    assert found.columns == ["row", "metric", "k", "value", "undefined", "answered"]
     assert found["row"].to_list() == [0, 1, 2]
     assert found.schema["row"] == pl.Int64
     lost = as_polars(IRM(as_kind(RAG, kind)).explain("ndcg", query=1))
@@ -144,7 +144,7 @@ def test_judgments_in_lists(kind: str, nested: bool) -> None:
     log = RAG.select("qid", "doc", place=pl.Series([[1, 2], [], None, [1]]))
     log = log if nested else log.head(1).explode("doc", "place").vstack(log.tail(1).explode("doc", "place"))
     irm = IRM(as_kind(log, kind), query="qid", rank="place").judge(as_kind(JUDGED, kind))
-    found = as_polars(irm.per_query("rr", "ndcg", layout="wide"))
+    found = as_polars(irm.per_query("rr", "ndcg", layout="wide")).drop("answered")
     assert found["qid"].to_list() == ["a", "b", "e"]
     assert found["rr"].to_list() == [0.5, 0.0, 0.0]
     ideal = 2 + 1 / math.log2(3)
@@ -352,10 +352,10 @@ def test_systems_share_what_is_not_listed_as_relevant() -> None:
     columns = columns.with_columns(relevant=pl.Series([["d5", "d2"]]))
     rows = lists.explode("doc", "score")
     wanted = ("roc_auc", "bpref", "judged@5")
-    expected = columns.irm(score=["A", "B"]).per_query(*wanted, layout="wide").rows()
+    expected = columns.irm(score=["A", "B"]).per_query(*wanted, layout="wide").drop("answered").rows()
     assert expected[0][2] == 0.75
     for irm in (lists.irm(system="system"), rows.irm(system="system")):
-        assert irm.per_query(*wanted, layout="wide").rows() == expected
+        assert irm.per_query(*wanted, layout="wide").drop("answered").rows() == expected
     tables = [irm.thresholds("f1") for irm in (lists.irm(system="system"), rows.irm(system="system"))]
     assert tables[0].rows() == tables[1].rows() == columns.irm(score=["A", "B"]).thresholds("f1").rows()
 
@@ -374,7 +374,7 @@ def test_nothing_found_is_no_error_about_ids() -> None:
     assert odd(log.irm).filter(check="nothing found that is relevant")["n"].to_list() == [2]
     assert "nothing found that is relevant" not in odd(RAG.irm(query="qid"))["check"].to_list()
     log = pl.DataFrame({"query": ["a", "b"], "doc": [["x"], []], "relevant": [None, ["y"]]})
-    assert log.irm.per_query("rr").rows() == [("b", "rr", None, 0.0, False)]
+    assert log.irm.per_query("rr").rows() == [("b", "rr", None, 0.0, False, True)]
 
 
 def test_a_row_without_results_is_a_query_that_a_system_has() -> None:
@@ -448,10 +448,14 @@ TWO = pl.DataFrame(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_column_is_a_system(kind: str) -> None:
-    found = as_polars(IRM(as_kind(TWO, kind), score=["b", "a"]).per_query("rr", "recall", layout="wide"))
+    found = as_polars(IRM(as_kind(TWO, kind), score=["b", "a"]).per_query("rr", "recall", layout="wide")).drop(
+        "answered"
+    )
     assert found.rows() == [("a", 1, 0.5, 1.0), ("b", 1, 1.0, 0.5)]
     ranks = TWO.with_columns(a=pl.Series([1, 2, 3]), b=pl.Series([2, 1, None]))
-    found = as_polars(IRM(as_kind(ranks, kind), rank=["a", "b"]).per_query("rr", "recall", layout="wide"))
+    found = as_polars(IRM(as_kind(ranks, kind), rank=["a", "b"]).per_query("rr", "recall", layout="wide")).drop(
+        "answered"
+    )
     assert found.rows() == [("a", 1, 0.5, 1.0), ("b", 1, 1.0, 0.5)]
 
 
@@ -466,7 +470,7 @@ def test_blocks_of_queries_without_results_alone(rows: int) -> None:
 
 
 def test_one_column_may_be_a_list_of_one() -> None:
-    assert TWO.irm(score=["a"]).per_query("rr").rows() == [("a", 1, "rr", None, 0.5, False)]
+    assert TWO.irm(score=["a"]).per_query("rr").rows() == [("a", 1, "rr", None, 0.5, False, True)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

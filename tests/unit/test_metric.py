@@ -185,7 +185,7 @@ def test_the_name_is_kept_as_the_caller_wrote_it() -> None:
     log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
     asked = ["MAP", "P_1", "GM_Map", "nDCG(dcg='exp-log2')@10", "hit@5", " rr "]
     assert log.irm.evaluate(*asked)["metric"].to_list() == asked
-    assert log.irm.per_query(*asked, layout="wide").columns == ["query", *asked]
+    assert log.irm.per_query(*asked, layout="wide").columns == ["query", *asked, "answered"]
 
 
 def test_several_cutoffs_are_several_names() -> None:

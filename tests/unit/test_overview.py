@@ -113,9 +113,9 @@ def test_a_result_is_printed_whole(kind: str, capsys: pytest.CaptureFixture[str]
     frame_metrics.show(irm.per_query("rr", "ndcg@10"))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 7
-    assert lines[0].split() == ["device", "qid", "metric", "k", "value", "undefined"]
-    assert lines[1].split() == ["phone", "lamp", "rr", "1.0", "False"]
-    assert lines[2].split() == ["phone", "lamp", "ndcg@10", "10", "1.0", "False"]
+    assert lines[0].split() == ["device", "qid", "metric", "k", "value", "undefined", "answered"]
+    assert lines[1].split() == ["phone", "lamp", "rr", "1.0", "False", "True"]
+    assert lines[2].split() == ["phone", "lamp", "ndcg@10", "10", "1.0", "False", "True"]
 
 
 def test_an_audit_is_a_list_of_findings(capsys: pytest.CaptureFixture[str]) -> None:

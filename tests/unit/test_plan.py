@@ -393,7 +393,6 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": 0.1, "power": (0.8, 0.8)}, "power=0.8 is asked for twice"),
         ({"detect": []}, "detect=[] is not a difference above 0"),
         ({"detect": 0.1, "power": [0.8, 2]}, "power=2 is not a chance between 0 and 1"),
-        ({"detect": 0.1, "paired": False, "unanswered": "drop"}, "unanswered= is of pairs"),
         ({"detect": 0.1, "n_tests": 0}, "n_tests=0 is not a whole number from 1"),
         ({"detect": 0.1, "ci": 95}, "ci=95 is not a level"),
         ({"detect": 0.1, "ci": 1 - 1e-16}, "ci=0.9999999999999999 is so near to 1 that"),

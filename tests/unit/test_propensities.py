@@ -122,7 +122,11 @@ def test_weighted_values_by_hand() -> None:
     curve = SLATE.irm(**WEIGHED).curve("ctr", cutoffs=2)
     assert curve["value"].to_list() == pytest.approx([1, 1])
     wide = SLATE.irm(**WEIGHED).evaluate("cg", layout="wide", ci=0.9)
-    assert wide.columns == ["average", "n", "cg", "cg_n_effective", "cg_low", "cg_high"]
+    assert wide.columns == [
+        "average",
+        "n",
+        *(f"cg{end}" for end in ("", "_undefined", "_n_effective", "_low", "_high")),
+    ]
 
 
 def test_effective_sizes_of_other_policies() -> None:

@@ -379,7 +379,8 @@ REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
     "test='tukey' is of one kind": lambda irm: irm.compare("ndcg", test="tukey"),
     "paired=False has queries of each arm": lambda irm: irm.compare("ndcg", paired=False),
     "per_query=True lists the differences": lambda irm: irm.compare("ndcg", per_query=True),
-    "unanswered='drop' leaves queries out": lambda irm: irm.compare("ndcg", unanswered="drop"),
+    "unanswered='drop' leaves queries out": lambda irm: irm(unanswered="drop").compare("ndcg"),
+    "and proxy= estimates a mean over all queries": lambda irm: irm(unanswered="drop").evaluate("ndcg"),
     "roc_auc is undefined for": lambda irm: irm.evaluate("roc_auc"),
 }
 

@@ -260,7 +260,7 @@ def test_a_query_of_a_log_is_counted_once_where_it_is_left_out(test: Any) -> Non
     log = pl.DataFrame({"s": [*"aaabb"], "query": [1, 2, 3, 1, 3], "score": 1.0, "grade": [1, 0, 0, 1, 0]}).irm(
         system="s", undefined="null"
     )
-    kept, left = (log.compare("recall", unanswered=rule, test=test) for rule in ("zero", "drop"))
+    kept, left = (log(unanswered=rule).compare("recall", test=test) for rule in ("zero", "drop"))
     assert kept.select(COUNTS).row(0) == (1, 1, 2)
     assert left.select(COUNTS).row(0) == (1, 1, 1)
 

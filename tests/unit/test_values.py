@@ -151,7 +151,8 @@ def test_numbers_of_a_judge() -> None:
         ("ms", None, "max", 40.0, 4),
     ]
     one = judged.irm(query="id", value="ms")
-    assert one.evaluate("ms", layout="wide", ci=0.9).columns == ["average", "n", "ms", "ms_n", "ms_low", "ms_high"]
+    columns = [f"ms{end}" for end in ("", "_n", "_undefined", "_low", "_high")]
+    assert one.evaluate("ms", layout="wide", ci=0.9).columns == ["average", "n", *columns]
     assert one.evaluate(average="gmean")["value"][0] == pytest.approx(240000**0.25)
 
 
@@ -160,7 +161,7 @@ def test_names_match_after_reading() -> None:
     saved = (
         original()
         .per_query("ndcg@5", "map")
-        .drop("undefined")
+        .drop("undefined", "answered")
         .vstack(pl.DataFrame({"query": ["q00"], "metric": ["Faith (0-1)@3"], "k": [3], "value": [0.5]}))
     )
     log = saved.irm(value="value")
@@ -326,7 +327,8 @@ def test_a_query_that_a_system_has_no_number_of() -> None:
     log = frame.irm(system="s", value="ms")
     assert log.evaluate().select("value", "n", "n_undefined").rows() == [(2.0, 3, 0), (4.0, 1, 2)]
     assert log(undefined="zero").evaluate().select("value", "n").rows() == [(2.0, 3), (2.0, 2)]
-    assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None, True)
+    assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None, True, False)
+    assert log.evaluate()["n_unanswered"].to_list() == [0, 1]
 
 
 def test_a_number_that_no_row_has_stays_so_beside_other_metrics() -> None:
@@ -360,8 +362,8 @@ def test_columns_of_a_saved_result_play_no_other_part() -> None:
     assert "is Float64" in error(renamed.evaluate)
     alone = wide().rename({"rr": "value"}).irm(value="value")
     assert alone.evaluate().select("metric", "value").rows() == [("value", 0.75)]
-    assert alone.evaluate(layout="wide").columns == ["average", "n", "value", "value_n"]
-    assert alone.per_query(layout="wide").rows() == [("a", 1.0), ("b", 0.5)]
+    assert alone.evaluate(layout="wide").columns == ["average", "n", "value", "value_n", "value_undefined"]
+    assert alone.per_query(layout="wide").drop("answered").rows() == [("a", 1.0), ("b", 0.5)]
 
 
 def test_queries_of_several_columns_and_systems() -> None:
@@ -467,7 +469,10 @@ def test_a_lazy_wide_result_needs_names() -> None:
     lazy = long().lazy().irm(value="value")
     for call in (lambda: lazy.evaluate(layout="wide"), lambda: lazy.per_query(layout="wide")):
         assert "name the metrics, or say layout='long'" in error(call)
-    assert as_polars(lazy.per_query("ms", "rr", layout="wide")).rows() == [("a", 30.0, 1.0), ("b", 10.0, 0.5)]
+    assert as_polars(lazy.per_query("ms", "rr", layout="wide")).drop("answered").rows() == [
+        ("a", 30.0, 1.0),
+        ("b", 10.0, 0.5),
+    ]
     named = wide().lazy().irm(value=["rr", "ms"]).evaluate(layout="wide")
     assert named.collect_schema().names() == named.collect().columns
     later = lazy.evaluate(ci=0.9)

@@ -196,6 +196,8 @@ class RankedBlock:
     rows: Sorted
     run: Ranking
     of_queries: dict[str, Array]  # numbers of each ranking's query, if known: "size", "n_relevant", "weight", "cluster"
+    evaluated: Array  # whether each ranking counts, see ``Block.evaluated``
+    answered: Array  # whether it has a row, see ``Log.answered``
 
     def neighbours(self, compare: Callable[[Array, Array], Array]) -> Array | None:
         """Count the results of each ranking whose score compares in a given way with the score above it.
@@ -225,15 +227,16 @@ class RankedBlock:
 # What is counted in each ranking of a block, whatever checks look for.
 AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
     "every": lambda block: np.ones(block.run.n_queries),
-    "evaluated": lambda block: block.run.evaluated,  # whether it is: that of a judged query
+    "evaluated": lambda block: block.evaluated,  # whether it counts: that of a judged query
+    "unanswered": lambda block: block.run.evaluated & ~block.answered,  # whether its query is judged, and it has no row
     "judged": lambda block: block.run.n_judged,  # documents of its query that are judged
     "relevant": lambda block: block.run.n_relevant,  # and those that are relevant
     "results": lambda block: block.run.n_ret,  # documents that it retrieved
     "hits": lambda block: block.run.hits(),  # and those of them that are relevant
     "ranks": lambda block: block.run.total(block.run.rank),  # the sum of the ranks of these
     "numbered": RankedBlock.numbered,  # whether its scores are 1, 2, 3 ... in some order
-    "results of evaluated": lambda block: np.where(block.run.evaluated, block.run.n_ret, 0),
-    "top of evaluated": lambda block: np.where(block.run.evaluated, block.run.retrieved(TOP), 0),
+    "results of evaluated": lambda block: np.where(block.evaluated, block.run.n_ret, 0),
+    "top of evaluated": lambda block: np.where(block.evaluated, block.run.retrieved(TOP), 0),
 }
 
 

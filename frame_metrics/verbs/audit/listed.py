@@ -48,7 +48,8 @@ def counted(log: Log) -> Counted:
     def work(block: Block) -> None:
         rows = block.rows
         run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
-        ranked = RankedBlock(log, rows, run, {role: values[block.at] for role, values in of_queries.items()})
+        mine = {role: values[block.at] for role, values in of_queries.items()}
+        ranked = RankedBlock(log, rows, run, mine, block.evaluated(run), log.answered[block.at])
         for name, amount in AMOUNTS.items():
             amounts[name][block.at] = amount(ranked)
         for check in looks:

@@ -30,10 +30,12 @@ from frame_metrics.verbs.audit.checks import (
     cells_in_words,
     check,
     in_unit,
+    seen_of,
 )
 
 FEW = 10  # a segment with fewer queries is small
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
+SOME, MOST = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
 ORDER = {
     "doc": "ties= orders them by document, descending",
     "worst": "ties= orders them with the worst judgment first",
@@ -376,7 +378,7 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
         ``least`` and below ``most``. One of almost no common queries counts as of few if both share more of theirs with
         other systems, as runs do that are pooled with a third one.
     """
-    if not log.columns.system:
+    if not log.columns.system or log.conventions.unanswered == "drop":
         return None
     common = log.grid.common
     queries_of = np.diag(common)
@@ -430,9 +432,60 @@ def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
 @check("warning", "pairs of systems")
 def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
-    is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have
+    is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have, or
+    pass unanswered='drop' if they were not asked the same
     """
     return sharing(counts.log, ALMOST_NONE, 0.5)
+
+
+@check("error", "queries")
+def systems_without_rows_for_most_queries(counts: Counted) -> Seen | None:
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
+    unanswered='drop'; if it found nothing, 0 is right
+    """
+    return lacking(counts.log, counts["unanswered"], counts.evaluated, MOST, 1)
+
+
+@check("warning", "queries")
+def systems_without_rows_for_some_queries(counts: Counted) -> Seen | None:
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
+    unanswered='drop'; if it found nothing, 0 is right
+    """
+    return lacking(counts.log, counts["unanswered"], counts.evaluated, SOME, MOST)
+
+
+def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
+    """Count the queries of which a system has no row, for the system that lacks most of them.
+
+    None without systems, and if unanswered queries are left out.
+
+    Parameters
+    ----------
+    unanswered, evaluated : marks of the rankings that have no row, and of those that count.
+    least, most : a system counts if its share of unanswered queries is above ``least``, and at most ``most``.
+    """
+    grid, n = log.grid, len(log.grid.system_row)
+    if not log.columns.system or log.conventions.unanswered == "drop":
+        return None
+    lacks, of = (np.bincount(grid.system, marks, n) for marks in (unanswered, evaluated))
+    share = lacks / of.clip(min=1)
+    some = np.flatnonzero((share > least) & (share <= most))
+    if not len(some):
+        return Seen(0, int(of.max(initial=0)))
+    first = some[share[some].argmax()]
+    name, more = as_text(log.keys_at(["system"], grid.system_row[[first]])), len(some) - 1
+    others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
+    words = {"system": name, "lacking": f"{lacks[first]:,.0f}", "queries": f"{of[first]:,.0f}", "others": others}
+    return Seen(int(lacks[first]), int(of[first]), name, words)
+
+
+@check("info", "rankings")
+def unanswered_queries(counts: Counted) -> Seen | None:
+    """left out by unanswered='drop': the frame has no row for them"""
+    if counts.log.conventions.unanswered != "drop":
+        return None
+    marked = counts["unanswered"]
+    return seen_of(counts.log, "rankings", marked, marked + counts.evaluated)
 
 
 @check("warning", "rows")

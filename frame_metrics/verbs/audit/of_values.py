@@ -12,7 +12,15 @@ from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
-from frame_metrics.verbs.audit.of_logs import ALMOST_NONE, few_queries, in_several_segments, sharing
+from frame_metrics.verbs.audit.of_logs import (
+    ALMOST_NONE,
+    MOST,
+    SOME,
+    few_queries,
+    in_several_segments,
+    lacking,
+    sharing,
+)
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -48,6 +56,36 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
     means are over different queries: keep only the queries that all systems have
     """
     return sharing(numbers.log, ALMOST_NONE, 0.5)
+
+
+@check("error", "queries", name="systems without rows for most queries")
+def systems_with_few_answers(numbers: Measured) -> Seen | None:
+    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. If it was not asked
+    them, pass unanswered='drop'
+    """
+    return _unanswered(numbers, MOST, 1)
+
+
+@check("warning", "queries", name="systems without rows for some queries")
+def systems_without_some_answers(numbers: Measured) -> Seen | None:
+    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. If it was not asked
+    them, pass unanswered='drop'
+    """
+    return _unanswered(numbers, SOME, MOST)
+
+
+def _unanswered(numbers: Measured, least: float, most: float) -> Seen | None:
+    """Count the systems with numbers of queries that they did not answer, as ``lacking`` does."""
+    none = np.zeros(len(numbers.evaluated), bool) if numbers.absent is None else np.all(numbers.absent, axis=0)
+    return lacking(numbers.log, numbers.unanswered & ~none, ~none, least, most)
+
+
+@check("info", "rankings", name="unanswered queries")
+def unanswered_numbers(numbers: Measured) -> Seen | None:
+    """left out by unanswered='drop': the column {columns.answered} says so"""
+    if numbers.log.conventions.unanswered != "drop":
+        return None
+    return seen_of(numbers.log, "rankings", numbers.unanswered, np.ones(len(numbers.evaluated)))
 
 
 @check("warning", "numbers")

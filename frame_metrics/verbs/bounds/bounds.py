@@ -24,7 +24,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judging
-from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_differences, of_pairs, spare_of
+from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_base, of_differences, of_pairs, spare_of
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
@@ -101,6 +101,8 @@ def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: 
     values = each_ranking(log, asked)
     ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
     each = [values.values, *ends] if baseline is None else of_differences(values, max_grade, baseline, ends[:2])
+    if baseline is not None:
+        values = replace(values, evaluated=values.evaluated & values.evaluated[of_base(log, baseline)])
     return replace(values, asked=[*asked] * STACKED, values=np.concatenate(each))
 
 

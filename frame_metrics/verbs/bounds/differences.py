@@ -65,23 +65,28 @@ def of_differences(measured: Measured, max_grade: float | None, baseline: Any, e
     ends : the bounds of the values. They give bounds of differences, which are exact if one of the two systems has no
         uncertain value.
     """
-    log, grid, asked = measured.log, measured.log.grid, measured.asked
-    base, values, (lower, upper) = place_of(log, baseline), np.array(all_filled(measured)), ends
-    of_base = np.zeros(grid.n_pairs, np.int64)
-    of_base[grid.pair[grid.system == base]] = np.flatnonzero(grid.system == base)
-    of_base = of_base[grid.pair]
-    least, greatest = lower - upper[:, of_base], upper - lower[:, of_base]
-    loose = (lower < upper) & (lower < upper)[:, of_base]
+    log, asked, base = measured.log, measured.asked, of_base(measured.log, baseline)
+    values, (lower, upper) = np.array(all_filled(measured)), ends
+    least, greatest = lower - upper[:, base], upper - lower[:, base]
+    loose = (lower < upper) & (lower < upper)[:, base]
     exact = [i for i, (_, metric) in enumerate(asked) if is_exact(metric, log.columns, log.conventions)]
     loose[exact] = False
 
     def take(one: Shared) -> None:
         least[exact[one.metric], one.at], greatest[exact[one.metric], one.at] = one.bounds()
 
-    each_shared(log, [asked[i] for i in exact], max_grade, base, take)
-    now = values - values[:, of_base]
+    each_shared(log, [asked[i] for i in exact], max_grade, place_of(log, baseline), take)
+    now = values - values[:, base]
     # The bounds include the difference by the present judgments, to the last bit.
     return [now, np.minimum(least, now), np.maximum(greatest, now), loose.astype(np.float64)]
+
+
+def of_base(log: Log, baseline: Any) -> Array:
+    """Return, for each ranking, the number of the baseline's ranking of the same (segment, query) pair."""
+    grid, mine = log.grid, np.flatnonzero(log.grid.system == place_of(log, baseline))
+    of_pair = np.zeros(grid.n_pairs, np.int64)
+    of_pair[grid.pair[mine]] = mine
+    return of_pair[grid.pair]
 
 
 def of_pairs(

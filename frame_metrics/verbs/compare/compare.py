@@ -16,7 +16,7 @@ from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
-from frame_metrics.measuring.queries import Measured, answered
+from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS
@@ -85,18 +85,15 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
     beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
 
     def paired(measured: Measured) -> Pairing:
+        if options.of == "teams":  # a list without rows of one team compares nothing
+            measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
+        elif measured.log.conventions.unanswered == "drop":
+            measured = without(measured, ~measured.evaluated)
         if options.saved:
             return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
-        return paired_systems(_shown(measured) if options.of == "teams" else measured, options.baseline)
+        return paired_systems(measured, options.baseline)
 
     return paired
-
-
-def _shown(measured: Measured) -> Measured:
-    """Leave out the value of a team in a list without its rows: a list of one team compares nothing."""
-    absent = ~answered(measured) | ~measured.evaluated
-    values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
-    return replace(measured, values=values, evaluated=every, absent=np.broadcast_to(absent, values.shape))
 
 
 def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
@@ -137,13 +134,14 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
     groups: dict[bytes, list[tuple[Row, Array, float]]] = {}
     alike: dict[bytes, list[int]] = {}  # metrics with values on the same queries
     for i, (_, metric) in enumerate(asked):
-        compared = values.compared(i, pairs, options.unanswered, together=options.together)
+        compared = values.compared(i, pairs, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
             difference = _apart(value, base)
             row = _described(value, base, difference * metric.sign, values.weights(use)) | {"test": options.test}
             row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
-            counted = ~values.left_out(i, pair, options.unanswered)
+            row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
+            counted = ~values.left_out(i, pair)
             row["n_undefined"] = (values.undefined[i][:, pair].any(axis=1) & counted).sum()
             moved = np.sign(difference) * metric.sign / 2 if options.of == "teams" else difference
             size = np.abs(value).max(initial=0) if moved is difference else 0.0
@@ -244,7 +242,7 @@ def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return the answer with ``per_query=True``: a row for each comparison and query, greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
-    for here, (segment, metric, i), use in pairing.each(options.unanswered):
+    for here, (segment, metric, i), use in pairing.each():
         both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
         first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
         of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))

@@ -12,7 +12,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import pairs_of
-from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.measuring.results import UNANSWERED, labels, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
@@ -29,14 +29,16 @@ EACH = ("value", "baseline_value", "difference")
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE), pl.Float64)
-OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64) | TESTED
+OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
+OF_QUERIES = OF_PAIRS | UNANSWERED | TESTED
+OF_PAIRS |= TESTED
 OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
 del OF_TEAMS["relative"]
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64) | TESTED
 OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE[:-1]), pl.Float64)
 OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
-OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | TESTED
+OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
 
 
@@ -44,7 +46,8 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
-    return {"teams": OF_TEAMS, "proxies": OF_PROXIES}.get(options.of, OF_PAIRS if options.paired else OF_ARMS)
+    paired = OF_QUERIES if options.of == "queries" else OF_PAIRS
+    return {"teams": OF_TEAMS, "proxies": OF_PROXIES}.get(options.of, paired if options.paired else OF_ARMS)
 
 
 def schema_of(

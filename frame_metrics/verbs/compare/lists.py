@@ -40,9 +40,11 @@ def lists_compared(
     measured, shown = pairing.measured, pairing.measured.results
     grid, asked, n_queries = measured.log.grid, [measured.asked[i][1] for i in metrics], pairing.n_queries
     side = np.select([grid.system == system for system in pair], [0, 1], -1)
-    here = (side >= 0) & (grid.segment == segment) & (np.bincount(shown.ranking, minlength=len(side)) > 0)
+    there, drops = (side >= 0) & (grid.segment == segment), measured.log.conventions.unanswered == "drop"
+    here = there & (np.bincount(shown.ranking, minlength=len(side)) > 0)
     lists = np.bincount(grid.pair[here], minlength=n_queries)  # of each query, 2 where both have one
-    used = lists > (options.unanswered == "drop")
+    answers = np.bincount(grid.pair[there & measured.log.answered], minlength=n_queries)
+    used = answers == 2 if drops else lists > 0
     some = np.flatnonzero((here & used[grid.pair])[shown.ranking] & (shown.rank <= (asked[0].k or EVERY)))
     of_query, ranking, doc = _units(pairing, used), shown.ranking[some], shown.doc[some]
     unit, units, mine = of_query[grid.pair[ranking]], int(of_query.max(initial=-1)) + 1, side[ranking]

@@ -29,11 +29,10 @@ from frame_metrics.roles.resolve import absent, likely
 Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 Over = Literal["metric", "all"]
-Unanswered = Literal["zero", "drop"]
 Against = Literal["chance", "majority"]
 Looks = Literal["any"]
 OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
-CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered} | OPTIONAL
+CHOICES = {"correction": Correction, "over": Over} | OPTIONAL
 
 Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
@@ -59,7 +58,6 @@ class CompareOptions(IntervalOptions):
     always: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
     baseline: Any
-    unanswered: str
     ci: float = 0.95
     against: str | None = None
     test: str | None = None
@@ -220,7 +218,6 @@ def _check_proxies(columns: Columns, options: CompareOptions) -> None:
         "paired=False has queries of each arm": not options.paired,
         "a frame as baseline= has numbers of one kind of judgments": options.saved,
         "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
-        "unanswered='drop' leaves queries out": options.unanswered != "zero",
     }
     why = "proxy= estimates the difference of systems over the same queries, and "
     _refuse(why, refused, "; leave it out, or judge() without proxy=")
@@ -273,8 +270,6 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
         raise NotComputableError(
             "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"
         )
-    if options.unanswered != "zero":
-        raise NotComputableError("unanswered= is of pairs; paired=False pairs none, and each arm has its own queries")
 
 
 def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:

@@ -192,7 +192,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
 def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
     """Yield the rows of each segment, metric and pair of systems; each unit has both systems, so a difference."""
     m = len(pairing.measured.asked)
-    for here, (_, metric, i), use in pairing.each(options.unanswered):
+    for here, (_, metric, i), use in pairing.each():
         value, base = here.values[metric, use][:, pairing.pairs[i]].T
         weight = here.weights(use)
         each = np.ones(len(value)) if weight is None else weight

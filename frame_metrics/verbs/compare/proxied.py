@@ -45,7 +45,7 @@ def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     pairing, drawn = paired_both(source, asked, options)
     m, n_pairs, rows = len(asked), len(pairing.pairs), []
-    for here, (_, number, i), _ in pairing.each(options.unanswered):
+    for here, (_, number, i), _ in pairing.each():
         pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
         rows.append(_row(here, sides(here, number, m, pair), pair, chance, options))
     segment, metric, of = places(len(rows), m, n_pairs)
@@ -64,6 +64,7 @@ def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, opt
     found = mean(both, machine[:, 0] - machine[:, 1])
     row: Row = {"difference": found.value, "lambda": found.tuned, "proxy_difference": found.proxy, "test": options.test}
     row |= {"n": found.n, "n_proxy": found.n_proxy, "n_unpaired": here.unpaired(0, pair).sum()}
+    row["n_unanswered"] = here.unanswered[:, pair].any(axis=1).sum()
     row["n_undefined"] = (undefined.any(axis=1) & ~np.isnan(both)).sum()
     if np.isnan(found.value):
         return row
