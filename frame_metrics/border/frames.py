@@ -36,6 +36,7 @@ READERS = {  # the function of polars that reads files of each extension
 }
 # The code that makes a frame from an object that is not one, by its library.
 WAYS = {
+    "cudf": "its to_pandas() or to_arrow()",
     "ray": "its select_columns(...).to_pandas()",
     "modin": "its modin.to_pandas()",
     "narwhals": "its to_native()",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import weakref
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import count
@@ -17,7 +18,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
 from frame_metrics.border.protocol import MADE, Beside, Border, Limits, Request
-from frame_metrics.errors import BadValueError, listed, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 AHEAD = 1 << 30  # bytes that polars may read ahead
 SLICE = 1 << 18  # rows of a slice, where less than ``AHEAD`` is allowed
 SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, not the name of a column
+ENDS = b"PAR1", b"PARE"  # of a Parquet file
 PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of Parquet files, which store their number of rows
 PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # a plan of one Parquet file, which can be read in slices
 
@@ -92,8 +94,9 @@ class LazyPolars(Streamed, PolarsFrame):
 
         To find them, polars reads parts of the files and remembers them. So the state of the files is noted first.
         """
-        _files_of(self.frame)
-        return dict(self.frame.collect_schema())
+        with _cut_files_named(self.frame):
+            _files_of(self.frame)
+            return dict(self.frame.collect_schema())
 
     @property
     def unchanged(self) -> bool:
@@ -181,7 +184,8 @@ class LazyPolars(Streamed, PolarsFrame):
         def run(table: pl.DataFrame) -> pl.DataFrame:
             with files.kept():
                 if streamed:
-                    return super(LazyPolars, self).answer(request)
+                    with _cut_files_named(self.frame):
+                        return super(LazyPolars, self).answer(request)
                 return PolarsFrame(self.read(columns) if self._made else table).answer(request)
 
         return (pl.LazyFrame({"": [0]}) if streamed or self._made else plan).map_batches(
@@ -214,6 +218,28 @@ def _paths(nodes: Any) -> Iterator[str]:
     for node in nodes.get_inputs():
         nodes.set_node(node)
         yield from _paths(nodes)
+
+
+@contextmanager
+def _cut_files_named(plan: pl.LazyFrame) -> Iterator[None]:
+    """Let an error of polars about a Parquet file that is cut short name the file."""
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        if name := _cut_short(plan):
+            raise FrameMetricsError(f"{name}: the file is cut short, or is no Parquet; write it again") from error
+        raise
+
+
+def _cut_short(plan: pl.LazyFrame) -> str | None:
+    """Return the name of a Parquet file of a plan that has no end, which polars does not name."""
+    told = (found.decode() for found in re.findall(rb"[\x20-\x7e]+\.(?:parquet|pq)", plan.serialize()))
+    for name in (one for found in told for one in (found, found[1:]) if os.path.isfile(one)):  # or behind its length
+        with open(name, "rb") as file:
+            file.seek(-min(len(ENDS[0]), os.path.getsize(name)), os.SEEK_END)
+            if file.read() not in ENDS:
+                return name
+    return None
 
 
 def _slices(plan: pl.LazyFrame, columns: Sequence[str]) -> Iterator[pl.DataFrame]:

@@ -25,6 +25,7 @@ from frame_metrics.command.files import File, checked, together, told_of
 from frame_metrics.command.plain import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, listed, shown
+from frame_metrics.metrics.names import read_text
 from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
@@ -98,7 +99,7 @@ class InputFiles:
         files = [name] if "://" in name else files_of(name, self.said)
         if not files:
             what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
-            raise FrameMetricsError(f"{name}: there {what}")
+            raise FrameMetricsError(f"{name}: there {what}{_no_input(name)}")
         formats = sorted({self._format(one, format_of(one)) for one in files})
         if len(formats) > 1:
             raise FrameMetricsError(f"{name}: the files are of several formats, {listed(formats)}; name one kind")
@@ -332,3 +333,12 @@ def checked_names(given: Any) -> list[str]:
     if not names or not all(isinstance(name, str) and name for name in names):
         raise BadValueError(f"input: {shown(given)} is not the name of a file, or a list of names")
     return names
+
+
+def _no_input(name: str) -> str:
+    """Return the way out for a metric in the place of the input, as where the input is piped; "" for other names."""
+    try:
+        read_text(name)
+    except FrameMetricsError:
+        return ""
+    return "; it is a metric: name the input before it, or - for what is piped"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import tempfile
@@ -54,6 +55,7 @@ class _Parser(argparse.ArgumentParser):
             its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
             way = f"it is of {', '.join(its)}" if its else hint
+            way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
             told.append(f"{self.prog}: there is no option {flag}; {way}")
         return "\n".join(told)
 
@@ -105,7 +107,7 @@ def _command(arguments: list[str]) -> int:
     """Run the command that the first argument names."""
     if not arguments or arguments[0] not in COMMANDS:
         return _no_command(arguments)
-    name, *rest = arguments
+    name, *rest = _without_dashes(arguments)
     command = COMMANDS[name]
     told, usage = f"{TOLD[name][0].upper()}{TOLD[name][1:]}.", f"{PROGRAM} {name} {command.usage}"
     epilog = f"examples:{command.examples}\n\n{CODES}"
@@ -122,6 +124,15 @@ def _command(arguments: list[str]) -> int:
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()
+
+
+def _without_dashes(arguments: Sequence[str]) -> list[str]:
+    """Return arguments in which names behind ``--`` that begin with a dash are paths, which are no options."""
+    if "--" not in arguments:
+        return [*arguments]
+    at = arguments.index("--")
+    named = (f"./{one}" if one.startswith("-") and one != "-" else one for one in arguments[at + 1 :])
+    return [*arguments[:at], *named]
 
 
 def _no_command(arguments: Sequence[str]) -> int:

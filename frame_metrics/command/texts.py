@@ -77,7 +77,10 @@ def in_words(error: Exception, options: Mapping[str, Option] | None = None) -> s
 
 def _for_files(message: str, options: Mapping[str, Option]) -> str:
     """Return a message that speaks of files in place of frames, and of arguments in place of code."""
-    if "qrels" in options and "is missing; name its column with --label or --grade" in message:
+    missing = "the label or grade is missing; name its column with --label or --grade"
+    if message.startswith(f"judge: {missing}"):
+        return message.replace("judge:", "--qrels:")
+    if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")

@@ -425,7 +425,7 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
     as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
     found = named or as_in_log or _pair({}, pair, available)
     if not found:
-        raise ColumnError(absent(pair, {}, available))
+        raise ColumnError(f"judge: {absent(pair, {}, available)}")
     return found
 
 

@@ -1084,6 +1084,7 @@ def _made(module: str, name: str) -> Any:
             "polars.scan_parquet('b.parquet'), or of a file of TREC frame_metrics.read_run('b.parquet'),",
         ),
         (lambda: _made("ray.data.dataset", "Dataset"), "ray.Dataset", "its select_columns(...).to_pandas()"),
+        (lambda: _made("cudf.core.dataframe", "DataFrame"), "cudf.DataFrame", "its to_pandas() or to_arrow()"),
         (lambda: _made("modin.pandas.dataframe", "DataFrame"), "modin.DataFrame", "its modin.to_pandas()"),
         (lambda: narwhals.from_native(pl.LazyFrame()), "narwhals.LazyFrame", "its to_native()"),
         (duckdb.connect, f"{duckdb.DuckDBPyConnection.__module__}.DuckDBPyConnection", DUCKDB),

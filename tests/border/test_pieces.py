@@ -799,3 +799,17 @@ large.evaluate("rr").collect()
     ended = subprocess.run([sys.executable, "-c", code], check=False)
     assert ended.returncode == -9
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+def test_a_parquet_file_that_is_cut_short_is_named(whole: int, tmp_path: Path) -> None:
+    """Also among other files: polars says that some file has no end, and the error says which."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})
+    paths = [tmp_path / f"{i}.parquet" for i in range(whole + 1)]
+    for path in paths:
+        log.write_parquet(path)
+    paths[-1].write_bytes(paths[-1].read_bytes()[:-20])
+    with pytest.raises(
+        FrameMetricsError, match=f"{re.escape(str(paths[-1]))}: the file is cut short, or is no Parquet"
+    ):
+        pl.scan_parquet(paths).irm.evaluate("rr").collect()

@@ -938,3 +938,31 @@ def test_a_comparison_fits_in_a_line(capsys: pytest.CaptureFixture[str]) -> None
     assert "--columns names columns" in said
     text = out(capsys, "compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table", "--columns", "mde")
     assert text.split()[0] == "mde"
+
+
+def test_names_that_begin_with_a_dash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They stand behind --, as elsewhere; without it the error says how the file is written."""
+    monkeypatch.chdir(tmp_path)
+    Path("-x.csv").write_text("query,score,grade\na,1,1\n")
+    assert main(["evaluate", "--digits", "2", "--", "-x.csv", "rr"]) == 0
+    assert "rr,,macro,1.0" in capsys.readouterr().out
+    assert "there is no option -x.csv; the file is written ./-x.csv" in error(capsys, "evaluate", "-x.csv", "rr")
+
+
+def test_what_is_missing_is_named_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A metric is no input, and a grade that the judgments lack is none of the log."""
+    monkeypatch.chdir(tmp_path)
+    Path("run.csv").write_text("query,doc,score\na,x,1\n")
+    Path("qrels.csv").write_text("query,doc,level\na,x,1\n")
+    assert error(capsys, "evaluate", "rr") == (
+        "frame-metrics: rr: there is no such file; it is a metric: name the input before it, or - for what is piped\n"
+    )
+    assert error(capsys, "evaluate", "run.csv", "rr", "--qrels", "qrels.csv") == (
+        "frame-metrics: --qrels: the label or grade is missing; name its column with --label or --grade, one of "
+        "'query', 'doc', 'level'\n"
+    )
+    assert main(["evaluate", "run.csv", "rr", "--qrels", "qrels.csv", "--grade", "level"]) == 0

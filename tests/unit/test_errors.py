@@ -937,7 +937,7 @@ def judged(columns: dict[str, Any] | None = None, /, kind: str = "polars", **nam
 
 BAD_JUDGMENTS = r"""
 judged({"grade": None}).evaluate("rr")
-    ColumnError: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'sku'
+    ColumnError: judge: the label or grade is missing; name its column with label= or grade=, one of 'qid', 'sku'
 judged({"label": [1, 0]}).evaluate("rr")
     ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
 judged({"sku": None}).evaluate("rr")
