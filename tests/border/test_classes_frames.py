@@ -488,6 +488,9 @@ def test_ordered_categories_keep_their_order() -> None:
     for frame in (plain, plain.cast(pl.Categorical), plain.to_pandas().astype("category"), dictionaries, others):
         with pytest.raises(NotComputableError, match="texts of label have no order; list 'high', 'low', 'mid' from"):
             IRM(frame).evaluate(weighted)
+    letters = plain.with_columns(pl.all().replace_strict({"low": "a", "mid": "b", "high": "c"})).to_pandas()
+    letters = letters.astype(pd.CategoricalDtype(["a", "b", "c"], ordered=True))  # in the order of the alphabet too
+    assert IRM(letters).evaluate(weighted)["value"].to_list() == named.evaluate(weighted)["value"].to_list()
     numbers = plain.with_columns(pl.all().replace_strict({"low": 0, "mid": 2, "high": 3}))
     assert IRM(numbers).evaluate(weighted)["value"].to_list() == named.evaluate(weighted)["value"].to_list()
 

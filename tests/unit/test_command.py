@@ -807,6 +807,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         ),
         (["compare", "log.parquet", "rr", "--baseline", "--new"], "a dash is written --baseline=-x;"),
         (["evaluate", "-", "per_class"], "frame-metrics: there is no metric 'per_class';"),
+        (["evaluate", "none.parquet", "ndcgg"], "there is no metric 'ndcgg'; did you mean 'ndcg'?"),
         (["report", "none.parquet", "ndcgg"], "there is no metric 'ndcgg'; did you mean 'ndcg'?"),
         (["report", "log.parquet", "-o", "log.xlsx"], "-o log.xlsx does not end in one of '.html'"),
         (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; say --from, one of"),
