@@ -773,6 +773,16 @@ def test_values_of_another_policy_worked_by_hand(name: str) -> None:
     assert row["value"] == pytest.approx(published.get(name, row["value"]), abs=5e-5)
 
 
+def test_rewards_of_judged_queries_without_results() -> None:
+    """They are 0, wherever their queries stand; the weight of a list is the product of 2 and 3, or 4."""
+    log = pl.DataFrame({"query": [1, 1, 3], "doc": [*"aba"], "rank": [1, 2, 1], "p": 0.2, "t": [0.4, 0.6, 0.8]})
+    judged = pl.DataFrame({"query": [0, 1, 1, 2, 3], "doc": [*"zabqa"], "label": [1, 1, 0, 1, 1]})
+    irm = log.irm(propensity="p", target_propensity="t").judge(judged)
+    for name in ("sips", "sn_sips@1"):
+        found = irm.per_query(name).sort("query")
+        assert found["value"].to_list() == pytest.approx([0, 6, 0, 4])
+
+
 def test_a_self_normalised_value_of_lists_that_are_never_shown() -> None:
     """A list whose weights are all 0 has no value of its own; where all are such, neither has the mean."""
     slates = SLATES.with_columns(target=pl.when(pl.col("query") > 0).then(0.0).otherwise("target"))
