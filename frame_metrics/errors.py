@@ -162,7 +162,8 @@ def shown(value: Any) -> str:
         if kind is tuple:
             return cut(f"({inside}{',' * (len(value) == 1)})")
         return cut(f"[{inside}]" if kind is list else f"{{{inside}}}")
-    if kind.__module__.split(".")[0] not in PLAIN:
+    of_numpy = kind.__module__ == "numpy" and getattr(value, "shape", None) == ()  # one number or truth value
+    if kind.__module__.split(".")[0] not in PLAIN and not of_numpy:
         return f"<{kind_of(value)}>"
     if isinstance(value, int) and value.bit_length() > 2 * LONG:
         return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
