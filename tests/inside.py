@@ -32,6 +32,7 @@ from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
 from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.inputs.sums import rests_of, sums_of
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
@@ -111,6 +112,7 @@ __all__ = [
     "reads",
     "registered",
     "resampled",
+    "rests_of",
     "rows_brought",
     "share_of",
     "short_looks_at_files",
@@ -118,6 +120,7 @@ __all__ = [
     "small_pieces_of_spark",
     "sorted_levels",
     "split_exactly",
+    "sums_of",
     "threads",
     "whole_queries",
 ]

@@ -74,8 +74,7 @@ def measured_of(
 def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:
     """Return True if each piece can send sums: no average, column or error needs single rankings.
 
-    Not for the ordered pieces of a file: their rankings are kept, so that averages equal those of a frame in memory to
-    the last bit.
+    Not for the ordered pieces of a file, whose rankings are kept.
     """
     conventions = source.plan.conventions
     if source.pieces.ordered or conventions.undefined == "raise" or conventions.propensity is not None:

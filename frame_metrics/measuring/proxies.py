@@ -249,10 +249,12 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
 
 
 def members_of(measured: Measured, segments: Segments) -> list[Array]:
-    """Return the evaluated rankings of each segment, as their numbers."""
-    group = np.where(measured.evaluated, segments.place[measured.log.grid.cell], -1)
+    """Return the evaluated rankings of each segment, as their numbers, in the order of random draws."""
+    log, some = measured.log, measured.evaluated
+    at = np.flatnonzero(some)[log.drawing_order(some)]
+    group = segments.place[log.grid.cell[at]]
     order = np.argsort(group, kind="stable")
-    return np.split(order, np.searchsorted(group[order], np.arange(len(segments))))[1:]
+    return np.split(at[order], np.searchsorted(group[order], np.arange(len(segments))))[1:]
 
 
 def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Answer:

@@ -11,6 +11,7 @@ import numpy as np
 
 from frame_metrics import threads
 from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs.sums import FEW, rests_of, sum_of, sums_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
@@ -33,6 +34,8 @@ class Tally:
     # For a mean: the least and the greatest value of each query (equal, unless the query stands for several), NaN where
     # undefined, shape (queries,) each. The mean is clipped to them.
     ends: tuple[Array, Array] | None = None
+    # If the columns are sums of several queries: what each lost when it was rounded, shape (queries,) each.
+    rests: tuple[Array, ...] = ()
 
 
 def _quotient(sums: Array) -> Array:
@@ -51,6 +54,19 @@ def no_further(mean: Array, values: Array) -> Array:
     """
     ends = (ufunc.reduce(values, axis=0, initial=np.nan) for ufunc in (np.fmin, np.fmax))
     return np.clip(mean, *ends)
+
+
+def means_of(columns: Array, weight: Array | None) -> Array:
+    """Return the means of columns over all queries, to the last bit those that ``averages_within`` returns, (columns,).
+
+    Parameters
+    ----------
+    columns : shape (columns, queries), none of them undefined.
+    weight : the weight of each query, of which one is above 0, shape (queries,); None: 1.
+    """
+    each = np.ones(columns.shape[1], bool) if weight is None else weight
+    sums = within(None, 1, [*(columns if weight is None else columns * weight), each])[:, 0]
+    return no_further(sums[:-1] / sums[-1], columns.T)
 
 
 def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
@@ -164,23 +180,31 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     """Return the sums of each group from which ``of_numbers`` can continue, shape (numbers, n); not for quantiles.
 
+    What rounding lost of each sum is among them, so that averages are those of all queries at once, to the last bit.
+
     The parameters are those of ``averages_within``.
     """
     rests_on, undefined, each, ends = _summed_within(tallies, group, n)
-    return np.concatenate([rests_on, undefined, *each, *ends])
+    sums = np.concatenate(each) if each else np.zeros((0, n))
+    order, there, first = _together(group)
+    rests = np.zeros(sums.shape)
+    for row, column, rounded in zip(rests, _summed(tallies)[0], sums, strict=True):
+        if len(there):
+            row[there] = rests_of(column[order], first, rounded[there])
+    return np.concatenate([rests_on, undefined, sums, *ends, rests])
 
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
     """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them."""
     columns, edges = _summed(tallies)
     means = sum(one.ends is not None for one in tallies)
-    sizes = [len(tallies), len(tallies), len(columns), means]
-    rests_on, undefined, sums, least, most = np.split(numbers, [*accumulate(sizes)])
+    sizes = [len(tallies), len(tallies), len(columns), means, means]
+    rests_on, undefined, sums, least, most, rests = np.split(numbers, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
-    parts = zip(tallies, _apart(sums, edges), rests_on, undefined, strict=True)
+    parts = zip(tallies, _apart(sums, edges), _apart(rests, edges), rests_on, undefined, strict=True)
     return [
-        replace(one, columns=tuple(rows), defined=n, undefined=lacking, ends=one.ends and next(ends))
-        for one, rows, n, lacking in parts
+        replace(one, columns=tuple(rows), rests=tuple(lost), defined=n, undefined=lacking, ends=one.ends and next(ends))
+        for one, rows, lost, n, lacking in parts
     ]
 
 
@@ -196,7 +220,13 @@ def _summed_within(
     """
     columns, edges = _summed(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
-    table, m = within(group, n, [*counted, *columns]), len(tallies)
+    rests = [rest for average in tallies for rest in average.rests]
+    every, of = [*counted, *columns], group
+    if rests:  # beside the sums that they are of
+        nothing = np.zeros(len(rests[0]))
+        every = [np.append(*both) for both in zip(every, [*[nothing] * len(counted), *rests], strict=True)]
+        of = None if group is None else np.tile(group, 2)
+    table, m = within(of, n, every), len(tallies)
     ends = [average.ends for average in tallies if average.ends is not None]
     least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
     return table[:m], table[m : 2 * m], _apart(table[2 * m :], edges), (least, most)
@@ -217,8 +247,7 @@ def _apart(sums: Array, ends: list[int]) -> list[Array]:
 def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
     """Return the sums of columns within groups, shape (columns, n).
 
-    The rows of a group are brought together before they are summed, so that its sum does not depend on other groups,
-    to the last bit.
+    Sums are exact, and then rounded: no order of the rows, and no other group, changes a digit of them.
 
     Parameters
     ----------
@@ -228,16 +257,14 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
     ufunc : what to compute instead of the sum. A group without rows has the sum 0, and NaN for another function.
     """
     columns = list(columns)
-    few = bool(columns) and 0 < len(columns[0]) <= threads.SMALL  # then most of the time goes into calls
+    added, n_rows = ufunc is np.add, len(columns[0]) if columns else 0
+    if group is None and added and 0 < n_rows <= FEW:  # then calls take most of the time
+        return np.array([sum_of(column.tolist()) for column in columns])[:, None]
+    few = not added and 0 < n_rows <= threads.SMALL
     if few and group is None:
         return ufunc.reduceat(np.array(columns, np.float64), np.zeros(1, np.int64), axis=1)
-    out = np.full((len(columns), n), 0.0 if ufunc is np.add else np.nan)
-    order: slice | Array = slice(None)
-    there = first = np.zeros(1, np.int64)
-    if group is not None:
-        order = np.argsort(group, kind="stable")
-        order = order[np.count_nonzero(group < 0) :]
-        there, first = np.unique(group[order], return_index=True)
+    out = np.full((len(columns), n), 0.0 if added else np.nan)
+    order, there, first = _together(group)
     if few:
         out[:, there] = ufunc.reduceat(np.array(columns, np.float64)[:, order], first, axis=1)
         return out
@@ -246,8 +273,18 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc:
         if (before := held.setdefault(id(column), i)) < i:
             out[i] = out[before]
         elif len(there) and len(column):
-            out[i, there] = ufunc.reduceat(column[order], first, dtype=np.float64)
+            own = column[order]
+            out[i, there] = sums_of(own, first) if added else ufunc.reduceat(own, first, dtype=np.float64)
     return out
+
+
+def _together(group: Array | None) -> tuple[slice | Array, Array, Array]:
+    """Return the order that brings the rows of groups together, the groups that have rows, and where each begins."""
+    if group is None:
+        return slice(None), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    order = np.argsort(group, kind="stable")
+    order = order[np.count_nonzero(group < 0) :]
+    return order, *np.unique(group[order], return_index=True)
 
 
 def numbered(cluster: Array | None) -> Array | None:

@@ -99,17 +99,23 @@ def _gathered(source: InPieces) -> pl.DataFrame:
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:
-    """Compute the grades: a row for each query and document of a segment, with impressions, clicks and first row."""
+    """Compute the grades: a row for each query and document of a segment, with impressions, clicks and first row.
+
+    What is expected is summed in ascending order, so that no order of the rows changes a digit.
+    """
+    if model == "coec":  # whose impressions at a rank have one number
+        rows = rows.group_by(*keys, ARM, RANK, maintain_order=True).agg(pl.sum(*SUMMED), pl.min(ROW))
     exposed = {
         "ctr": pl.col(CHANCE) if CHANCE in rows.columns else pl.col(SHOWN).cast(pl.Float64),
         "coec": pl.col(SHOWN) * (pl.sum(CLICKED) / pl.sum(SHOWN)).over(ARM, RANK),
         "sdbn": pl.col(EXAMINED).cast(pl.Float64),
     }[model]
-    sums = [pl.sum(SHOWN).alias("impressions"), pl.sum(CLICKED).alias("clicks"), pl.sum(LAST, EXPOSED)]
+    sums = [pl.sum(SHOWN).alias("impressions"), pl.sum(CLICKED).alias("clicks"), pl.sum(LAST)]
+    sums.append(pl.col(EXPOSED).sort().sum())
     each = rows.with_columns(exposed.alias(EXPOSED)).group_by(*keys, maintain_order=True).agg(*sums, pl.min(ROW))
 
     def rate(some: str, whole: str) -> pl.Expr:
-        mean = pl.sum(some) / pl.sum(whole)
+        mean = pl.sum(some) / pl.col(whole).sort().sum()
         more = smoothing * (mean.over(*by) if by else mean) if smoothing else 0.0
         return (pl.col(some) + more) / (pl.col(whole) + smoothing)
 

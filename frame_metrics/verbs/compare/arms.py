@@ -18,7 +18,7 @@ from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.arms import compared, effect_size
-from frame_metrics.stats.averages import numbered, within
+from frame_metrics.stats.averages import means_of, numbered, within
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
@@ -113,12 +113,27 @@ class ArmValues:
             counts = counts_of(mine, arms) | {"test": options.test or SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
+            found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: float(each[i]) for name, each in found.items()}
                 own = self.values[metric, at] - arms.offset[i]
                 row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
                 rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
+
+    def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms) -> Iterator[Array]:
+        """Yield the means of both arms, shape (metrics,) each; without a covariate they are those of ``evaluate``.
+
+        The parameters are those that ``units`` yields.
+        """
+        plain = (self.weight == 1).all()
+        for arm, mean in zip((mine, ~mine), arms.means, strict=True):
+            some = at[arm & (self.weight[at] > 0)]
+            if len(some):
+                exact = means_of(self.values[np.ix_(metrics, some)], None if plain else self.weight[some])
+                yield np.where((mean == 0) | (arms.slope != 0), mean, exact)  # 0: what is only rounding
+            else:
+                yield mean
 
     def _grown(self, counts: Row, arms: Arms, first_look: int) -> float:
         """Return how many times as much is known as at the first look; 0 before it.

@@ -24,7 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import ROW, unused
 from frame_metrics.stats import significance
-from frame_metrics.stats.averages import no_further
+from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
@@ -137,8 +137,9 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
         compared = values.compared(i, pairs, together=options.together)
         for pair, use in zip(pairs, compared, strict=True):
             value, base = values.values[i, use][:, pair].T
+            weight = None if values.weight is None else values.weight[use]
             difference = _apart(value, base)
-            row = _described(value, base, difference * metric.sign, values.weights(use)) | {"test": options.test}
+            row = _described(value, base, difference * metric.sign, weight) | {"test": options.test}
             row["n_unpaired"] = values.unpaired(i, pair).sum() + values.beyond
             row["n_unanswered"] = values.unanswered[:, pair].any(axis=1).sum()
             counted = ~values.left_out(i, pair)
@@ -183,10 +184,8 @@ def _described(value: Array, base: Array, better: Array, weight: Array | None) -
     n = len(value)
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
-        each = np.stack([value, base, value - base, np.sign(better) / 2])
-        row |= zip(
-            (*EACH, "preference"), map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True
-        )
+        means = means_of(np.stack([value, base, value - base, np.sign(better) / 2]), weight)
+        row |= zip((*EACH, "preference"), means.tolist(), strict=True)
     return row
 
 
