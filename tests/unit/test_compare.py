@@ -1007,8 +1007,8 @@ def plans() -> Iterator[tuple[str, IRM[pl.LazyFrame], dict[str, Any]]]:
 def test_the_schema_of_a_plan_is_that_of_its_result(
     irm: IRM[pl.LazyFrame], options: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    """A lazy comparison knows its columns and types before anything is read."""
-    plan = irm.compare("cg", "precision@2", **options, **more)
+    """A lazy comparison knows its columns and types before anything is read; a test of all pairs has no baseline."""
+    plan = irm.compare("cg", "precision@2", **({} if "test" in more else options), **more)
     assert isinstance(plan, pl.LazyFrame)
     assert plan.collect_schema() == plan.collect().schema
 
