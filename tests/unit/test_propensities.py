@@ -317,3 +317,19 @@ def test_chances_are_made_by_expressions() -> None:
     for frame in (log, log.lazy()):
         irm = IRM(frame, propensity=pl.col("shown") / 8, target_propensity=pl.col("shown") / 4)
         assert as_polars(irm.per_query("cg"))["value"].to_list() == [4, 0]
+
+
+def test_chances_without_segments_are_those_of_each() -> None:
+    """Beside by= a table, or a mapping, that has no segments says the same of all of them."""
+    log = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "label": [1, 0, 0, 1], "device": [*"ppdd"]})
+    for chances in ({1: 1.0, 2: 0.5}, pl.DataFrame({"rank": [1, 2], "propensity": [1.0, 0.5]})):
+        found = log.irm(by="device", propensity=chances).evaluate("cg")
+        assert found.select("device", "value").sort("device").rows() == [("d", 2.0), ("p", 1.0)]
+
+
+def test_chances_of_the_segment_that_is_null() -> None:
+    """A segment that is null has its own chances, as propensities() gives them."""
+    log = pl.DataFrame({"query": [1, 2], "rank": [2, 2], "label": [1, 1], "device": ["phone", None]})
+    chances = pl.DataFrame({"device": ["phone", None], "rank": [2, 2], "propensity": [0.5, 0.25]})
+    found = log.irm(by="device", propensity=chances).evaluate("cg")
+    assert {*found.select("device", "value").rows()} == {("phone", 2.0), (None, 4.0)}
