@@ -115,7 +115,7 @@ def test_a_query_may_be_several_columns() -> None:
     qrels = frame("who when doc grade", (1, "mo", "x", 0), (1, "tu", "x", 1), (2, "tu", "y", 1))
     found = run.irm(query=["user", "day"]).judge(qrels, query=["who", "when"]).per_query("rr", layout="wide")
     assert found.rows() == [(1, "mo", 0, True), (1, "tu", 1, True), (2, "tu", 0, False)]
-    assert found.columns == ["user", "day", "rr"]
+    assert found.columns == ["user", "day", "rr", "answered"]
     same = run.irm(query=["user", "day"]).judge(qrels.rename({"who": "user", "when": "day"}))
     assert same.per_query("rr", layout="wide").equals(found)
     with pytest.raises(ColumnError, match="2 columns"):
