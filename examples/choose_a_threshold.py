@@ -88,6 +88,11 @@ def show(says: str, table: pd.DataFrame) -> None:
     print(table.to_string(index=False, float_format="{:.3g}".format, na_rep=""))
 
 
+def without_counts(wide: pd.DataFrame) -> pd.DataFrame:
+    """Leave out how many values are undefined, which is 0 everywhere here."""
+    return wide.drop(columns=wide.filter(regex="_undefined$").columns)
+
+
 def report(cases: pd.DataFrame, least: float) -> None:
     """Print the tables, from what 0.5 decides to what a chosen threshold does."""
     models = name_columns(cases)
@@ -95,10 +100,10 @@ def report(cases: pd.DataFrame, least: float) -> None:
     show("Predicted malignant from 0.5 on: the table of counts.", at_half.confusion())
     rates = ("recall", "specificity", "precision", "informedness")
     folds = at_half(by="fold").evaluate(*rates, "tp", "fp", "fn", "tn", margins=True, layout="wide")
-    show("Fold by fold, and all rows where total_over says fold.", folds)
+    show("Fold by fold, and all rows where total_over says fold.", without_counts(folds))
     show("All folds, with 95 % intervals from a bootstrap over tumours.", at_half.evaluate(*rates, ci=0.95))
     order = models.evaluate("roc_auc", "roc_auc(max_fpr=0.1)", "average_precision", "ks", layout="wide")
-    show("The order of the scores, whatever the threshold.", order)
+    show("The order of the scores, whatever the threshold.", without_counts(order))
     one = cases[cases["model"] == "logistic"].irm(label="actual", positive="malignant", score="malignant")
     show("The ROC curve of the logistic model, thinned to 12 points.", one.curve("roc", points=12))
     show("Its precision-recall curve.", one.curve("pr", points=12))
@@ -110,12 +115,12 @@ def report(cases: pd.DataFrame, least: float) -> None:
     show(
         "The same rule with each fold decided by the threshold of the other folds. This is what to expect of new "
         "tumours: a threshold looks best on the rows that it was chosen on.",
-        decided.evaluate("specificity", "recall", layout="wide"),
+        without_counts(decided.evaluate("specificity", "recall", layout="wide")),
     )
     show("Are the probabilities true? By bins:", models.curve("calibration", bins=5))
     show(
         "In one number: ece is 0 if they are; brier and log_loss are the less the surer they rightly are, too.",
-        models.evaluate("ece(bins=5)", "brier", "log_loss", layout="wide"),
+        without_counts(models.evaluate("ece(bins=5)", "brier", "log_loss", layout="wide")),
     )
     show("What the audit says at 0.5: nothing but facts.", at_half.audit().drop(columns=["example", "message"]))
     wrong = at_half(score="benign").audit().query("severity == 'warning'")

@@ -50,8 +50,8 @@ def show(frame: Any) -> None:
     >>> import polars as pl, frame_metrics
     >>> log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, None]})
     >>> frame_metrics.show(log.irm.per_query("rr"))
-    query  metric  k  value  undefined
-        1  rr           0.0  True
+    query  metric  k  value  undefined  answered
+        1  rr           0.0  True       True
     >>> frame_metrics.show(log.irm.audit())
     warning  queries without relevant documents: 1 (1 of all), for example 1
         metrics that divide by the number of relevant documents are undefined; undefined= sets what they count as

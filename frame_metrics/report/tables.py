@@ -106,12 +106,12 @@ def latex(
     >>> import polars as pl, frame_metrics
     >>> runs = pl.DataFrame({"query": [1, 1], "run": ["a_1", "b"], "score": [1.0, 1.0], "grade": [1, 0]})
     >>> print(frame_metrics.report.latex(runs.irm(system="run").evaluate("rr", layout="wide")))
-    \begin{tabular}{llrr}
+    \begin{tabular}{llrrr}
     \toprule
-    run & average & n & rr \\
+    run & average & n & rr & rr\_undefined \\
     \midrule
-    a\_1 & macro & 1 & \textbf{1.000} \\
-    b & macro & 1 & 0.000 \\
+    a\_1 & macro & 1 & \textbf{1.000} & 0 \\
+    b & macro & 1 & 0.000 & 1 \\
     \bottomrule
     \end{tabular}
     % Bold: the best run.
@@ -153,10 +153,10 @@ def markdown(
     >>> import polars as pl, frame_metrics
     >>> runs = pl.DataFrame({"query": [1, 1], "run": ["a", "b"], "score": [1.0, 1.0], "grade": [1, 0]})
     >>> print(frame_metrics.report.markdown(runs.irm(system="run").evaluate("rr", layout="wide")))
-    | run | average | n | rr |
-    | :-- | :-- | --: | --: |
-    | a | macro | 1 | **1.000** |
-    | b | macro | 1 | 0.000 |
+    | run | average | n | rr | rr_undefined |
+    | :-- | :-- | --: | --: | --: |
+    | a | macro | 1 | **1.000** | 0 |
+    | b | macro | 1 | 0.000 | 1 |
     <BLANKLINE>
     Bold: the best run.
     """

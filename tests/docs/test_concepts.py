@@ -54,6 +54,14 @@ def without_results() -> None:
     beside = RUN.irm.judge(judged((1, "a"), (3, "a")))
     assert beside.per_query("rr").filter(query=3)["value"].to_list() == [0.0]
     assert "queries without results" in beside.audit()["check"].to_list()
+    assert beside.per_query("rr").filter(query=3)["answered"].to_list() == [False]
+    assert beside(unanswered="drop").per_query("rr")["query"].to_list() == [1]
+
+
+def without_results_in_a_row() -> None:
+    nothing = pl.DataFrame({"query": [1, 2], "doc": [["a"], []], "relevant": [["a"], ["a"]]}).irm
+    assert nothing.per_query("rr").select("value", "answered").rows() == [(1.0, True), (0.0, True)]
+    assert "queries without results" in nothing.audit()["check"].to_list()
 
 
 def of_no_judged_query() -> None:
@@ -164,7 +172,8 @@ def no_judgments() -> None:
 
 LINES: dict[str, Callable[[], None]] = {
     "a result without a judgment": without_judgment,
-    "a judged query without results": without_results,
+    "a judged query of which a system has no row": without_results,
+    "a query with a row and no result (an empty list, a null score)": without_results_in_a_row,
     "results of a query without any judgment": of_no_judged_query,
     "a null score (or rank)": null_score,
     "a null grade (or label)": null_grade,
