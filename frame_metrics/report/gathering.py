@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
 from frame_metrics.errors import ColumnError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Lists
@@ -17,7 +18,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
     check_named,
@@ -277,7 +278,12 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
 
 
 def _told(value: Any) -> str:
-    """Return as text one or several columns, columns of classes, or values of a convention."""
+    """Return as text one or several columns, columns of classes, or values of a convention; of a frame its columns."""
+    if is_frame(value):
+        border = border_of(value)
+        known = border.looked_at(0)
+        rows = "" if known is None else f" of {counted(known[1], 'rows')}"
+        return f"a {kind_of(value)}{rows}: {', '.join(map(str, border.names()))}"
     if not isinstance(value, tuple):
         return str(value)
     return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)

@@ -31,6 +31,8 @@ ROWS = 200  # the most rows shown of a table of segments or of differences
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
 LONGEST = 160  # the most letters of a text in a table
 SEVERITIES = ("error", "warning", "info", "fact")
+EFFECTIVE = "n_effective"  # a column of results that are weighted by propensity=
+INFORMATIVE = "how many relevant results of equal weight are as informative"
 CALLED = {
     "baseline_value": "of the baseline",
     "p_adjusted": "p, corrected",
@@ -38,6 +40,7 @@ CALLED = {
     "n_undefined": "undefined",
     "n_unanswered": "unanswered",
     "baseline_n": "n of the baseline",
+    EFFECTIVE: "effective n",
 }
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."
@@ -130,6 +133,10 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     """Yield the averages of the metrics."""
     keys = [content.system] if content.system else []
     yield _wide(content, content.results, keys, "The metrics") if keys else _long(content)
+    if keys and EFFECTIVE in content.results.columns:
+        of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
+        labels = [*keys, *(["average"] if of["average"].drop_nulls().n_unique() > 1 else [])]
+        yield _crossed(content, of, labels, "metric", f"{CALLED[EFFECTIVE].capitalize()}: {INFORMATIVE}")
     yield from _drawn(pictures, "metrics")
 
 
@@ -148,9 +155,11 @@ def _long(content: Content) -> Table:
     """Return the table of the metrics of one system, a row for each metric."""
     results, level = content.results, _level(content)
     texts = [_interval(row) or None for row in results.iter_rows(named=True)]
-    only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined"]
+    weighted = [EFFECTIVE] if EFFECTIVE in results.columns else []
+    only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined", *weighted]
     results = results.with_columns(pl.Series(level, texts, pl.String))
-    return table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
+    made = table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
+    return replace(made, notes=[*made.notes, *(f"{CALLED[name].capitalize()}: {INFORMATIVE}." for name in weighted)])
 
 
 def _over(content: Content, results: pl.DataFrame) -> str:
@@ -158,7 +167,8 @@ def _over(content: Content, results: pl.DataFrame) -> str:
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
-    return f" ({words}){_decided(content)}" if words else _decided(content)
+    decided = f"{', weighted by propensity=' if EFFECTIVE in results.columns else ''}{_decided(content)}"
+    return f" ({words}){decided}" if words else decided
 
 
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:

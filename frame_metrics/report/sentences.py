@@ -16,11 +16,11 @@ LONGEST = 60  # the most letters of a name
 class Said:
     """Figures of one sentence; those that the sentence does not need are None."""
 
-    # split, absent, unanswered, difference, value, calibration, unjudged, undefined, cut, audit, segment or trend
-    about: str
+    about: str  # a key of ``SENTENCES``
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
+    clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
     # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, or
     # what is absent and why.
@@ -173,6 +173,14 @@ def _at(said: Said) -> str:
     return "" if said.threshold is None else f" at threshold {said.threshold:.4g}"
 
 
+def _weighted(said: Said) -> str:
+    of = "" if said.system is None else f" of {_name(said.system)}"
+    return (
+        f"Values are weighted by propensity=: the relevant results behind {said.metric}{of} are as informative as "
+        f"{number_text(said.value, 1)} of equal weight."
+    )
+
+
 def _unjudged(said: Said) -> str:
     if not said.share and not said.baseline_value:
         return ""
@@ -187,6 +195,9 @@ def _undefined(said: Said) -> str:
     if not said.unit:  # the value itself
         return f"{said.metric}{of} is undefined{what}."
     some = f"{said.n:,} of {said.baseline_n:,} {said.unit}" if said.baseline_n else counted(said.n or 0, said.unit)
+    if said.clicks:  # they are no fault of the data
+        does = "has" if said.n == 1 else "have"
+        return f"{some} {does} no relevant row{'' if said.of is None else f' and {said.of}'}{of and f', for{of[3:]}'}."
     return f"{said.metric}{of} is undefined in {some}{what}."
 
 
@@ -240,6 +251,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "unanswered": _unanswered,
     "difference": _difference,
     "value": _value,
+    "weighted": _weighted,
     "unjudged": _unjudged,
     "undefined": _undefined,
     "calibration": _calibration,

@@ -32,18 +32,19 @@ LACKING = 3  # the most systems that are named because they lack rows of queries
 SERIES = 500  # the most segments of all systems together; with more, none is searched
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
+NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
 # Checks of the audit that have sentences of their own.
 SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT)
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
-    *("nothing found that is relevant", "queries without relevant documents"),
+    *("nothing found that is relevant", NOTHING_RELEVANT),
 )
 # Days and longer times as text: 2026-01-05, 2026-01, 2026-W02, 2026Q1, 2026-01-05/2026-01-11; they sort as times do.
 TIME = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2]|W\d\d)|-?Q[1-4])(?!\d)[-\dT:/ .+Z]*")
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
-INSIDE = ("unit", "threshold", "adjusted")  # fields of a sentence that are no columns
+INSIDE = ("unit", "threshold", "adjusted", "clicks")  # fields of a sentence that are no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
@@ -88,16 +89,12 @@ class Decisions:
         yield from pairs
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
+        if self.own.get("n_effective") is not None:
+            yield self._said("weighted", {}, system=self.best, value=self.own["n_effective"])
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
-        if self.own["n_undefined"]:
-            alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
-            n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
-            # n counts queries or rows; classes, or the value itself, are no part of it.
-            every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
-            system = None if alike else self.best
-            yield self._said("undefined", {}, system=system, n=n, baseline_n=every, of=self._filled(n, unit), unit=unit)
+        yield from self._undefined()
         yield from self._calibrated()
         yield from self._cut()
         yield from self._audited()
@@ -135,6 +132,20 @@ class Decisions:
         if fill is None:
             return f"{'are' if many else 'is'} left out" if unit else None
         return f"count{'' if many else 's'} as {fill:g}"
+
+    def _undefined(self) -> Iterator[Said]:
+        """Yield where the first metric is undefined, and what becomes of it."""
+        n, unit = self.own["n_undefined"], self.content.undefined_in(self.own["average"])
+        if not n:
+            return
+        alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
+        # n counts queries or rows; classes, or the value itself, are no part of it.
+        every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
+        system = None if alike else self.best
+        audit = self.content.audit.filter(pl.col("check") == NOTHING_RELEVANT, pl.col("severity") == "info", n=n)
+        clicks = True if len(audit) and every is not None else None  # each row has a label, and none of these is 1
+        figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "unit": unit, "clicks": clicks}
+        yield self._said("undefined", {}, system=system, **figures)
 
     def _said(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
         """Return a sentence with the figures of a row.

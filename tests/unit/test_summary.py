@@ -142,6 +142,62 @@ def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
     assert undefined["sentence"] == "ndcg@5 is undefined in 1 of 40 queries, which is left out."
 
 
+CLICKS = pl.DataFrame(
+    {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "label": [1, 0, 0, 0, 0, 0], "doc": [*"ab"] * 3}
+)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "lists"])
+def test_a_search_without_a_click_is_no_fault_of_the_data(kind: str) -> None:
+    """All rows have a label of their own: a query without a relevant one counts as 0, which is a note of the audit."""
+    irm = IRM(CLICKS.group_by("query").agg("rank", "label") if kind == "lists" else as_kind(CLICKS, kind))
+    (undefined,) = said(irm, "rr", about="undefined")
+    assert undefined["sentence"] == "2 of 3 queries have no relevant row and count as 0."
+    assert not said(irm, "rr", about="audit")
+    found = as_polars(irm.audit()).filter(check="queries without relevant documents")
+    assert found.select("severity", "n").rows() == [("info", 2)]
+    assert as_polars(irm.evaluate("rr"))["n_undefined"].to_list() == [2]
+    (undefined,) = said(irm(undefined="null"), "ndcg@5", about="undefined")
+    assert undefined["sentence"] == "2 of 3 queries have no relevant row and are left out."
+
+
+def test_where_something_else_judges_nothing_relevant_is_a_warning() -> None:
+    """A null label, grades, judgments beside the log, condensed lists."""
+    doubtful = CLICKS.with_columns(label=pl.when(pl.col("doc") == "a").then("label"))
+    some = [
+        doubtful.irm,
+        doubtful.irm(unjudged="drop"),
+        CLICKS.rename({"label": "grade"}).irm,
+        CLICKS.drop("label").irm.judge(CLICKS[["query", "doc", "label"]]),
+        CLICKS.irm(unjudged="drop"),
+    ]
+    for irm in some:
+        found = irm.audit().filter(check="queries without relevant documents")
+        assert found.select("severity", "n").rows() == [("warning", 2)]
+
+
+def test_a_report_of_weighted_clicks_says_so() -> None:
+    """The effective number of results stands in a sentence and beside the values; a frame is told by its columns."""
+    log = CLICKS.with_columns(label=pl.Series([1, 0, 0, 1, 0, 1]))
+    chances = pl.DataFrame({"rank": [1, 2], "propensity": [1.0, 0.25]})
+    irm = log.irm(propensity=chances)
+    effective = irm.evaluate("dcg@10")["n_effective"][0]
+    (weighted,) = said(irm, "dcg@10", about="weighted")
+    assert weighted["value"] == effective
+    assert weighted["sentence"] == (
+        "Values are weighted by propensity=: the relevant results behind dcg@10 are as informative as 2.5 of equal "
+        "weight."
+    )
+    two = pl.concat([log.with_columns(s=pl.lit("a")), log.with_columns(s=pl.lit("b"), rank=3 - pl.col("rank"))])
+    for roles in ({}, {"system": "s"}):
+        page = (two if roles else log).irm(propensity=chances, **roles).report(format="md", queries=0)
+        assert "| propensity | a polars.DataFrame of 2 rows: rank, propensity | said |" in page
+        assert "average: macro), weighted by propensity=**" in page
+        assert f"{effective:.3f}" in page.partition("## Results")[2].partition("\n## ")[0]
+        assert "┌" not in page
+    assert not said(log.irm, "dcg@10", about="weighted")
+
+
 @pytest.mark.parametrize(
     ("label", "predicted", "sentence"),
     [

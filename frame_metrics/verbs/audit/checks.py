@@ -137,8 +137,8 @@ def check(
     unit : the things that are counted, in the plural; words in braces are filled in as in the message.
     of : the amount of each ranking of a block that is the whole of the share (``AMOUNTS``). Rankings in which it is 0
         are not looked at.
-    only : a function that says if a subject can have the problem at all; of a log in pieces it gets the whole log.
-        None: any subject can.
+    only : a function that says if a subject can have the problem at all; of a log in pieces it gets the whole log, and
+        of a check of blocks what was ``Counted``. None: any subject can.
     name : the name of the check, if it is not that of the function.
     rises : the share from which on the severity is another one, and that severity.
     """
@@ -263,6 +263,8 @@ class Counted:
         if RankedBlock not in check.reads:
             seen = self.of_log.get(check)
             return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
+        if check.only is not None and not check.only(self):
+            return None
         return seen_of(self.log, check.unit, self[check.name], self[check.of])
 
     def but_for(self, unjudged: Check) -> Seen | None:

@@ -57,12 +57,29 @@ def queries_without_results(block: RankedBlock) -> Array:
     return block.run.n_ret == 0
 
 
-@check("warning", "queries", of="evaluated")
+def _labelled_throughout(counts: Counted) -> bool:
+    """Return True if every row has a label of its own and nothing else says what is relevant, as in a log of clicks."""
+    columns, conventions = counts.log.columns, counts.log.conventions
+    elsewhere = columns.grade or columns.relevant or columns.n_relevant
+    if not columns.label or elsewhere or not counts.log.judges_itself or conventions.unjudged is not None:
+        return False
+    return not (counts["queries without judgments"].any() or counts["unjudged results"].any())
+
+
+@check("warning", "queries", of="evaluated", only=lambda counts: not _labelled_throughout(counts))
 def queries_without_relevant_documents(block: RankedBlock) -> Array:
     """metrics that divide by the number of relevant documents are undefined{in_a_ranking}; undefined= sets what they
     count as
     """
     return block.run.n_relevant == 0
+
+
+@check("info", "queries", name="queries without relevant documents", only=_labelled_throughout)
+def searches_without_a_relevant_row(counts: Counted) -> Seen:
+    """all their rows have a label, and none is relevant{in_a_ranking}, as in searches without a click; undefined= sets
+    what they count as, by default 0 in most metrics of rankings
+    """
+    return seen_of(counts.log, "queries", counts["queries without relevant documents"], counts["evaluated"])
 
 
 @check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP}")
