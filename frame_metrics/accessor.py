@@ -492,13 +492,15 @@ class IRM(Generic[Frame]):
         both judged; in the last row those with two judgments or more), kappa and weighted_kappa (Cohen's; with squared
         differences, null for labels), equal (the share of documents with equal judgments; for more annotators the mean
         share of pairs), ac1 (Gwet's), fleiss_kappa (for two annotators Scott's pi), alpha (Krippendorff's: for grades
-        with squared differences, for labels with equality). With ``reference`` also sensitivity and specificity (of the
-        documents that the reference calls relevant, or not, the share on which the annotator agrees; a grade of at
-        least ``rel`` is relevant) and bias (the mean of the annotator minus that of the reference). With ``per_class``
-        a column class comes before n, and all columns compare judgments of the class with all others: bias is the
-        difference of their shares. With ``ci`` also NAME_low and NAME_high of each. Two annotators without a common
-        document have no row. Undefined values are null: in the last row all of them if no document has two judgments,
-        and chance-corrected ones if chance leaves no room to differ.
+        with squared differences, for labels with equality). In the last row the shares by chance of ac1 and
+        fleiss_kappa are those of all judgments, also of documents with a single one, which n does not count. With
+        ``reference`` also sensitivity and specificity (of the documents that the reference calls relevant, or not, the
+        share on which the annotator agrees; a grade of at least ``rel`` is relevant) and bias (the mean of the
+        annotator minus that of the reference). With ``per_class`` a column class comes before n, and all columns
+        compare judgments of the class with all others: bias is the difference of their shares. With ``ci`` also
+        NAME_low and NAME_high of each. Two annotators without a common document have no row. Undefined values are null:
+        in the last row all of them if no document has two judgments, and chance-corrected ones if chance leaves no room
+        to differ.
 
         Raises
         ------

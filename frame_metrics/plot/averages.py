@@ -43,6 +43,7 @@ NEAREST = 0.1  # the least share of a metric's scale that an axis shows
 FAR = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
+SHOWN = "\0shown"  # a column of values as texts, while their panel is made
 
 
 def metrics(
@@ -278,18 +279,19 @@ def _numbers(y: Any, text: str, weight: Any) -> Any:
 def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     """Return the rows of a panel with their values as texts, in the columns "best" and "other".
 
-    "best" has the texts of the best rows of each small multiple, "other" those of all other rows.
+    "best" has the texts of the rows of each small multiple that are printed as the best one, "other" those of all
+    other rows.
     """
     table, color = part.table, part.color
-    value = pl.col("value") * metric.sign
-    best = value == (value.max() if part.facet is None else value.max().over("facet"))
+    written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
+    table, shown = table.with_columns(pl.Series(SHOWN, written, dtype=pl.String)), pl.col(SHOWN)
+    most = shown.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
+    best = pl.col("value").is_not_null() & (shown == (most if part.facet is None else most.over("facet")))
     compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
-    written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
-    shown = pl.Series("shown", written, dtype=pl.String)
     columns = {"best": is_best, "other": ~is_best}
     texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
-    return table.with_columns(texts)
+    return table.with_columns(texts).drop(SHOWN)
 
 
 def _written(value: float | None, summed: bool, form: str) -> str:

@@ -33,7 +33,7 @@ COUNTS = (
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (
     *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
-    *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
+    *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold", "n_effective"),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}
@@ -137,7 +137,7 @@ def keys_of(frame: pl.DataFrame) -> list[str]:
 
 def _stem(name: str, names: Sequence[str]) -> str | None:
     """Return the metric to which a column of a wide result belongs, or None."""
-    for end in ("", "_low", "_high", "_n", UNDEFINED):
+    for end in ("", "_low", "_high", "_n", "_n_effective", UNDEFINED):
         stem = name.removesuffix(end) if name.endswith(end) else ""
         if stem in names and _known(stem):
             return stem

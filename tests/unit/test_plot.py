@@ -107,6 +107,18 @@ def test_less_is_better_where_the_metric_says_so() -> None:
     assert titles(chart) == {"system", "brier (lower is better)"}
 
 
+def test_rows_that_print_alike_as_the_best_are_all_bold() -> None:
+    """A reader cannot tell them apart; each small multiple has its own best."""
+    values = frame("run day metric value", ("a", 1, "rr", 0.7931), ("b", 1, "rr", 0.7934), ("c", 1, "rr", 0.5))
+    more = frame("run day metric value", ("a", 2, "rr", 0.1), ("b", 2, "rr", 0.2), ("c", 2, "rr", None))
+    assert rows(plot.metrics(values.drop("day")), "color", "best", "other") == [
+        [("a", "0.793", ""), ("b", "0.793", ""), ("c", "", "0.500")]
+    ]
+    chart = plot.metrics(pl.concat([values, more]), facet="day")
+    every = [row for part in rows(chart, "best", "other") for row in part]
+    assert [best for best, _ in every if best] == ["0.793", "0.793", "0.200"]
+
+
 def test_precision_stands_over_recall() -> None:
     """The points of the curve are joined in their own order, and lines of equal F go through equal F."""
     chart = cases.plot.pr(f=[0.5])

@@ -195,6 +195,8 @@ def test_a_report_of_weighted_clicks_says_so() -> None:
         assert "average: macro), weighted by propensity=**" in page
         assert f"{effective:.3f}" in page.partition("## Results")[2].partition("\n## ")[0]
         assert "┌" not in page
+        assert ("| a | **2.016** (" in page) == bool(roles)  # the best value, whatever the effective numbers are
+    assert "n_effective" not in two.irm(system="s", propensity=chances).report(queries=0)
     assert not said(log.irm, "dcg@10", about="weighted")
 
 
