@@ -100,7 +100,7 @@ def unfold(
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
     flags: int | None = None
-    if numbered := [str(name) for name in (ROW, columns.doc) if name in columns.made]:
+    if numbered := {str(name) for name in (ROW, columns.doc) if name in columns.made}:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(name) for name in numbered)
     if columns.relevant:
