@@ -252,6 +252,7 @@ def report(folder: Path, page: Path | None = None) -> None:
     show("Each system over all queries, with 95 % intervals. The control leaks: the query is in its text.", averages)
     print("\nThe averages from pandas are the same.")
     by_library = results(by="library").evaluate("ndcg@10", ci=0.95, margins=True, layout="wide")
+    by_library = by_library.select(pl.exclude("n_unanswered", "ndcg@10_undefined"))
     show("Each system in each library; where total_over says library, in all of them.", by_library)
     per_query = results.per_query("ndcg@10")
     show("The queries that lose most, and gain most, when names are added to the text (ndcg@10).", extremes(per_query))
