@@ -382,7 +382,7 @@ def test_columns_that_are_called_oddly() -> None:
     """Columns of an array, which are called by numbers, and one called self come back as they are called."""
     rows = pd.DataFrame({0: [1, 1, 2], 1: [1.0, 2.0, 3.0], 2: [1, 0, 1]})
     found = IRM(dd.from_pandas(rows, npartitions=2), query=0, score=1, label=2).per_query("rr", layout="wide")
-    assert found.compute().to_dict("list") == {0: [1, 2], "rr": [0.5, 1.0]}
+    assert found.compute().to_dict("list") == {0: [1, 2], "rr": [0.5, 1.0], "answered": [True, True]}
     named = dd.from_pandas(rows.rename(columns={0: "self"}), npartitions=2)
     assert [*IRM(named, query="self", score=1, label=2).per_query("rr").compute()["self"]] == [1, 2]
 

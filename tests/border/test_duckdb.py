@@ -155,12 +155,13 @@ def test_a_result_is_a_relation_of_the_connection(con: Any) -> None:
     )
     log = con.sql("from log")
     tables = "select table_name from duckdb_tables() union all select view_name from duckdb_views() where not internal"
-    first, second = IRM(log).per_query("rr", layout="wide"), IRM(log).per_query("num_ret", layout="wide")
+    first = IRM(log).per_query("rr", layout="wide")
+    second = IRM(log).per_query("num_ret", layout="wide").project("query, num_ret")
     gc.collect()
     assert con.sql(tables).fetchall() == [("log",)]
     assert isinstance(first, type(log))
     assert sorted(log.join(first, "query").project("grade, rr").fetchall()) == [(0, 1.0), (1, 1.0), (1, 1.0)]
-    assert sorted(first.join(second, "query").fetchall()) == [(1, 1.0, 2.0), (2, 1.0, 1.0)]
+    assert sorted(first.join(second, "query").fetchall()) == [(1, 1.0, True, 2.0), (2, 1.0, True, 1.0)]
     assert IRM(first, value="rr").evaluate().project("metric, value, n").fetchall() == [("rr", 1.0, 2)]
     first.create("kept")
     assert con.sql("select sum(rr) from kept").fetchall() == [(2.0,)]
@@ -213,7 +214,7 @@ def test_a_query_that_the_type_has_not(con: Any) -> None:
     run = con.sql("select 'a'::enum('a') as query, 'x' as doc, 1 as score")
     judged = con.sql("select unnest(['a', 'b']) as query, 'x' as doc, 1 as grade")
     found = IRM(run).judge(judged).per_query("rr", layout="wide")
-    assert sorted(found.fetchall()) == [("a", 1.0), ("b", 0.0)]
+    assert sorted(found.fetchall()) == [("a", 1.0, True), ("b", 0.0, False)]
     assert str(found.types[0]) == "VARCHAR"
 
 
@@ -252,7 +253,7 @@ def test_a_number_of_39_digits(con: Any) -> None:
     several = con.sql(f"select 1 as query, [{most}::hugeint] as doc, [1.0] as score, [1] as grade")
     assert error(lambda: IRM(several).per_query("rr"), BadValueError).startswith("doc: the column has numbers of more ")
     held = con.sql(f"select {nearly}::hugeint as query, 1.0 as score, 1 as grade")
-    assert IRM(held).per_query("rr", layout="wide").fetchall() == [(nearly, 1.0)]
+    assert IRM(held).per_query("rr", layout="wide").fetchall() == [(nearly, 1.0, True)]
 
 
 def test_threads_on_one_connection(con: Any) -> None:

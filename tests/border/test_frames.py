@@ -763,7 +763,8 @@ def test_several_query_columns(kind: str) -> None:
     frame = as_kind(log, kind)
     result = IRM(frame, query=["day", "text"]).per_query("success", layout="wide")
     assert as_polars(result).rows() == [
-        (*row, value) for row, value in zip(as_polars(frame).select("day", "text").rows(), (1.0, 0.0, 1.0), strict=True)
+        (*row, value, True)
+        for row, value in zip(as_polars(frame).select("day", "text").rows(), (1.0, 0.0, 1.0), strict=True)
     ]
     assert [_type(result, name) for name in ("day", "text")] == [_type(frame, name) for name in ("day", "text")]
 
