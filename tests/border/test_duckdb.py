@@ -108,8 +108,8 @@ def test_names_that_differ_in_case_in_a_result(con: Any) -> None:
     relation = con.sql("""select 5 as "K", 1 as score, 1 as label""")
     found = IRM(relation, query="K").per_query("rr@3")
     assert (found.columns, found.fetchall()) == (
-        ["K", "metric", "k", "value", "undefined"],
-        [(5, "rr@3", 3, 1.0, False)],
+        ["K", "metric", "k", "value", "undefined", "answered"],
+        [(5, "rr@3", 3, 1.0, False, True)],
     )
 
 

@@ -1018,7 +1018,7 @@ def test_an_empty_log_with_judgments(kind: str) -> None:
     log = pl.DataFrame({"query": ["a"], "doc": ["x"], "score": [1.0]})
     judged = IRM(as_kind(log.clear(), kind)).judge(as_kind(log.select("query", "doc", grade=pl.lit(1)), kind))
     found = as_polars(judged.per_query("ndcg@5", "rr")).rows()
-    assert found == [("a", "ndcg@5", 5, 0.0, False), ("a", "rr", None, 0.0, False)]
+    assert found == [("a", "ndcg@5", 5, 0.0, False, False), ("a", "rr", None, 0.0, False, False)]
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, lambda columns: pd.DataFrame(columns, dtype=object)])
@@ -1139,7 +1139,7 @@ def test_columns_that_are_called_by_integers() -> None:
     expected = pl.DataFrame({"query": ["a", "a", "b"], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1]}).irm
     assert irm.evaluate("rr")["value"].tolist() == expected.evaluate("rr")["value"].to_list()
     each = irm(query=[0], by=3, doc=None).per_query("rr")
-    assert list(each.columns) == [3, 0, "metric", "k", "value", "undefined"]
+    assert list(each.columns) == [3, 0, "metric", "k", "value", "undefined", "answered"]
     assert each[[3, 0, "value"]].to_numpy().tolist() == [["x", "a", 0.0], ["x", "b", 1.0], ["y", "a", 1.0]]
     qrels = pd.DataFrame([["a", "y", 1], ["c", "y", 1]])
     judged = IRM(frame[[0, 1, 3]], query=0, score=1, doc=3).judge(qrels, query=0, doc=1, grade=2).per_query("rr")
