@@ -11,6 +11,7 @@ from frame_metrics.errors import (
     ColumnError,
     FrameMetricsError,
     KernelError,
+    MistakenColumnError,
     NotComputableError,
     UnknownNameError,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "FrameMetricsError",
     "KernelError",
     "Metric",
+    "MistakenColumnError",
     "NotComputableError",
     "Ranking",
     "Scores",

@@ -1558,14 +1558,13 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: about ("split", "difference", "value", "absent", "unjudged", "undefined",
-        "calibration", "cut", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend, the finding
-        of the audit, what is absent and why, or the label that probabilities are of), the system, baseline, metric,
-        value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend,
+        the finding of the audit, what is absent and why, or the label that probabilities are of), the system, baseline,
+        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
         n_units, baseline_n_units, share, mde. The interval is that of the difference, else of the value. For unjudged
         results n is the cutoff. For undefined queries n is their number, of baseline_n in all. For probabilities value
         is the ece; share, its interval and n are those of the bin that is farthest off, and baseline_value is its mean
-        score.
-        ``frame_metrics.show`` prints the sentences.
+        score. ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------

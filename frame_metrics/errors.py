@@ -53,6 +53,21 @@ class ColumnError(FrameMetricsError):
     """A column that is needed and not there, or that plays a part it cannot play."""
 
 
+class MistakenColumnError(ColumnError):
+    """A column that, by all of its values, is something else than its part says: such errors are findings of audit().
+
+    Parameters
+    ----------
+    message : for whoever reads the error.
+    check : the name of the finding.
+    n : how many things it counts.
+    """
+
+    def __init__(self, message: str, *, check: str = "", n: int = 0) -> None:
+        super().__init__(message)
+        self.check, self.n = check, n
+
+
 class BadValueError(FrameMetricsError):
     """A value that cannot be counted honestly: in a column, or given to an option."""
 

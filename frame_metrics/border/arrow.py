@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.exporters import schema_of, table_of
-from frame_metrics.border.polars import key_values
+from frame_metrics.border.polars import FIRST, key_values
 from frame_metrics.border.protocol import Border
 from frame_metrics.errors import BadValueError
 
@@ -106,6 +106,9 @@ class ArrowTable(ArrowFrame):
     @property
     def unchanged(self) -> bool:
         return True
+
+    def first_of(self, column: str) -> Any:
+        return next((one for one in self.frame.slice(0, FIRST).column(column).to_pylist() if one is not None), None)
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return ArrowTable(self.frame.slice(0, n)), int(self.frame.num_rows)

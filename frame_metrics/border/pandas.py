@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 FEW = 1 << 10  # texts, up to which the way by views costs more than it saves
+# The kinds of values that hold several others.
+CONTAINERS: dict[str, tuple[type, ...]] = {"list": (list, np.ndarray), "tuple": (tuple,), "set": (set, frozenset)}
 EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
 class PandasFrame(Border):
     """A pandas DataFrame."""
+
+    as_lists = "lambda f: f[{}].map(lambda d: [d])"
+    _as_lists: frozenset[str] = frozenset()  # columns whose tuples, or sets, are read as lists
 
     @property
     def rows_here(self) -> int | None:
@@ -59,17 +64,34 @@ class PandasFrame(Border):
         return super().hint(column)
 
     def holds_lists(self, column: str) -> bool:
-        values = self.column(column)
-        kind = getattr(values, "dtype", None)  # two columns of one name are a frame, without a dtype
+        return column in self._as_lists or self.container(column) == "list"  # else a tuple is a value
+
+    def container(self, column: str) -> str:
+        kind = getattr(self.column(column), "dtype", None)  # two columns of one name are a frame, without a dtype
         if type(kind).__name__ == "ArrowDtype":
-            return super().holds_lists(column)
-        held = values.array if kind == np.dtype(object) else []
-        first = next((one for one in held if not _is_absent(one)), None)
-        return isinstance(first, list | np.ndarray)  # a tuple is a value
+            return "list" if super().holds_lists(column) else ""
+        first = self.first_of(column) if kind == np.dtype(object) else None
+        return next((name for name, kinds in CONTAINERS.items() if isinstance(first, kinds)), "")
+
+    def first_of(self, column: str) -> Any:
+        values = self.column(column)
+        return next((one for one in getattr(values, "array", ()) if not _is_absent(one)), None)
+
+    def with_lists(self, columns: Sequence[str]) -> PandasFrame:
+        held = [name for name in columns if name in self._names and self.column(name).dtype == np.dtype(object)]
+        other = replace(self)
+        vars(other)["_as_lists"] = frozenset(held)
+        return other
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return frame_of({name: _as_series(name, self.column(name)) for name in columns})
+        return frame_of({name: self._read(name) for name in columns})
+
+    def _read(self, name: str) -> pl.Series:
+        values = self.column(name)
+        if name not in self._as_lists:
+            return _as_series(name, values)
+        return _from_lists(name, np.array([_as_list(one) for one in values.array] + [None], dtype=object)[:-1])
 
     def called(self, function: Any) -> Any:
         is_expression = hasattr(type(function), "_eval_expression")  # pd.col()
@@ -209,16 +231,36 @@ def _from_objects(name: str, values: Any) -> pl.Series:
     return read
 
 
+def _as_list(value: Any) -> Any:
+    """Return a tuple or a set as a list, and null for a missing value; the order of a set does not depend on chance."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=lambda one: (str(type(one)), str(one)))
+    return list(value) if isinstance(value, tuple) else None if _is_absent(value) else value
+
+
 def _from_lists(name: str, values: Any) -> pl.Series:
-    """Return a column of lists or arrays as lists of polars, with null for missing values in them."""
+    """Return a column of lists or arrays as lists of polars, with null for missing values in them.
+
+    A tuple in a list is an id, and becomes text, as in a column of such ids.
+    """
     import pyarrow as pa
 
+    some = next((one[0] for one in values if isinstance(one, list | np.ndarray) and len(one)), None)
+    if isinstance(some, tuple):
+        values = np.array([_of_texts(one) for one in values] + [None], dtype=object)[:-1]
     try:
         return as_series(name, pa.array(values, from_pandas=True))
     except (pa.ArrowException, pl.exceptions.PolarsError):
         if not all(value is None or isinstance(value, list | tuple | np.ndarray) for value in values):
             raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         raise BadValueError(f"{name}: the column's lists have values of several types; give them one type") from None
+
+
+def _of_texts(value: Any) -> Any:
+    """Return a list of tuples as a list of their texts; another value unchanged."""
+    if not isinstance(value, list | np.ndarray):
+        return value
+    return [None if _is_absent(one) else str(one) if isinstance(one, tuple) else one for one in value]
 
 
 def _as_text(name: str, values: Any) -> pl.Series:
@@ -230,6 +272,8 @@ def _as_text(name: str, values: Any) -> pl.Series:
     except TypeError as error:
         if any(isinstance(value, list | np.ndarray) for value in values):  # though the first value is not a list
             raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
+        if any(isinstance(value, set) for value in values):
+            raise BadValueError(f"{name}: the column holds sets, which have no order; make them lists") from None
         raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 AHEAD = 1 << 30  # bytes that polars may read ahead
+FIRST = 1000  # rows in which a value is looked for
 SLICE = 1 << 18  # rows of a slice, where less than ``AHEAD`` is allowed
 SCAN = re.compile(r"(?m)^ *\w+ SCAN\b")  # a node of a plan that reads files, not the name of a column
 ENDS = b"PAR1", b"PARE"  # of a Parquet file
@@ -35,6 +36,8 @@ PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # a plan of one Parquet fil
 
 class PolarsFrame(Border):
     """A polars DataFrame."""
+
+    as_lists = "pl.concat_list({})"
 
     @property
     def rows_here(self) -> int | None:
@@ -70,6 +73,9 @@ class PolarsFrame(Border):
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
+
+    def first_of(self, column: str) -> Any:
+        return next(iter(self.frame.get_column(column).head(FIRST).drop_nulls()), None)
 
     def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
         held = [(one if isinstance(one, pl.Expr) else pl.Series(one)).alias(name) for name, one in columns.items()]
@@ -139,6 +145,9 @@ class LazyPolars(Streamed, PolarsFrame):
         return made
 
     def looked_at(self, n: int) -> None:
+        return None
+
+    def first_of(self, column: str) -> None:
         return None
 
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:

@@ -79,6 +79,8 @@ class Border(ABC):
     frame: Any  # the caller's
     selects: ClassVar[str] = ""  # a way to make a column, for kinds of frames that take no expressions
     numbered: ClassVar[bool] = True  # True if its rows have numbers; those of a stream have none
+    # The way to make a list of each value of a column, as relevant= takes it; {} is the name. "" if there is none.
+    as_lists: ClassVar[str] = ""
 
     @property
     def rows_here(self) -> int | None:
@@ -122,6 +124,18 @@ class Border(ABC):
     def holds_lists(self, column: str) -> bool:
         """Return True for a column whose values are lists; as little as possible is read."""
         return isinstance(self.types([column])[column], pl.List | pl.Array)
+
+    def container(self, column: str) -> str:
+        """Return the kind of a column's values: "list", or "tuple" or "set" of Python, else ""."""
+        return "list" if self.holds_lists(column) else ""
+
+    def first_of(self, column: str) -> Any:
+        """Return a value of a column that stands among the first; None if that is not known without reading it."""
+        return None
+
+    def with_lists(self, columns: Sequence[str]) -> Border:
+        """Return this border, which reads the values of some columns as lists, though they are tuples or sets."""
+        return self
 
     def made(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
         """Compute the column that an expression, or a function of the frame, describes; return its name and values.

@@ -5,6 +5,7 @@ They are the rows of a frame without a query, or the results and judged document
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ import polars as pl
 
 from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.classes import (
+    are_too_many,
     class_codes,
     class_values,
     distinct_values,
@@ -21,6 +23,7 @@ from frame_metrics.data.classes import (
     is_binary,
     relevant,
     sides_of,
+    too_many,
     two_classes,
     unlike,
 )
@@ -108,6 +111,7 @@ def read_cases(
     named: bool = False,
     single: bool = False,
     unjudged: bool = False,
+    alike: Callable[[], bool] = lambda: False,
 ) -> Cases:
     """Check the columns and number the classes.
 
@@ -117,6 +121,8 @@ def read_cases(
     single : whether to keep the row of the frame of each case, as the column "row".
     unjudged : whether unjudged rows keep a null as their true class, where there are two classes; otherwise the
         conventions decide.
+    alike : returns True if only right and wrong predictions have to be told apart, so that there may be any number of
+        classes. If they are too many for a table, one class then stands for that of the row, and one for all others.
 
     Raises
     ------
@@ -136,7 +142,7 @@ def read_cases(
             out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
         classes = two_classes(frame, columns, conventions) if named else UNNAMED
     else:
-        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions)
+        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions, alike)
         out |= several
         alphabetic = not in_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
@@ -155,7 +161,11 @@ def read_cases(
 
 
 def _of_several(
-    label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
+    label: pl.Series,
+    predicted: pl.Series | None,
+    columns: Columns,
+    conventions: Conventions,
+    alike: Callable[[], bool],
 ) -> tuple[dict[str, pl.Series], pl.Series, pl.Series | None, FrameMetricsError | None]:
     """Number the classes of rows with several classes.
 
@@ -172,9 +182,15 @@ def _of_several(
     if predicted is not None and (conventions.match or apart):
         clusters = distinct_values(predicted)
     classes = class_values(label, predicted if clusters is None else None, columns, conventions)
+    many = are_too_many(classes, conventions)
+    if many and (predicted is None or clusters is not None or not alike()):
+        raise too_many(classes, label, predicted if clusters is None else None)
     out = {"actual": class_codes(label, classes, str(columns.label))}
     if predicted is not None:
         out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
+    if many:
+        out = {"actual": out["actual"] * 0, "predicted": (out["actual"] != out["predicted"]).cast(pl.Int32)}
+        classes = classes[:2]
     return out, classes, clusters, apart
 
 

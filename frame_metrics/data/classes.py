@@ -8,14 +8,41 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, said, shown
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    MistakenColumnError,
+    NotComputableError,
+    bad_rows,
+    listed,
+    needed,
+    said,
+    shown,
+)
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, none_of, refuse_nan, same_as
+from frame_metrics.roles.series import (
+    TEXTS,
+    grade_column,
+    label_column,
+    largest_grade,
+    none_of,
+    refuse_fractions,
+    refuse_nan,
+    same_as,
+)
 
 SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
+# Ways out for numbers with fractions in labels and in predictions; ``classes=`` makes them classes.
+NO_LABELS = (
+    "if these are grades, pass label=None and grade=; if classes, list them with classes=[...], or make them text"
+)
+NO_DECISIONS = (
+    "if these are scores, pass predicted=None, score= and threshold=; if classes, list them with classes=[...],"
+)
+NO_DECISIONS += " or make them text"
 MOST = 1000  # limit of classes: more distinct values are probably ids
 
 
@@ -44,10 +71,12 @@ def sides_of(
     Raises
     ------
     BadValueError
-        A value is NaN, or of a type that no class has, such as a list.
+        A value is NaN, has a fraction and is not among ``classes=``, or is of a type that no class has, such as a list.
     """
+    listed = conventions.classes is not None or bool(columns.class_scores)
     label, predicted = (
-        None if column is None else _side(frame[column]) for column in (columns.label, columns.predicted)
+        None if column is None else _side(frame[column], None if listed else way)
+        for column, way in ((columns.label, NO_LABELS), (columns.predicted, NO_DECISIONS))
     )
     if predicted is not None:
         for value in conventions.abstain:
@@ -55,10 +84,13 @@ def sides_of(
     return label, predicted
 
 
-def _side(values: pl.Series) -> pl.Series:
+def _side(values: pl.Series, fractions: str | None) -> pl.Series:
+    """Return labels or predictions; ``fractions``: the way out for numbers with fractions, None to allow them."""
     if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
         raise BadValueError(f"{values.name}: values of type {said(values.dtype)} are no classes; make them text")
     refuse_nan(values, values.name)
+    if fractions is not None:
+        refuse_fractions(values, values.name, fractions)
     return values
 
 
@@ -181,7 +213,10 @@ def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Convent
 def class_values(
     label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
 ) -> pl.Series:
-    """Return the classes in order: those of ``classes=``, else the distinct labels and predictions, sorted."""
+    """Return the classes in order: those of ``classes=``, else the distinct labels and predictions, sorted.
+
+    Their number is not limited here, see ``are_too_many``.
+    """
     kind = class_type(label.dtype, None if predicted is None else predicted.dtype)
     if conventions.classes is not None:
         return _given(conventions.classes, kind, columns, label)
@@ -197,9 +232,26 @@ def class_values(
         if lacking:
             raise ColumnError(f"score= names no column for the classes {listed(lacking[:3])} of {columns.label}")
         values = _given(named, kind, columns, label).sort()
-    if len(values) > MOST:
-        raise BadValueError(f"{columns.label}: {len(values)} different values are too many for classes")
     return values
+
+
+def are_too_many(classes: pl.Series, conventions: Conventions) -> bool:
+    """Return True for more classes than can be counted in a table, if the caller did not list them."""
+    return conventions.classes is None and len(classes) > MOST
+
+
+def too_many(classes: pl.Series, label: pl.Series, predicted: pl.Series | None) -> MistakenColumnError:
+    """Return the error for too many classes; it names the column with the most different values."""
+    sides = [(side.n_unique() - (side.null_count() > 0), side.name) for side in (label, predicted) if side is not None]
+    n, name = max(sides, key=lambda side: side[0])
+    both = n <= MOST  # together they have too many
+    whose = " and ".join(side for _, side in sides) if both else name
+    return MistakenColumnError(
+        f"{whose}: {len(classes) if both else n:,} different values are more than {MOST:,}, the most that are taken "
+        "for classes; if they are classes, list them with classes=[...]. accuracy and error_rate need no list",
+        check="values that are too many for classes",
+        n=len(classes),
+    )
 
 
 def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:

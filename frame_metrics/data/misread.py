@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,11 @@ from frame_metrics.errors import ColumnError, shown
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
 # Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
-# not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents.
-FACTS = POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
+# not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents; the number
+# of rows of the longest ranking, of all rows, and of the queries.
+POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
+SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
+FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, *SIZES)
 
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 
@@ -89,6 +92,53 @@ def check_positions(named: list[str]) -> None:
         )
 
 
+def has_single_rows(log: Log) -> bool:
+    """Return True if there are several rankings, and none has two rows."""
+    return n_rows(log) > 1 and sizes(log)[0] == 1
+
+
+def sizes(log: Log) -> tuple[int, int, int]:
+    """Return the number of rows of the longest ranking, of all rows, and of the queries."""
+    if LONGEST in log.table.columns:
+        longest: Any = log.table[LONGEST].max() or 0
+        return int(longest), int(log.table[HEIGHT].sum()), int(log.table[QUERIES].sum())
+    lengths = log.grid.rankings.lengths
+    return int(lengths.max(initial=0)), int(lengths.sum()), len(np.unique(log.grid.query))
+
+
+def n_rows(log: Log) -> int:
+    """Return the number of rows of the caller's frame, in which each system may be a column."""
+    return sizes(log)[1] // max(len(log.columns.per_system), 1)
+
+
+def found_query(log: Log, name: str, one_class: int = 0) -> str:
+    """Return the words about a metric of scores where "query" was only found by name.
+
+    Parameters
+    ----------
+    name : the metric.
+    one_class : number of queries whose rows are all of one class, 0 also if it is unknown.
+    """
+    some = f" ({one_class:,} {'has' if one_class == 1 else 'have'} one class only)" if one_class else ""
+    return (
+        f"{name}: 'query' was found by name. query='query' gives the mean over {sizes(log)[2]:,} "
+        f"queries{some}; query=None gives one value over all {n_rows(log):,} rows, as scikit-learn does"
+    )
+
+
+def single_rows(log: Log, *, pooled: bool) -> str:
+    """Return the words about a log without two rows of one ranking, where "query" was only found by name.
+
+    ``pooled``: whether the metrics can be computed for rows without a query.
+    """
+    together = f"; query=None takes all {n_rows(log):,} rows together" if pooled else ""
+    of = " of one system" if log.columns.own_rows else ""
+    return (
+        f"'query' was found by name, and no query has two rows{of}. query='query' takes each row for a ranking of its "
+        f"own{together}; if another column says which rows belong together, name it with query="
+    )
+
+
 def n_shares(log: Log) -> int:
     """Return how many judgments of a log are grades strictly between 0 and 1."""
     if SHARES in log.table.columns:
@@ -135,5 +185,6 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     """Return the facts about a piece, one value for each of ``FACTS``."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _by_values(log)]
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
+    facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, sizes(log), strict=True)}
     known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}
     return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}

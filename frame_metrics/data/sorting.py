@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import as_grid, sums_between
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.series import ABSENT, refuse_infinite
+from frame_metrics.roles.series import ABSENT, FINITE, refuse_infinite
 
 WIDE = 1 << 16  # length of a ranking from which argsort beats sorting packed values
 STRIP = 1 << 16  # rows that are sorted at a time: they fit into the caches of a core, which a block does not
@@ -64,7 +64,7 @@ class Sorter:
         looked_at = score if every else score[np.concatenate([[0], stop[:-1], stop - 1])]
         # With nulls, and with ranks, they were checked when the columns were read.
         if not (self.nulls or np.isfinite(looked_at).all() or "rank" in self.table.columns):
-            refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
+            refuse_infinite(self.table["score"], str(self.columns.score), ABSENT, infinite=FINITE)
         sheet = Sorted(cells, lengths, n_ret, order, at, score)
         return self._settled(sheet, bool(alike) and self.conventions.ties == "doc") if equal else sheet
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +87,7 @@ def cases_read(
     totals: bool = False,
     ranks: bool = False,
     unjudged: bool = False,
+    alike: Callable[[], bool] = lambda: False,
 ) -> Cases:
     """Read the cases of a source: the rows of a frame without a query, or the documents of judged queries.
 
@@ -96,10 +98,11 @@ def cases_read(
     totals : whether it has totals, if there are queries; see ``read_log``.
     ranks : whether the score of a document is minus its rank.
     unjudged : whether unjudged rows keep a null as their true class, where there are two classes.
+    alike : see ``read_cases``.
     """
     columns, conventions = source.plan.columns, source.plan.conventions
     if not columns.query:
-        return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged)
+        return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged, alike=alike)
     if isinstance(source, InPieces):
         types = source.pieces.types(columns.needed)
         table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.lists})
@@ -111,7 +114,7 @@ def cases_read(
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
 
-def binary_read(source: Source, **asked: bool) -> Cases:
+def binary_read(source: Source, **asked: Any) -> Cases:
     """Read cases of two classes; raise if there are several. The parameters are those of ``cases_read``."""
     cases = cases_read(source, **asked)
     if not cases.binary:

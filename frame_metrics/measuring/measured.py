@@ -13,6 +13,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import pieces
+from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.pieces import UNANSWERED
 from frame_metrics.measuring.queries import Measured, measure, tallies
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -66,9 +67,13 @@ def measured_of(
     if asked is None or source.plan.of_values:
         return values.measured(source, asked, arms=arms)
     if not isinstance(source, InPieces):
-        return measure(source.log(totals=totals, arms=arms), asked, averages)
+        log = source.log(totals=totals, arms=arms)
+        check_found(source.plan, log, asked, averages)
+        return measure(log, asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
-    return pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
+    measured = pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
+    check_found(source.plan, measured.log, asked, averages, whole=False)
+    return measured
 
 
 def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from frame_metrics.inputs import Array, Classes, Confusion, Scores
@@ -48,6 +50,15 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
         return None
     shares = (mixed * np.nan_to_num(mark)).sum(axis=(1, 2)) / (mixed * about).sum(axis=(1, 2))
     return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None
+
+
+def of_all_rows(asked: Iterable[tuple[str, Metric]]) -> bool:
+    """Return True if metrics of several classes are shares of all rows, as accuracy is.
+
+    Only whether a prediction is right, wrong or missing matters to them, however many classes there are.
+    """
+    each = (share_of(metric, binary=False) for _, metric in asked)
+    return all(share is not None and not np.isnan(share).any() for share in each)
 
 
 def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:

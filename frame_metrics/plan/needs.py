@@ -7,7 +7,15 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from frame_metrics.errors import ColumnError, NotComputableError, UnknownNameError, closest, listed
+from frame_metrics.errors import (
+    ColumnError,
+    MistakenColumnError,
+    NotComputableError,
+    UnknownNameError,
+    closest,
+    listed,
+    shown,
+)
 from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
@@ -32,6 +40,7 @@ class Needs:
     takes_lists: bool = False  # whether the verb can compute such metrics
     bare: bool = False  # whether the call works without a label and a grade
     team: bool = False  # whether the verb can use ``team=``
+    means: bool = False  # whether the verb takes means over queries, which could be meant to be values of all rows
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -43,6 +52,7 @@ GINI = ("gini", "ginicoefficient")  # names as ``plain_name`` returns them; so i
 OF_ONE_LABEL = "subsetaccuracy"
 NONE, RANKED, WEIGHS = Needs(), Needs(query=True, order=True), Needs(weighs=True)
 TAKES_LISTS = replace(WEIGHS, takes_lists=True)
+MEANS = replace(TAKES_LISTS, means=True)
 OF_TEAMS = replace(RANKED, team=True)
 
 
@@ -155,6 +165,19 @@ def audited(plan: Plan) -> Needs:
     )
 
 
+def _check_found(plan: Plan) -> None:
+    """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
+    predicted = plan.played.predicted
+    if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
+        what = f"the column {shown(predicted)}" if predicted else "threshold="
+        raise MistakenColumnError(
+            f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
+            "or query=None for one table of all rows",
+            check="query found by name",
+            n=1,
+        )
+
+
 def read_by(plan: Plan, needs: Needs) -> Columns:
     """Return the columns that a call reads, of all that have a role.
 
@@ -183,6 +206,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
 def _check_there(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
     columns, judged = plan.played, plan.has_judgments
+    _check_found(plan)
     if columns.class_scores and needs.order:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
     if columns.team and not needs.team:

@@ -18,7 +18,7 @@ from frame_metrics.plan.needs import Needs, needs_of, read_by
 from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.memory import bytes_of
-from frame_metrics.roles.resolve import ROW, resolve, resolve_judgments
+from frame_metrics.roles.resolve import ROW, Glance, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
 
@@ -100,8 +100,14 @@ class Plan(Remembers):
     def played(self) -> Columns:
         """The column of every role, regardless of the needs."""
         names = None if self.beside is None else self.beside.names()
-        border, has = self.border, self.available
-        columns = resolve(self.roles, has, judgments=names, hint=border.hint, holds_lists=border.holds_lists)
+        border = self.border
+        look = Glance(border.hint, border.container, border.first_of, border.as_lists)
+        columns = resolve(self.roles, self.available, judgments=names, look=look)
+        packed = [
+            one for one in (*columns.lists, columns.relevant) if one and border.container(one) not in ("", "list")
+        ]
+        if packed or columns.relevant:
+            vars(self)["border"] = border.with_lists([*packed, *filter(None, [columns.relevant])])
         if ROW in columns.made and not border.numbered:
             raise ColumnError(f"the rows of a {kind_of(self.frame)} have no numbers; name the queries' column, query=")
         return columns
@@ -116,7 +122,23 @@ class Plan(Remembers):
         """The columns of the separate judgments that the call reads; None if there are no separate judgments."""
         if self.judgments is None or self.beside is None or self.needs is None:
             return None
-        return resolve_judgments(self.judgments[1], self.beside.names(), self.roles, self.columns)
+        judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, self.columns)
+        tuples = [one for one in (judged.doc, judged.label, judged.grade) if one and self._is_tuple(one, judged)]
+        if tuples and (judged.doc not in tuples or len(tuples) > 1 or (judged.made and not self._has_tuples)):
+            vars(self)["beside"] = self.beside.with_lists(tuples)
+        return judged
+
+    def _is_tuple(self, column: str, judged: Columns) -> bool:
+        """Return True if a column of the separate judgments holds tuples."""
+        return self.beside is not None and column not in judged.made and self.beside.container(column) == "tuple"
+
+    @property
+    def _has_tuples(self) -> bool:
+        """True if ids of the log are tuples."""
+        doc = str(self.columns.doc)
+        first = self.border.first_of(doc)
+        first = next(iter(first), None) if doc in self.columns.lists and first is not None else first
+        return isinstance(first, tuple)
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -146,6 +168,25 @@ class Plan(Remembers):
     def has_judgments(self) -> bool:
         """True if judgments are kept beside the results: in another frame, or in lists of relevant documents."""
         return self.judgments is not None or self.played.relevant is not None
+
+    @cached_property
+    def found_query(self) -> bool:
+        """True if "query" was only found by name, and rows have their own judgments."""
+        columns = self.played
+        return columns.query == ("query",) and "query" not in self.roles and not (columns.value or self.has_judgments)
+
+    @cached_property
+    def found_ranking(self) -> bool:
+        """True if "query" was only found by name, and nothing else says that the rows of a query are a ranking.
+
+        A rank says so, and so do grades without labels, lists, judgments, and roles that rows without a query cannot
+        have.
+        """
+        columns, roles = self.played, self.roles
+        graded = columns.grade and not columns.label
+        said = graded or columns.rank or columns.lists or columns.n_relevant or columns.team
+        others = ("collection_size", *CHANCES, *TABLES, "group")
+        return self.found_query and not said and all(roles.get(role) is None for role in others)
 
     @property
     def only_shown(self) -> bool:

@@ -224,6 +224,11 @@ def _split(said: Said) -> str:
     return f"No difference can be trusted before it is known why the split is off: {said.of}."
 
 
+def _distance(said: Said) -> str:
+    of = str(said.of)
+    return f"{of[0].upper()}{of[1:]}."
+
+
 def _cut(said: Said) -> str:
     return f"{said.of}; each part counts as a search."
 
@@ -255,6 +260,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "unjudged": _unjudged,
     "undefined": _undefined,
     "calibration": _calibration,
+    "distance": _distance,
     "cut": _cut,
     "audit": _audit,
     "segment": _segment,

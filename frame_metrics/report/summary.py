@@ -36,7 +36,12 @@ NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
 # Checks of the audit that have sentences of their own.
-SAID_ELSEWHERE = ("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT)
+TURNED = "scores worse than chance in rankings"
+# "query found by name" is an error of metrics that are not among those of the report, which would have raised it.
+SAID_ELSEWHERE = (
+    *("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT, TURNED),
+    "query found by name",
+)
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
     *("nothing found that is relevant", NOTHING_RELEVANT),
@@ -96,6 +101,7 @@ class Decisions:
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         yield from self._undefined()
         yield from self._calibrated()
+        yield from self._turned()
         yield from self._cut()
         yield from self._audited()
         yield from self._opposite(pairs)
@@ -249,6 +255,11 @@ class Decisions:
         """Yield a warning if units are not split between arms as they should be; it stands before any difference."""
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
             yield self._said("split", {}, of=message.partition(";")[0])
+
+    def _turned(self) -> Iterator[Said]:
+        """Yield a note if scores order results worse than chance does, as distances do."""
+        for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
+            yield self._said("distance", {}, of=message.partition(" (n counts")[0])
 
     def _cut(self) -> Iterator[Said]:
         """Yield which searches stand in several segments, if they are many enough for a warning."""

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed, shown
+from frame_metrics.errors import (
+    ColumnError,
+    MistakenColumnError,
+    check_apart,
+    check_parts,
+    closest,
+    did_you_mean,
+    listed,
+    shown,
+)
 from frame_metrics.roles.columns import (
     BESIDE,
     FOUND,
@@ -25,6 +34,7 @@ ROW, SYSTEM = "row", "system"
 PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
 # Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
+VALUED = ("score", "rank", "label", "grade")  # roles whose values are numbers, so that a tuple of them is a list
 # Options that are a column, or one value (or table) for all rows.
 EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "popularity")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
@@ -34,13 +44,22 @@ RESULT = (
 )
 
 
+class Glance(NamedTuple):
+    """What is seen of a frame's columns without reading them whole."""
+
+    hint: Callable[[str], str] = lambda column: ""  # returns a hint for a column that is missing
+    container: Callable[[str], str] = lambda column: ""  # returns "list", "tuple", "set" or ""
+    first_of: Callable[[str], Any] = lambda column: None  # returns a value; None if none is known
+    as_lists: str = ""  # a way to make a list of each value of a column, whose name is {}
+
+    def holds_text(self, column: str) -> str:
+        """Return the first of texts that are lists, as CSV holds them; "" if the column does not hold such texts."""
+        first = self.first_of(column)
+        return first if isinstance(first, str) and first.lstrip().startswith("[") else ""
+
+
 def resolve(
-    roles: Roles,
-    available: list[str],
-    *,
-    judgments: Sequence[str] | None = None,
-    hint: Callable[[str], str] = lambda column: "",
-    holds_lists: Callable[[str], bool] = lambda column: False,
+    roles: Roles, available: list[str], *, judgments: Sequence[str] | None = None, look: Glance | None = None
 ) -> Columns:
     """Find the column of every role. The result does not depend on the metrics that will be asked for.
 
@@ -49,22 +68,27 @@ def resolve(
     roles : what the caller named; None sets a role aside.
     available : the frame's columns.
     judgments : the columns of the separate judgments; None if there are none.
-    hint : returns a hint for a column that is missing.
-    holds_lists : returns True for a column of lists.
+    look : shows what the columns hold.
 
     Raises
     ------
     ColumnError
         A column is missing, is ambiguous, or plays two parts.
     """
-    judged = judgments is not None
+    judged, look = judgments is not None, look or Glance()
     if roles.get("value") is not None:
-        return _of_values(roles, available, judged=judged, hint=hint)
+        return _of_values(roles, available, judged=judged, hint=look.hint)
     theirs = [column for column in judgments or () if column not in available]
     from_judgments = _from_judgments(roles, theirs)
-    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, hint))
+    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, look.hint))
     found = _found(roles, named, available)
-    nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
+    pooled = "query" in roles and not roles["query"]
+    results = _of_results(named, found, judged, pooled=pooled)
+    grouped = not pooled and ("query" in named or "query" in found)
+    nested = _are_lists(results, look, relevant=_holds_relevant(named, found, look), grouped=grouped)
+    holds_lists = partial(_holds_lists, look, tuples=nested)
+    if nested:
+        _check_texts([column for _, column in results if column in found and not holds_lists(column)], look)
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
     query = named.get("query") or ("query" if "query" in found else ROW if made else None)
@@ -72,11 +96,11 @@ def resolve(
     columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
-    columns |= _relevant(named, found, judged, holds_lists)
+    columns |= _relevant(named, found, judged, look)
     columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
     columns |= _place(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
-    lists = tuple(_lists(columns, made, holds_lists)) if nested else ()
+    lists = tuple(_lists(columns, made, holds_lists, look)) if nested else ()
     keys = {role: _several(columns[role]) for role in ("query", "by")}
     resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
@@ -114,9 +138,7 @@ def _judgment_of_rows(
     if elsewhere:
         _check_counted_once(columns)
         return {"label": None, "grade": None}
-    pair = _pair(roles, ("label", "grade"), found)
-    _check_query(columns, roles, found)
-    return pair
+    return _pair(roles, ("label", "grade"), found)
 
 
 def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
@@ -137,8 +159,64 @@ def _check_counted_once(columns: Mapping[str, Any]) -> None:
         )
 
 
-def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[str]:
-    """Return the columns that may hold lists, the results of a query each.
+def _holds_lists(look: Glance, column: str, *, tuples: bool) -> bool:
+    """Return True for a column of lists; ``tuples``: or of tuples."""
+    return look.container(column) in (("list", "tuple") if tuples else ("list",))
+
+
+def _holds_relevant(named: Mapping[str, Any], found: Sequence[str], look: Glance) -> bool:
+    """Return True if the column of ``relevant=`` holds lists, tuples or sets."""
+    column = named.get("relevant") or ("relevant" if "relevant" in found else None)
+    return column is not None and bool(look.container(column))
+
+
+def _are_lists(results: Sequence[tuple[str, str]], look: Glance, *, relevant: bool, grouped: bool) -> bool:
+    """Return True if a row has all results of its query, as lists or tuples; raise for sets.
+
+    A tuple is a list in a column of scores, ranks, labels or grades; as a label of rows without a query it is a class.
+    As a document it is an id where one of these holds
+    one value for each row, else a list if one of them, or ``relevant``, holds lists.
+
+    Parameters
+    ----------
+    results : the roles and columns that may hold lists.
+    relevant : whether the column of ``relevant=`` holds lists.
+    grouped : whether there is a query.
+    """
+    kinds = {column: look.container(column) for _, column in results}
+    for role, column in results:
+        if kinds[column] == "set":
+            said = f"{role}={shown(column)} holds sets; a set has no order, and a ranking needs one: make them lists"
+            raise MistakenColumnError(said, check="sets where lists are meant", n=1)
+    numbers = {role for role, column in results if role in VALUED and kinds[column] == "tuple"}
+    if "list" in kinds.values() or (numbers if grouped else numbers - {"label"}):
+        return True
+    alone = not any(role in VALUED for role, _ in results)
+    return relevant and alone and any(kinds[column] == "tuple" for role, column in results if role == "doc")
+
+
+def _check_texts(others: Sequence[str], look: Glance) -> None:
+    """Raise for texts of lists in columns beside columns of lists, where they would be ignored."""
+    for column in others:
+        if text := look.holds_text(column):
+            raise _of_texts(column, column, text, f", or say {column}=None")
+
+
+def _of_texts(role: str, column: str, text: str, aside: str = "") -> MistakenColumnError:
+    """Return the error for a column whose values are texts of lists.
+
+    ``text``: the first of them; ``aside``: the words by which the column would be set aside.
+    """
+    return MistakenColumnError(
+        f"{role}={shown(column)} holds texts of lists, as {shown(text)}; make them lists, with [ast.literal_eval(one) "
+        f"for one in frame[{shown(column)}]], or with json.loads{aside}",
+        check="texts where lists are meant",
+        n=1,
+    )
+
+
+def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[tuple[str, str]]:
+    """Return the roles and columns that may hold lists, the results of a query each.
 
     Those of roles of results that are named, or found and not superseded by a named one.
 
@@ -154,11 +232,13 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
     aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
     roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
-    columns = [column for role in roles for column in _several(named.get(role))]
-    return [*columns, *(role for role in found if role in OF_RESULTS and role not in aside)]
+    columns = [(role, column) for role in roles for column in _several(named.get(role))]
+    return [*columns, *((role, role) for role in found if role in OF_RESULTS and role not in aside)]
 
 
-def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
+def _lists(
+    columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool], look: Glance
+) -> list[str]:
     """Return the columns of lists; raise for a column of results with one value for each row beside them."""
     in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
     parts = [(role, column) for role in in_order for column in _several(columns.get(role)) if column not in made]
@@ -168,6 +248,8 @@ def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callabl
     for role, column in parts:
         if (role, column) not in lists:
             other, its = lists[0]
+            if text := look.holds_text(column):
+                raise _of_texts(role, column, text)
             raise ColumnError(
                 f"{role}={shown(column)} holds one value for each row, and {other}={shown(its)} a list, the results "
                 f"of a query; give both lists of one length, or say {other}=None or {role}=None"
@@ -178,14 +260,12 @@ def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callabl
     return [*(column for _, column in lists), *extra]
 
 
-def _relevant(
-    named: Mapping[str, Any], found: Sequence[str], judged: bool, holds_lists: Callable[[str], bool]
-) -> dict[str, str]:
+def _relevant(named: Mapping[str, Any], found: Sequence[str], judged: bool, look: Glance) -> dict[str, str]:
     """Return the column of ``relevant=``, as named, or found by name if it holds lists."""
     column = named.get("relevant")
     others = [role for role in ("label", "grade") if named.get(role)]
     if column is None:
-        if judged or others or "relevant" not in found or not holds_lists("relevant"):
+        if judged or others or "relevant" not in found or not look.container("relevant"):
             return {}
         if others := [role for role in ("label", "grade") if role in found]:
             raise ColumnError(
@@ -198,11 +278,15 @@ def _relevant(
         raise ColumnError(
             f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
         )
-    if not holds_lists(column):
-        raise ColumnError(
-            f"relevant={shown(column)} holds no lists of ids; what is said of a row is its label=, single ids "
-            f"become lists with [[one] for one in frame[{shown(column)}]], and lists that CSV made text with "
-            f"[ast.literal_eval(one) for one in frame[{shown(column)}]]"
+    if not look.container(column):
+        if text := look.holds_text(column):
+            raise _of_texts("relevant", column, text)
+        way = f"relevant={look.as_lists.format(shown(column))}, or " if look.as_lists else ""
+        raise MistakenColumnError(
+            f"relevant={shown(column)} holds no lists of ids; if it has one id for each query, pass {way}"
+            "judge(gold, label=True), with a frame of queries and ids; what is said of a row is its label=",
+            check="single ids where lists are meant",
+            n=1,
         )
     return {"relevant": column}
 
@@ -350,17 +434,6 @@ def likely(role: str, available: list[str]) -> str:
     """Return a hint at the column that likely has a role; "" if there is none."""
     known = [name for name in available if str(name).lower() in ROLES[role].names]
     return closest(role, available) or (did_you_mean(known[0]) if known else "")
-
-
-def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str]) -> None:
-    """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
-    predicted = columns.get("predicted")
-    if "query" in found and (predicted or roles.get("threshold") is not None):
-        what = f"the column {shown(predicted)}" if predicted else "threshold="
-        raise ColumnError(
-            f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
-            "or query=None for one table of all rows"
-        )
 
 
 def _check_parts(columns: Columns) -> None:

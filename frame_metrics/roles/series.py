@@ -16,6 +16,12 @@ from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
+# In values that are ordered, null would move an infinite one from the one end to the other.
+FINITE = "drop them, or give them finite values: inf one above all others, -inf one below"
+# Ways out for numbers with fractions: in predictions, and in labels of which positive= names one.
+NO_DECISIONS = "if these are scores, pass predicted=None, score= and threshold=; if classes, make them text, and name"
+NO_DECISIONS += " the relevant one with positive="
+NO_LABELS = "if these are grades, pass label=None, positive=None and grade=; if classes, make them text"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): a type of named categories is not equal to any
 # Types that numpy does not have, and Float16, for which polars has no floor().
 UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
@@ -78,7 +84,9 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
         if isinstance(values.dtype, TEXTS):
             refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
-        return number_column(values, column, "grade")
+        values = number_column(values, column, "grade", None)
+        refuse_infinite(values, column, infinite=FINITE)
+        return values
     whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
     dtype = pl.Int64 if whole else pl.Float64
     if values.null_count() == len(values):
@@ -148,11 +156,18 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
         )
 
 
-def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
-    """Raise if any number is NaN or infinite."""
+def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL, *, infinite: str = "") -> None:
+    """Raise if any number is NaN or infinite; ``infinite``: what to do about infinite ones, if not the same."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
-        refuse(column, values.is_infinite(), "are infinite", remedy)
+        refuse(column, values.is_infinite(), "are infinite", infinite or remedy)
+
+
+def refuse_fractions(values: pl.Series, column: str, remedy: str) -> None:
+    """Raise for numbers with fractions, such as probabilities, which are not classes."""
+    if values.dtype.is_float() or isinstance(values.dtype, pl.Decimal):
+        number = values.cast(pl.Float64)
+        refuse(column, (number != number.floor()) & number.is_finite(), "have fractions", remedy)
 
 
 def value_column(values: pl.Series, column: str) -> pl.Series:
@@ -169,7 +184,7 @@ def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: b
     """
     values = number_column(values, column, "score", None)
     if values.null_count() or not later:
-        refuse_infinite(values, column, remedy)
+        refuse_infinite(values, column, remedy, infinite=FINITE)
     return values
 
 
@@ -215,6 +230,8 @@ def label_column(
     values: pl.Series, column: str, positive: Sequence[Any] | None = None, *, role: str = "label"
 ) -> pl.Series:
     """Return labels or predictions of two classes: 1 relevant, 0 not relevant, null unknown."""
+    if positive is not None or role == "prediction":
+        refuse_fractions(values, column, NO_LABELS if role == "label" else NO_DECISIONS)
     if positive is not None:
         return one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):

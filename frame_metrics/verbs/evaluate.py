@@ -35,8 +35,9 @@ from frame_metrics.measuring.results import (
 )
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
-from frame_metrics.plan.needs import TAKES_LISTS, WEIGHS, Needs
+from frame_metrics.plan.needs import MEANS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
@@ -56,7 +57,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
 
     def compute(source: Source) -> Answer:
         if not plan.columns.query:
-            return _of_rows(cases_read(source), asked, options, wide)
+            return _of_rows(cases_read(source, alike=partial(of_all_rows, asked)), asked, options, wide)
         if plan.proxy is not None:
             return powered_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
@@ -70,7 +71,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) ->
 
 def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Wide | None]:
     """Return the plan for some metrics, and the columns of a wide result; raise for what cannot be computed."""
-    plan = irm.asking(irm.needs_of(asked) | TAKES_LISTS)
+    plan = irm.asking(irm.needs_of(asked) | MEANS)
     _check_together(asked, options)
     if plan.columns.query:
         check_asked(asked, plan, options.averages)

@@ -1102,8 +1102,8 @@ def test_a_gate_shows_the_rows_of_bad_values() -> None:
         "audit(fail_on='error'): 2 findings\n"
         "scores that are NaN: 1 (row 4); score: 1 of 6 rows is NaN (row 4); drop them, or make them null if the "
         "document was not retrieved\n"
-        "scores that are infinite: 2 (row 1, ...); score: 2 of 6 rows are infinite (rows 1, 3); drop them, or make "
-        "them null if the document was not retrieved"
+        "scores that are infinite: 2 (row 1, ...); score: 2 of 6 rows are infinite (rows 1, 3); drop them, or give "
+        "them finite values: inf one above all others, -inf one below"
     )
 
 

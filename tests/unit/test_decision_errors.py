@@ -69,6 +69,9 @@ def made_of(kind: str) -> dict[str, Any]:
 
 # Values in the columns: found when they are read
 
+IDS = {"session": range(1500), "guess": range(1500)}
+SHARES = {"label": [1, 0, 1, 0], "predicted": [0.9, 1.0, 0.0, 0.2]}
+SIZES = {"label": [7.5, 8, 9, 10], "predicted": [8, 8, 9, 10]}
 YES_NO = {"clicked": ["yes", "no", "yes", "no"], "shown": ["yes", "yes", "no", "no"]}
 VALUES = r"""
 two(YES_NO).evaluate("precision")
@@ -121,9 +124,38 @@ many({"guess": [1, 2, 3, 1]}).evaluate("accuracy")
 many(abstain=[3]).evaluate("accuracy")
     BadValueError: guess: 3 cannot be one of its values, which are String
     but: many(abstain=["dog"]).evaluate("accuracy")
-of({"session": range(1500), "guess": range(1500)}, label="session", predicted="guess").evaluate("accuracy")
-    BadValueError: session: 1500 different values are too many for classes
-    but: of({"session": range(100), "guess": range(100)}, label="session", predicted="guess").evaluate("accuracy")
+of(IDS, label="session", predicted="guess").evaluate("accuracy", "f1")
+of(IDS, label="session", predicted="guess").per_class("f1")
+of(IDS, label="session", predicted="guess").confusion()
+    MistakenColumnError: session: 1,500 different values are more than 1,000, the most that are taken for classes; if
+        they are classes, list them with classes=[...]. accuracy and error_rate need no list
+    but: of(IDS, label="session", predicted="guess").evaluate("accuracy", "error_rate")
+    but: of(IDS, label="session", predicted="guess", classes=range(1500)).evaluate("accuracy", "f1")
+    but: of({"session": range(100), "guess": range(100)}, label="session", predicted="guess").evaluate("f1")
+of(SHARES).evaluate("accuracy", "f1", "mcc")
+of(SHARES).confusion()
+of(SHARES).per_class("f1")
+of(SHARES, positive=1).evaluate("f1")
+of(SHARES | {"predicted": pl.Series([0.9, 1, 0, 0.2]).cast(pl.Decimal(5, 2))}).evaluate("f1")
+    BadRowsError: predicted: 2 of 4 rows have fractions (rows 0, 3); if these are scores, pass predicted=None, score=
+        and threshold=; if classes, list them with classes=[...], or make them text
+    but: of(SHARES, predicted=None, score="predicted", threshold=0.5).evaluate("accuracy", "f1", "mcc")
+    but: of(SHARES, classes=[0, 1, 0.9, 0.2]).evaluate("accuracy")
+    but: of(SHARES | {"predicted": ["0.9", "1", "0", "0.2"], "label": [*"1010"]}, positive="1").evaluate("f1")
+of(SIZES).evaluate("accuracy")
+of(SIZES, positive=8).evaluate("accuracy")
+    BadRowsError: label: 1 of 4 rows has fractions (row 0); if these are grades, pass label=None and grade=; if
+        classes, list them with classes=[...], or make them text
+    but: of(SIZES, classes=[7.5, 8, 9, 10]).evaluate("f1")
+log({"shown": [0.75, 1.0, 0.0, 0.25]}).evaluate("f1")
+log({"shown": [0.75, 1.0, 0.0, 0.25]}, positive=1).evaluate("f1")
+    BadRowsError: shown: 2 of 4 rows have fractions (rows 0, 3); if these are scores, pass predicted=None, score= and
+        threshold=; if classes, make them text, and name the relevant one with positive=
+    but: log({"shown": [0.75, 1.0, 0.0, 0.25]}, predicted=None, score="shown", threshold=0.5).evaluate("f1")
+log({"clicked": [0.75, 1.0, 0.0, 0.25]}, positive=1).evaluate("f1")
+    BadRowsError: clicked: 2 of 4 rows have fractions (rows 0, 3); if these are grades, pass label=None, positive=None
+        and grade=; if classes, make them text
+    but: log({"clicked": [0.75, 1.0, 0.0, 0.25]}, label=None, grade="clicked", rel=0.5).evaluate("f1")
 many({"animal": ["cat", None, "owl", None]}).evaluate("accuracy")
     BadRowsError: animal: 2 of 4 rows have no class (rows 1, 3); drop them, or say unjudged='drop'
     but: many({"animal": ["cat", None, "owl", None]}, unjudged="drop").evaluate("accuracy")
@@ -147,14 +179,16 @@ many(score={1: "p_cat", 2: "p_dog", 3: "p_owl"}).evaluate("roc_auc")
 many({"p_dog": [0.25, None, 0.25, None]}, score=SCORES).evaluate("roc_auc")
     BadRowsError: p_dog: 2 of 4 rows have no score (rows 1, 3); drop them
 many({"p_dog": [0.25, INF, 0.25, 0.5]}, score=SCORES).evaluate("roc_auc")
-    BadRowsError: p_dog: 1 of 4 rows is infinite (row 1); drop them, or make them null
+    BadRowsError: p_dog: 1 of 4 rows is infinite (row 1); drop them, or give them finite values: inf one above all
+        others, -inf one below
     but: many(score=SCORES).evaluate("roc_auc")
     but: many(score="p_cat", positive="cat").evaluate("roc_auc")
 two({"bm25": [0.75, NAN, 0.25, NAN]}).evaluate("roc_auc")
     BadRowsError: bm25: 2 of 4 rows are NaN (rows 1, 3); drop them, or make them null
 two({"bm25": [0.75, 0.5, -INF, 0.125]}).curve("pr")
 two({"bm25": [0.75, 0.5, INF, 0.125]}, threshold=0.5, predicted=None).evaluate("precision")
-    BadRowsError: bm25: 1 of 4 rows is infinite (row 2); drop them, or make them null
+    BadRowsError: bm25: 1 of 4 rows is infinite (row 2); drop them, or give them finite values: inf one above all
+        others, -inf one below
 two({"bm25": [*"abcd"]}).thresholds()
     BadValueError: bm25: a score is a number, and this column is String; convert it
 two({"bm25": [2 ** 60, 1, 2, 3]}).best_threshold("f1")
@@ -183,7 +217,8 @@ two({"day": [1.0, NAN, 2.0, 1.0]}, by="day").curve("roc")
 two({"rating": [1, 2, 0, 1]}, label=None, grade="rating", rel=3).evaluate("precision")
     NotComputableError: no grade in rating reaches rel=3; the largest is 2
 two({"rating": [1, 2, INF, 1]}, label=None, grade="rating").evaluate("roc_auc")
-    BadRowsError: rating: 1 of 4 rows is infinite (row 2); drop them, or make them null
+    BadRowsError: rating: 1 of 4 rows is infinite (row 2); drop them, or give them finite values: inf one above all
+        others, -inf one below
     but: two({"rating": [1, 2, 3, 1]}, label=None, grade="rating", rel=3).evaluate("precision", "roc_auc")
 many().evaluate("kappa(weights='linear')")
     NotComputableError: kappa(weights='linear') weighs a mistake by how far apart two classes are, and texts of animal
@@ -345,8 +380,8 @@ of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"})
     but: of(TWO, label="clicked", predicted="shown").confusion()
     but: of(MANY, label="animal", predicted="guess").evaluate("coverage")
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")
-    ColumnError: the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for each
-        query's own table, or query=None for one table of all rows
+    MistakenColumnError: the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for
+        each query's own table, or query=None for one table of all rows
 of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}).evaluate("precision")
     ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
     but: of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}, label="label").evaluate("precision")

@@ -67,15 +67,16 @@ log({"sku": ["a", None, "b", "c"]}, doc="sku").evaluate("recall", "rr")
     but: log({"sku": ["a", None, "b", "c"], "bm25": [2.0, None, 3.0, 2.5]}, doc=None).evaluate("recall", "rr")
     but: log({"sku": [*"abca"]}, doc="sku").evaluate("recall", "rr")
 log({"bm25": [2.0, INF, -INF, 2.0]}).evaluate("recall", "rr")
-    BadRowsError: bm25: 2 of 4 rows are infinite (rows 1, 2); drop them, or make them null if the document was not
-        retrieved
+    BadRowsError: bm25: 2 of 4 rows are infinite (rows 1, 2); drop them, or give them finite values: inf one above all
+        others, -inf one below
 log({"bm25": [2 ** 60, 1, 2, 3]}).evaluate("recall", "rr")
     BadRowsError: bm25: 1 of 4 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
     but: log({"bm25": [2**53, 1, None, 3]}).evaluate("recall", "rr")
 log({"bm25": ["2", "1", "3", "2.5"]}).evaluate("recall", "rr")
     BadValueError: bm25: a score is a number, and this column is String; convert it
 log({"rating": [INF, 1.0, 2.0, 0.0]}).evaluate("recall", "rr")
-    BadRowsError: rating: 1 of 4 rows is infinite (row 0); drop them, or make them null
+    BadRowsError: rating: 1 of 4 rows is infinite (row 0); drop them, or give them finite values: inf one above all
+        others, -inf one below
 log({"rating": ["0", "3", "1", "0"]}).evaluate("recall", "rr")
     BadValueError: rating: a grade is a number, and this column is String; convert it
     but: log({"rating": [0.5, None, 2.0, -1.0]}, rel=1).evaluate("rr")
@@ -273,7 +274,7 @@ def test_a_bad_score_is_found_wherever_it_stands(ordered: bool, value: float, pl
     scores = [4.0, 3.0, 2.0, 1.0] if ordered else [1.0, 4.0, 2.0, 3.0]
     for query in ([1, 1, 1, 1], [1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4]):
         frame = _log({"qid": query, "bm25": [*scores[:place], value, *scores[place + 1 :]]})
-        what, remedy = ("NaN", "make them null") if value != value else ("infinite", "make them null if the document")
+        what, remedy = ("NaN", "make them null") if value != value else ("infinite", "give them finite values")
         message = f"bm25: 1 of 4 rows is {what} (row {place}); drop them, or {remedy}"
         assert error(lambda: frame.irm(**ROLES).evaluate("rr")).startswith(message)  # noqa: B023
         assert error(lambda: frame.irm(**ROLES).evaluate("precision")).startswith(message)  # noqa: B023
@@ -297,7 +298,7 @@ def test_three_rows_are_shown() -> None:
     frame = pl.DataFrame({"query": [1] * 120, "score": [INF] * 100 + [1.0] * 20, "grade": [1] * 120})
     assert error(lambda: frame.irm.evaluate("rr")) == (
         "score: 100 of 120 rows are infinite (rows 0, 1, 2); "
-        "drop them, or make them null if the document was not retrieved"
+        "drop them, or give them finite values: inf one above all others, -inf one below"
     )
 
 
@@ -977,7 +978,8 @@ judged({"sku": [None, "a"]}).evaluate("rr")
 judged({"grade": ["1", "2"]}).evaluate("rr")
     BadValueError: grade: a grade is a number, and this column is String; convert it
 judged({"grade": [INF, 2]}).evaluate("rr")
-    BadValueError: grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or make them null
+    BadValueError: grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or give them finite
+        values: inf one above all others, -inf one below
 judged({"grade": [1, 2]}, label="grade").evaluate("rr")
     BadValueError: grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if
         these are grades, or name the relevant one with positive=
@@ -1181,10 +1183,10 @@ def test_weights_whose_squares_are_no_numbers_are_refused(far: float) -> None:
 def test_weights_that_overflow_are_refused() -> None:
     """Their sum would be infinite, and the mean 0."""
     rows = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "label": [1, 0], "w": [1e308, 1e308]})
-    said = error(lambda: rows.irm(weight="w").evaluate("precision"), BadValueError)
+    said = error(lambda: rows.irm(query="query", weight="w").evaluate("precision"), BadValueError)
     assert said == "w: the weights add up to inf, which overflows in sums; rescale them"
     small = rows.with_columns(w=pl.col("w") / 1e10)
-    assert small.irm(weight="w").evaluate("precision")["value"].item() == 0.5
+    assert small.irm(query="query", weight="w").evaluate("precision")["value"].item() == 0.5
 
 
 @pytest.mark.parametrize("scale", [2.0**320, 2.0**-320])

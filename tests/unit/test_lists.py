@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError
 from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, odd
 from inside import small_blocks
-from refusals import check
+from refusals import check, refusals_of, run
 
 # Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
 RAG = pl.DataFrame(
@@ -231,9 +233,9 @@ of(RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])), query="qi
 of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
     BadValueError: relevant of the judgments is Int64, and doc of the log is String; give both one type
 of(RAG, query="qid", relevant="day")
-    ColumnError: relevant='day' holds no lists of ids; what is said of a row is its label=, single ids become lists
-        with [[one] for one in frame['day']], and lists that CSV made text with [ast.literal_eval(one) for one in
-        frame['day']]
+    MistakenColumnError: relevant='day' holds no lists of ids; if it has one id for each query, pass
+        relevant=[...], or judge(gold, label=True), with a frame of queries and ids; what is said of a
+        row is its label=
 of(RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])), query="qid")
     ColumnError: both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'
 of(RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])), query="qid", grade="g", relevant="relevant")
@@ -422,7 +424,7 @@ def test_a_result_of_one_system_that_nobody_judged() -> None:
 
 def test_columns_that_are_called_as_what_is_made() -> None:
     log = pl.DataFrame({"query": [1, 2], "a, c": ["x", "y"], "a": [1.0, 2.0], "c": [2.0, 1.0], "label": [1, 0]})
-    assert log.irm(score=["a", "c"], by="a, c").evaluate("rr")["a, c"].to_list() == ["x", "y"] * 2
+    assert log.irm(query="query", score=["a", "c"], by="a, c").evaluate("rr")["a, c"].to_list() == ["x", "y"] * 2
     lists = pl.DataFrame({"place in the list": [5, 6], "doc": [["a"], ["b"]], "label": [[1], [1]]})
     assert lists.irm(by="place in the list").evaluate("rr")["place in the list"].to_list() == [5, 6]
 
@@ -504,7 +506,8 @@ systems(score=["a", "b"], system="text").evaluate("rr")
 systems(score=["a", "text"]).evaluate("rr")
     BadValueError: text: a score is a number, and this column is String; convert it
 systems(score=["a", "bad"]).evaluate("rr")
-    BadRowsError: bad: 1 of 3 rows is infinite (row 1); drop them, or make them null if the document was not retrieved
+    BadRowsError: bad: 1 of 3 rows is infinite (row 1); drop them, or give them finite values: inf one above all
+        others, -inf one below
 systems(score=["a", "huge"]).evaluate("rr")
     BadRowsError: huge: 1 of 3 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
 systems(predicted=["label2", "text"], query=None).evaluate("precision")
@@ -536,7 +539,7 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
     """Systems are measured on the same rows: two bad scores of two systems take two rows from both."""
     log = pl.DataFrame({"query": [1, 1, 1, 2], "a": [3.0, float("inf"), 1.0, 1.0], "b": [1.0, 2.0, 3.0, NAN]})
     log = log.with_columns(label=pl.Series([0, 1, 1, 1]), w=pl.Series([1.0, 1.0, 1.0, 2.0]))
-    irm = log.irm(score=["a", "b"], weight="w")
+    irm = log.irm(query="query", score=["a", "b"], weight="w")
     assert facts(irm)["rows"] == (2, 0.5)
     assert odd(irm).filter(severity="error").select("check", "n", "example").rows() == [
         ("scores that are NaN", 1, "row 3"),
@@ -615,3 +618,131 @@ def test_lists_of_ids_that_are_floats() -> None:
     """Ids may be floats, as those of pandas with a null among them are."""
     log = pl.DataFrame({"q": [1, 2], "doc": [[1.0, 2.0], [3.5]], "relevant": [[1.0], [3.0]]})
     assert log.irm(query="q").per_query("rr")["value"].to_list() == [1.0, 0.0]
+
+
+# Containers of Python, in columns of pandas
+
+HELD: dict[str, list[Any]] = {
+    "doc": ["a", "b"],
+    "score": [1.0, 2.0],
+    "rank": [2, 1],
+    "label": [0, 1],
+    "grade": [0, 3],
+}
+
+
+def held(*roles: str, form: Callable[[Any], Any] = list, **others: Any) -> pd.DataFrame:
+    """Two queries, with the values of some roles in containers of a form, and with other columns."""
+    return pd.DataFrame({"q": [1, 2]} | {role: [form(HELD[role])] * 2 for role in roles} | others)
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+@pytest.mark.parametrize(
+    "roles", [("score", "label"), ("doc", "rank", "grade"), ("rank", "label"), ("doc", "score", "label")]
+)
+def test_lists_tuples_and_arrays_are_one_kind(roles: tuple[str, ...], form: Any) -> None:
+    """In a column of results each is a list, the relevant result coming first here."""
+    assert IRM(held(*roles, form=form), query="q").evaluate("rr")["value"].item() == 1
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, set, frozenset])
+def test_relevant_documents_in_any_container(form: Any) -> None:
+    """Lists, tuples, arrays and sets list the relevant documents alike; rows may differ, be empty or missing."""
+    relevant = [form(["b"]), form(["x", "b"])]
+    for docs in ([["a", "b"]] * 2, [("a", "b")] * 2):
+        frame = pd.DataFrame({"q": [1, 2], "doc": docs, "relevant": relevant})
+        assert IRM(frame, query="q").evaluate("recall", "rr")["value"].tolist() == [0.75, 0.5]
+    mixed = pd.DataFrame({"q": [1, 2, 3, 4], "doc": [["a"]] * 4, "relevant": [form(["a"]), ["b"], {"a"}, None]})
+    assert IRM(mixed, query="q").per_query("recall")["value"].tolist() == [1, 0, 1]
+
+
+def test_a_tuple_is_an_id_where_a_row_is_a_result() -> None:
+    """It is one beside a score, rank, label or grade of the row, and in a list; then it is the text of the tuple."""
+    ids = [("a", 1), ("b", 2)]
+    rows = pd.DataFrame({"q": [1, 1], "doc": ids, "score": [1.0, 2.0], "label": [0, 1]})
+    lists = pd.DataFrame({"q": [1], "doc": [ids[::-1]], "relevant": [[ids[1]]]})
+    tuples = pd.DataFrame({"q": [1], "doc": [tuple(ids[::-1])], "relevant": [{ids[1]}]})
+    beside = pd.DataFrame({"q": [1], "doc": [ids[1]], "label": [1]})
+    relevant = rows.drop(columns="label").assign(relevant=[[ids[1]]] * 2)
+    for irm in (
+        IRM(rows, query="q"),
+        IRM(lists, query="q"),
+        IRM(tuples, query="q"),
+        IRM(relevant, query="q"),
+        IRM(rows.drop(columns="label"), query="q").judge(beside),
+        IRM(lists.drop(columns="relevant"), query="q").judge(beside),
+        IRM(lists.drop(columns="relevant"), query="q").judge(beside.drop(columns="label"), label=True),
+    ):
+        assert irm.evaluate("rr")["value"].item() == 1
+    assert IRM(rows, query="q").explain("rr", query=1)["doc"].tolist() == ids[::-1]
+    classes = pd.DataFrame({"label": [(1, 2), (1,), (2,)], "predicted": [(1, 2), (1,), (1,)]})
+    assert IRM(classes).evaluate("accuracy")["value"].item() == pytest.approx(2 / 3)
+
+
+def test_tuples_beside_a_log() -> None:
+    """A tuple of judged documents is a list if the grades of a row are one, or if ids of the log are no tuples."""
+    log = IRM(held("doc"), query="q")
+    for doc in ([("b",)] * 2, [["b"]] * 2):
+        assert log.judge(pd.DataFrame({"q": [1, 2], "doc": doc}), label=True).evaluate("rr")["value"].item() == 0.5
+        gold = pd.DataFrame({"q": [1, 2], "doc": doc, "grade": [(3,)] * 2})
+        assert log.judge(gold).evaluate("rr")["value"].item() == 0.5
+
+
+def one_id(**columns: Any) -> pd.DataFrame:
+    """Lists of documents with one gold id for each query, and other columns."""
+    return held("doc", gold=["b", "b"], **columns)
+
+
+TEXTS_OF_LISTS = ["[1.0, 2.0]"] * 2
+READ_TEXTS = [json.loads(one) for one in TEXTS_OF_LISTS]
+CONTAINERS = r"""
+IRM(held("doc", form=set, relevant=[["b"]] * 2), query="q").evaluate("rr")
+IRM(held("doc", form=frozenset, relevant=[["b"]] * 2), query="q").evaluate("rr")
+    MistakenColumnError: doc='doc' holds sets; a set has no order, and a ranking needs one: make them lists
+IRM(held("doc", "label").assign(score=[{1.0, 2.0}] * 2), query="q").evaluate("rr")
+    MistakenColumnError: score='score' holds sets; a set has no order, and a ranking needs one: make them lists
+    but: IRM(held("doc", "score", "label"), query="q").evaluate("rr")
+IRM(held("doc"), query="q").judge(pd.DataFrame({"q": [1, 2], "doc": [{"b"}] * 2}), label=True).evaluate("rr")
+    BadValueError: doc: the column holds sets, which have no order; make them lists
+IRM(held("doc", "label", score=TEXTS_OF_LISTS), query="q").evaluate("rr")
+IRM(pl.DataFrame(held("doc", "label", score=TEXTS_OF_LISTS).to_dict("list")), query="q").evaluate("rr")
+IRM(pa.table(held("doc", "label", score=TEXTS_OF_LISTS).to_dict("list")), query="q").evaluate("rr")
+    MistakenColumnError: score='score' holds texts of lists, as '[1.0, 2.0]'; make them lists, with
+        [ast.literal_eval(one) for one in frame['score']], or with json.loads, or say score=None
+    but: IRM(held("doc", "label", score=READ_TEXTS), query="q").evaluate("rr")
+    but: IRM(held("doc", "label", score=TEXTS_OF_LISTS), query="q", score=None).evaluate("rr")
+    but: IRM(held("doc", "label", score=["good", "bad"]), query="q").evaluate("rr")
+IRM(held("doc", "label", s=TEXTS_OF_LISTS), query="q", score="s").evaluate("rr")
+    MistakenColumnError: score='s' holds texts of lists, as '[1.0, 2.0]'; make them lists, with [ast.literal_eval(one)
+        for one in frame['s']], or with json.loads
+IRM(one_id(), query="q", relevant="gold").evaluate("rr")
+    MistakenColumnError: relevant='gold' holds no lists of ids; if it has one id for each query, pass relevant=lambda f:
+        f['gold'].map(lambda d: [d]), or judge(gold, label=True), with a frame of queries and ids; what is said of a row
+        is its label=
+    but: IRM(one_id(), query="q", relevant=lambda f: f["gold"].map(lambda d: [d])).evaluate("rr")
+    but: IRM(held("doc"), query="q").judge(pd.DataFrame({"q": [1, 2], "doc": [*"bb"]}), label=True).evaluate("rr")
+    but: IRM(pl.DataFrame(one_id().to_dict("list")), query="q", relevant=pl.concat_list("gold")).evaluate("rr")
+    but: IRM(pl.DataFrame(one_id().to_dict("list")).lazy(), query="q", relevant=pl.concat_list("gold")).evaluate("rr")
+IRM(pa.table(one_id().to_dict("list")), query="q", relevant="gold").evaluate("rr")
+    MistakenColumnError: relevant='gold' holds no lists of ids; if it has one id for each query, pass judge(gold,
+        label=True), with a frame of queries and ids; what is said of a row is its label=
+IRM(one_id(texts=["['b']"] * 2), query="q", relevant="texts").evaluate("rr")
+    MistakenColumnError: relevant='texts' holds texts of lists, as "['b']"; make them lists, with [ast.literal_eval(one)
+        for one in frame['texts']], or with json.loads
+    but: IRM(one_id(texts=[["b"]] * 2), query="q", relevant="texts").evaluate("rr")
+"""
+
+
+def test_containers_that_are_no_lists() -> None:
+    """Sets where there is an order, texts of lists, and one id for each query: errors whose way out passes."""
+    check(CONTAINERS, globals())
+
+
+def test_containers_that_are_no_lists_are_findings() -> None:
+    """The audit reports such a column in the words of the error, and does not raise."""
+    for row in refusals_of(CONTAINERS, globals()):
+        if row.cause == "MistakenColumnError":
+            found = as_polars(run(f"{row.irm}.audit()", globals()))
+            assert found.select("severity", "message").rows() == [("error", row.words)]
+            with pytest.raises(BadValueError, match="1 finding"):
+                run(f"{row.irm}.audit(fail_on='error')", globals())

@@ -10,10 +10,18 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.protocol import Beside, Request
 from frame_metrics.data.cases import cases_of
 from frame_metrics.data.log import Log
 from frame_metrics.data.reading import read_log
-from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, NotComputableError, shown
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    FrameMetricsError,
+    MistakenColumnError,
+    NotComputableError,
+    shown,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.elsewhere import asked_of, measured, named_in, plan_of
@@ -28,6 +36,7 @@ from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
+from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
@@ -47,7 +56,10 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     """Implement ``irm.audit``, whose docstring has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
-    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
+    try:
+        plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
+    except MistakenColumnError as error:  # it is open what checks should look at
+        return _alone(irm, fail_on, Finding(error.check, "error", error.n, None, None, str(error)))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
     rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))
@@ -69,6 +81,20 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
 
     in_pieces = not irm.of_values
     table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+    return table if fail_on is None else irm.border.at_once(table)
+
+
+def _alone(irm: Plan, fail_on: Any, finding: Finding) -> Any:
+    """Return an audit of one finding, for columns that are not read, as a frame of the caller's kind."""
+    nothing = pl.DataFrame(), Beside(None, {})
+    request = Request(
+        irm.available[:1],
+        lambda _: _report(fail_on, [finding]).of_rows(*nothing),
+        lambda _: dict(SCHEMA),
+        irm.limits,
+        in_pieces=True,
+    )
+    table = irm.border.answer(request)
     return table if fail_on is None else irm.border.at_once(table)
 
 
@@ -130,6 +156,7 @@ class _Looking:
         every = [*found.sides, *about(counts.log, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.rule)
         every += self._turned(counts.log)
+        every += [About(FoundQuery(counts))] if source.plan.found_ranking else []
         every += [] if self.split is not None else about_proxies(source)
         every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]

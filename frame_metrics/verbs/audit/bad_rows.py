@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.unfolding import BARE
-from frame_metrics.errors import BadRowsError, FrameMetricsError, about_rows
+from frame_metrics.errors import BadRowsError, FrameMetricsError, MistakenColumnError, about_rows
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
@@ -21,7 +21,7 @@ from frame_metrics.verbs.audit.checks import Finding
 # The errors of values, and of rows: the text of an error up to its first comma.
 OF_VALUES = (
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
-    *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
+    *("have fractions", "are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
     "are past 1e100 or below 1e-100",
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
@@ -36,12 +36,17 @@ OF_ROWS = (
 )
 # Names of findings about rows. Those about values are not listed: they begin with the word for a role's values.
 ROW_CHECKS = ("rows", *(f"rows that {what}" for what in OF_ROWS), "rows that cannot be read")
+# Names of findings about columns that are something else than their part says (``MistakenColumnError``).
+COLUMN_CHECKS = (
+    *("values that are too many for classes", "sets where lists are meant", "texts where lists are meant"),
+    "single ids where lists are meant",
+)
 
 
 def is_row_check(name: str) -> bool:
     """Return True for the name of a finding about bad rows or bad values."""
     values, _, what = name.partition(" that ")
-    return name in ROW_CHECKS or (bool(values) and what in OF_VALUES)
+    return name in (*ROW_CHECKS, *COLUMN_CHECKS) or (bool(values) and what in OF_VALUES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,7 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> R
     ----------
     look : a function of rows, which raises for rows with one kind of error. These rows are left out and it is called
         again, until it raises no such error. An error that names no rows is raised, or kept in ``Readable.error`` if
-        rows were left out before.
+        it is of a whole column, or rows were left out before.
     """
     rows = source.table
     left = np.arange(len(rows))
@@ -80,7 +85,7 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> R
             bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
             left, rows = left[good], rows.filter(pl.Series(good))
         except FrameMetricsError as error:
-            if not bad:
+            if not bad and not isinstance(error, MistakenColumnError):
                 raise
             lasting = error
             break
@@ -149,7 +154,9 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
 
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
-    """Return a finding for an error about the rows that are left after bad rows were left out."""
+    """Return a finding for an error about the rows that are left after bad rows were left out, or about a column."""
+    if isinstance(error, MistakenColumnError):
+        return Finding(error.check, "error", error.n, None, None, str(error))
     left = next(note for note in notes if note.name == LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -14,6 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE, marks
+from frame_metrics.inputs.scores import Scores, sorted_levels
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 
@@ -215,6 +217,33 @@ class RankedBlock:
         marked[self.run.starts[self.run.starts < len(score)]] = False
         return self.run.count_of(marked, None)
 
+    @cached_property
+    def against(self) -> Scores | None:
+        """The scores of relevant results against those of others, which are the judged ones, if a ranking has any.
+
+        None without scores.
+        """
+        if "score" not in self.rows.cells:
+            return None
+        run, score = self.run, self.rows.ordered(self.rows.cells["score"]).astype(np.float64)
+        there = ~np.isnan(score)
+        judged = run.judged & there & ~run.good
+        alone = run.count_of(judged, None, retrieved=False) == 0
+        some = (judged | run.good | np.repeat(alone, run.lengths)) & there
+        query = np.repeat(np.arange(run.n_queries), run.lengths)[some]
+        return sorted_levels(query, score[some], run.good[some].astype(np.float64), np.ones(len(query)), run.n_queries)
+
+    @property
+    def pairs(self) -> Array:
+        """The number of pairs of a relevant result and another one in each ranking; 0 without scores."""
+        return np.zeros(self.run.n_queries) if self.against is None else self.against.positives * self.against.negatives
+
+    @property
+    def won(self) -> Array:
+        """Twice the number of these pairs in which the relevant result has the higher score; equal scores count 1."""
+        area = np.zeros(self.run.n_queries) if self.against is None else np.nan_to_num(self.against.area)
+        return np.rint(2 * area * self.pairs)
+
     def numbered(self) -> Array:
         """Return whether the scores that order each ranking are 1, 2, 3 ... in some order."""
         run, score = self.run, self.rows.score
@@ -234,6 +263,8 @@ AMOUNTS: dict[str, Callable[[RankedBlock], Array]] = {
     "results": lambda block: block.run.n_ret,  # documents that it retrieved
     "hits": lambda block: block.run.hits(),  # and those of them that are relevant
     "ranks": lambda block: block.run.total(block.run.rank),  # the sum of the ranks of these
+    "pairs": lambda block: block.pairs,
+    "won": lambda block: block.won,
     "numbered": RankedBlock.numbered,  # whether its scores are 1, 2, 3 ... in some order
     "results of evaluated": lambda block: np.where(block.evaluated, block.run.n_ret, 0),
     "top of evaluated": lambda block: np.where(block.evaluated, block.run.retrieved(TOP), 0),

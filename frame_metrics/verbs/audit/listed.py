@@ -13,6 +13,7 @@ from frame_metrics.verbs.audit import (
     of_annotators,
     of_clicks,
     of_cuts,
+    of_found,
     of_logs,
     of_proxies,
     of_retrieved,
@@ -23,7 +24,19 @@ from frame_metrics.verbs.audit import (
 from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
 
 # In the order of the audit's rows, within a severity.
-MODULES = (checks, of_annotators, of_proxies, of_logs, of_cuts, of_rows, of_values, split, of_retrieved, of_clicks)
+MODULES = (
+    checks,
+    of_annotators,
+    of_proxies,
+    of_found,
+    of_logs,
+    of_cuts,
+    of_rows,
+    of_values,
+    split,
+    of_retrieved,
+    of_clicks,
+)
 CHECKS = [check for module in MODULES for check in vars(module).values() if isinstance(check, Check)]
 
 

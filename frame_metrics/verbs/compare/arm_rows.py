@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric, sort_scores
 from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
@@ -26,7 +27,8 @@ from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.plan.columns
-    cases = read_cases(source.table, columns.as_arms(), source.plan.conventions)
+    alike = partial(of_all_rows, asked)
+    cases = read_cases(source.table, columns.as_arms(), source.plan.conventions, alike=alike)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
     if options.test == "delong" and lacks:

@@ -19,7 +19,7 @@ from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics
-from frame_metrics.plan.needs import OF_TEAMS, TAKES_LISTS
+from frame_metrics.plan.needs import MEANS, OF_TEAMS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import ROW, unused
@@ -43,7 +43,7 @@ ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Implement ``irm.compare``, whose docstring has the parameters."""
-    plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else TAKES_LISTS)
+    plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else MEANS)
     kind = options.kind(plan)
     plan = paired_by_row(plan) if kind == "rows" and options.against is None else plan
     check_compared(kind, plan, asked or (), options)

@@ -19,7 +19,7 @@ from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.metrics.shares import by_chance, marks, share_of
+from frame_metrics.metrics.shares import by_chance, marks, of_all_rows, share_of
 from frame_metrics.plan.source import Source
 from frame_metrics.stats import delong
 from frame_metrics.stats.exact import fisher, mcnemar
@@ -40,7 +40,8 @@ from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
-    cases = read_cases(source.table, source.plan.columns, source.plan.conventions, single=True)
+    columns, conventions = source.plan.columns, source.plan.conventions
+    cases = read_cases(source.table, columns, conventions, single=True, alike=lambda: _alike(asked, options))
     check_cases(asked, cases)
     if options.against is not None:
         return _against(cases, asked, options)
@@ -53,6 +54,11 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
         return [row | {"n_unpaired": unpaired} for row in found]
 
     return pairs_compared(asked, by_document.segments, by_document.systems, pairs, options, compared)
+
+
+def _alike(asked: Asked, options: CompareOptions) -> bool:
+    """Return True if only right and wrong predictions have to be told apart."""
+    return options.against is None and of_all_rows(asked)
 
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:

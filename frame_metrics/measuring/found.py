@@ -1,0 +1,45 @@
+"""Errors where "query" was found by name, and rows may be cases that belong together, not rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.data.log import Log
+from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows, sizes
+from frame_metrics.errors import MistakenColumnError
+from frame_metrics.inputs import Ranking, Scores
+from frame_metrics.measuring.queries import each_ranking
+from frame_metrics.metrics.metric import REGISTRY
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.stats.averages import Averages
+
+
+def check_found(plan: Plan, log: Log, asked: Asked, averages: Averages = (None,), *, whole: bool = True) -> None:
+    """Raise for means over queries that were only found by name, if values of all rows may be meant.
+
+    So it is if no query has two rows, whatever the metrics; and for a metric of the scores of two classes, if no
+    average over queries is asked for.
+
+    Parameters
+    ----------
+    plan : the plan of the call.
+    log : its log.
+    asked, averages : the metrics, and the averages that are asked for.
+    whole : whether the rows of the log are at hand; not if it was put together from pieces.
+    """
+    if not (plan.needs is not None and plan.needs.means and plan.found_ranking):
+        return
+    if has_single_rows(log):
+        pooled = not any(metric.input is Ranking or metric.k for _, metric in asked)
+        raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
+    name = next((name for name, metric in asked if metric.input is Scores and metric.average is None), None)
+    if name is not None and not any(averages):
+        said = found_query(log, name, _of_one_class(log) if whole else 0)
+        raise MistakenColumnError(said, check="query found by name", n=sizes(log)[2])
+
+
+def _of_one_class(log: Log) -> int:
+    """Return the number of queries whose rows are all of one class."""
+    found = each_ranking(log, (("roc_auc", REGISTRY["roc_auc"]),))
+    return len(np.unique(log.grid.query[found.evaluated & np.isnan(found.values[0])]))
