@@ -198,14 +198,14 @@ def test_judgments_beside_are_of_each_arms_own_queries() -> None:
     """A judged query counts in the arm that has rows of it; a judged query without rows counts in none."""
     log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 2, 3], "doc": [*"xyx"], "score": 1.0})
     qrels = pl.DataFrame({"query": [1, 2, 3, 4], "doc": [*"xzxx"], "grade": 1, "arm": [*"BBAA"]})
-    found = log.irm(system="arm").judge(qrels).compare("recall", paired=False, baseline="A")
+    found = log.irm(query="query", system="arm").judge(qrels).compare("recall", paired=False, baseline="A")
     assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(1.0, 0.5, 1, 2)]
 
 
 def test_a_query_without_results_counts_and_one_without_judgments_does_not() -> None:
     """A row without a score says that the arm found nothing of it: 0. A query of unjudged rows is not evaluated."""
     columns = {"arm": [*"AABBB"], "query": range(5), "score": [1.0, 1.0, 1.0, None, 1.0], "label": [1, 0, 1, 1, None]}
-    found = pl.DataFrame(columns).irm(system="arm").compare("recall", paired=False)
+    found = pl.DataFrame(columns).irm(query="query", system="arm").compare("recall", paired=False)
     assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(0.5, 0.5, 2, 2)]
 
 
@@ -213,7 +213,7 @@ def test_arms_do_not_share_the_judgments_of_a_query() -> None:
     """The same query in both arms is two queries: neither its judgments, nor its user and weight are shared."""
     columns = {"arm": [*"AAB"], "query": [1, 1, 1], "doc": [*"xyx"], "score": [2.0, 1.0, 1.0], "label": [1, 1, 1]}
     frame = pl.DataFrame(columns | {"user": [1, 1, 2], "weight": [1, 1, 3]})
-    assert frame.drop("user", "weight").irm(system="arm").compare("recall").select("value").item() == 0.5
+    assert frame.drop("user", "weight").irm(query="query", system="arm").compare("recall").select("value").item() == 0.5
     row = versus(frame, metric="recall", cluster="user", weight="weight")
     assert (row["value"], row["baseline_value"]) == (1, 1)
 
@@ -221,7 +221,7 @@ def test_arms_do_not_share_the_judgments_of_a_query() -> None:
 def test_undefined_values_are_left_out_and_counted() -> None:
     """A query without a value is in no mean, and its arm has one query less; zero counts it."""
     columns = {"arm": [*"AAABBB"], "query": range(6), "score": 1.0, "label": [1, 0, 1, 1, 0, 0]}
-    irm = pl.DataFrame(columns).irm(system="arm", undefined="null")
+    irm = pl.DataFrame(columns).irm(query="query", system="arm", undefined="null")
     row = irm.compare("recall", paired=False).row(0, named=True)
     assert (row["n"], row["baseline_n"], row["n_undefined"], row["value"]) == (1, 2, 3, 1)
     assert row["p_value"] is None
@@ -233,7 +233,7 @@ def test_undefined_values_are_left_out_and_counted() -> None:
 def test_metrics_with_other_queries_are_as_alone() -> None:
     """Metrics that are undefined elsewhere are compared each on its own queries, and share no draws."""
     frame = made(2).with_columns(label=(pl.col("grade") > 1.5).cast(pl.Int64)).drop("grade")
-    irm = frame.irm(system="arm", cluster="user", undefined="null")
+    irm = frame.irm(query="query", system="arm", cluster="user", undefined="null")
     given: dict[str, Any] = {"paired": False, "permutations": 300}
     many = irm.compare("recall", "precision@1", "rr", **given)
     alone = pl.concat(irm.compare(metric, **given) for metric in ("recall", "precision@1", "rr"))
@@ -284,7 +284,7 @@ def test_a_segment_without_an_arm_keeps_its_row() -> None:
     frame = pl.DataFrame(
         {"arm": [*"AAABB"], "query": range(5), "day": [1, 1, 2, 1, 3], "score": 1.0, "label": [1, 0, 1, 1, None]}
     )
-    found = frame.irm(system="arm", by="day").compare("rr", paired=False)
+    found = frame.irm(query="query", system="arm", by="day").compare("rr", paired=False)
     shown = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n").rows()
     assert shown == [(1, 1.0, 0.5, 0.5, 1, 2), (2, None, 1.0, None, 0, 1), (3, None, None, None, 0, 0)]
     assert found["p_value"].null_count() == 3
@@ -333,12 +333,14 @@ def test_more_arms_and_several_baselines() -> None:
     """Every pair, or each arm with each baseline, as alone; p-values are corrected over the pairs of a metric."""
     frame = made(7, users=60, arms="ABC")
     given: dict[str, Any] = {"paired": False, "test": "z"}
-    irm = frame.irm(system="arm", cluster="user")
+    irm = frame.irm(query="query", system="arm", cluster="user")
     found = irm.compare("dcg@1", **given)
     assert found.select("arm", "baseline").rows() == [("B", "A"), ("C", "A"), ("C", "B")]
     family = ("p_adjusted", "n_tests", "correction")
     for row in found.drop(family).rows(named=True):
-        two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(system="arm", cluster="user")
+        two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(
+            query="query", system="arm", cluster="user"
+        )
         alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop(family)
         assert alone.row(0, named=True) == row
     p = sorted(found["p_value"])
@@ -492,15 +494,15 @@ arms(metric="gm_map")
 arms(ARMS.rename({"arm": "n_units"}), system="n_units")
     ColumnError: 'n_units' is a column of the result as well; rename the frame's column
     but: arms(ARMS.rename({"arm": "variant"}), system="variant", metric="cg")
-TWICE.irm(system="arm").compare("rr", paired=False)
+TWICE.irm(query="query", system="arm").compare("rr", paired=False)
     BadRowsError: doc: 1 of 3 rows repeats a document of its query (row 1);[...]
-    but: TWICE[1:].irm(system="arm").compare("rr", paired=False)
-ARMS.irm(system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"), paired=False)
+    but: TWICE[1:].irm(query="query", system="arm").compare("rr", paired=False)
+ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"), paired=False)
     NotComputableError: baseline= as a frame is paired query by query; say paired=True
-    but: ARMS.irm(system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
-ARMS.irm(system="arm").audit(baseline=ARMS.irm.per_query("dcg"), split={"A": 0.5, "B": 0.5})
+    but: ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
+ARMS.irm(query="query", system="arm").audit(baseline=ARMS.irm.per_query("dcg"), split={"A": 0.5, "B": 0.5})
     NotComputableError: split= looks at each arm over its own queries, and baseline= at all; say one of them
-    but: ARMS.irm(system="arm").audit(split={"A": 0.5, "B": 0.5})
+    but: ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})
 """
 
 

@@ -334,7 +334,7 @@ WITH_IT = {
     "unjudged results": {"unjudged in the top 10"},
     "ranks that begin late": {"ranks with gaps"},
     "grades between 0 and 1": {"grades with a fraction"},
-    "scores that count from 1": {"rankings cut at one length"},
+    "scores that count from 1": {"rankings cut at one length", "scores worse than chance in rankings"},
     "segments that judgments name otherwise": {
         "queries without judgments",
         "queries without results",

@@ -396,7 +396,7 @@ def test_an_exception_of_a_kernel_names_the_metric_and_keeps_its_cause(log: pl.D
     with pytest.raises(
         KernelError, match=r"^broken\(depth=3\): its function broken\(\) raised KeyError: 'lost'$"
     ) as found:
-        log.irm.evaluate("broken(depth=3)")
+        log.irm(query="query").evaluate("broken(depth=3)")
     cause = found.value.__cause__
     assert isinstance(cause, KeyError)
     assert cause.__traceback__ is not None
