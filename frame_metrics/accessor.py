@@ -157,7 +157,9 @@ class IRM(Generic[Frame]):
         all orders).
     undefined : the value of an undefined metric: "zero", "one", "null", or "raise" for an error; by default that of its
         reference.
-    unjudged : "drop" removes unjudged documents from the rankings; by default they count as not relevant.
+    unjudged : what rows with a null label or grade are. Of rankings, "negative" (the default) counts them as not
+        relevant, and "drop" removes them. Without a query they are an error by default: "drop" leaves them out, which
+        is right only if yes and no become known at the same time; "negative" counts them as no, of two classes.
     unjudged_queries : "count" also evaluates queries without a single judgment, as queries without a relevant document:
         ``judged@k`` and ``ndcg`` are then 0. By default they are left out; ``audit`` counts them in either case.
     unanswered : "drop" leaves out, for each system, the judged queries of which it has no row, as if it had not been
@@ -1558,13 +1560,14 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: about ("split", "difference", "value", "absent", "unjudged", "undefined",
-        "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the segment, the times of a trend,
-        the finding of the audit, what is absent and why, or the label that probabilities are of), the system, baseline,
-        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
-        n_units, baseline_n_units, share, mde. The interval is that of the difference, else of the value. For unjudged
-        results n is the cutoff. For undefined queries n is their number, of baseline_n in all. For probabilities value
-        is the ece; share, its interval and n are those of the bin that is farthest off, and baseline_value is its mean
-        score. ``frame_metrics.show`` prints the sentences.
+        "missing", "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the segment, the times
+        of a trend, the finding of the audit, what is absent and why, what is missing, or the label that probabilities
+        are of), the system, baseline, metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted,
+        correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde. The interval is that of the
+        difference, else of the value. For unjudged results n is the cutoff. For undefined queries n is their number, of
+        baseline_n in all; for missing labels and scores n is the number of rows, and share that of all. For
+        probabilities value is the ece; share, its interval and n are those of the bin that is farthest off, and
+        baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from importlib import import_module
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any
+from unicodedata import normalize
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
 NEAR = 0.62  # how alike a misspelt name has to be, from 0 to 1
@@ -83,6 +84,8 @@ class BadRowsError(BadValueError):
     n : how many there are; None for as many as ``rows``.
     what : what is wrong, following "3 of 120 rows ", as in "are infinite".
     remedy : the way out.
+    where : the segment with most of them, as text; "" for none.
+    kept : whether an audit counts these rows all the same, and does not leave them out.
     """
 
     def __init__(
@@ -94,9 +97,12 @@ class BadRowsError(BadValueError):
         n: int | None = None,
         what: str = "",
         remedy: str = "",
+        where: str = "",
+        kept: bool = False,
     ) -> None:
         super().__init__(message)
         self.column, self.rows, self.what, self.remedy = column, rows, what, remedy
+        self.where, self.kept = where, kept
         self.n = len(rows) if n is None else n
 
 
@@ -143,7 +149,13 @@ def _lower(value: Any) -> str:
 def closest(given: Any, choices: Iterable[Any]) -> str:
     """Return a hint that names the choice nearest to ``given``, or nothing."""
     near = nearest(given, choices)
+    if isinstance(given, str) and isinstance(near, str) and given != near and _in_one_form(given) == _in_one_form(near):
+        return f"; did you mean {near!a}, which prints alike?"
     return "" if near is None else did_you_mean(near)
+
+
+def _in_one_form(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", text)
 
 
 def did_you_mean(choice: Any) -> str:
@@ -216,15 +228,19 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
-def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int | None, what: str, remedy: str) -> str:
+def about_rows(
+    column: str, n: int, first: Sequence[int] | Any, total: int | None, what: str, remedy: str, where: str = ""
+) -> str:
     """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers.
 
-    ``total``: how many rows there are; None where more may be bad, which nobody has looked at.
+    ``total``: how many rows there are; None where more may be bad, which nobody has looked at. A remedy of several
+    sentences is a sentence by itself.
     """
     numbers = ", ".join(str(int(row)) for row in first)
-    shown = f" ({'rows' if len(first) > 1 else 'row'} {numbers})" if numbers else ""
-    many = f"{n} of {total} rows" if total is not None else f"at least {n} {'rows' if n > 1 else 'row'}"
-    return f"{column}: {many} {in_number(what, n)}{shown}; {remedy}"
+    shown = "; ".join(filter(None, [where, f"{'rows' if len(first) > 1 else 'row'} {numbers}" * bool(numbers)]))
+    many = f"{n:,} of {total:,} rows" if total is not None else f"at least {n:,} {'rows' if n > 1 else 'row'}"
+    what, stop = in_number(what, n), "." if remedy.endswith(".") and not remedy.endswith("...") else ";"
+    return f"{column}: {many} {what}{f' ({shown})' * bool(shown)}{stop} {remedy}"
 
 
 def in_number(what: str, n: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.blocks import codes, numbers
 from frame_metrics.data.classes import (
     are_too_many,
@@ -27,9 +28,17 @@ from frame_metrics.data.classes import (
     two_classes,
     unlike,
 )
-from frame_metrics.data.groups import Cells
+from frame_metrics.data.groups import Cells, named_as_text
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    NotComputableError,
+    about_rows,
+    listed,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_columns, type_of
@@ -119,15 +128,15 @@ def read_cases(
     ----------
     named : whether the result shows the values of the classes.
     single : whether to keep the row of the frame of each case, as the column "row".
-    unjudged : whether unjudged rows keep a null as their true class, where there are two classes; otherwise the
-        conventions decide.
+    unjudged : whether unjudged rows keep a null as their true class, unless the conventions say what they are;
+        otherwise they are an error.
     alike : returns True if only right and wrong predictions have to be told apart, so that there may be any number of
         classes. If they are too many for a table, one class then stands for that of the row, and one for all others.
 
     Raises
     ------
     FrameMetricsError
-        A role cannot hold a value, or it is unclear which rows are relevant.
+        A role cannot hold a value, it is unclear which rows are relevant, or a row has no true class.
     """
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
@@ -151,7 +160,7 @@ def read_cases(
             each: Any = role_columns(frame, columns, ("threshold",)).get("threshold", conventions.threshold)
             out["predicted"] = reaches(out["score"], each)
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
-    rows = _judged(pl.DataFrame(out), columns, conventions, binary, unjudged)
+    rows = _judged(pl.DataFrame(out), frame, columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
     times = rows["count"].to_numpy() if columns.count else None
     n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
@@ -224,16 +233,47 @@ def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> in
 
 
 def _judged(
-    rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool, unjudged: bool
+    rows: pl.DataFrame, frame: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool, unjudged: bool
 ) -> pl.DataFrame:
-    """Treat rows without a true class: drop them, set 0 (not relevant), keep the null, or raise for several classes."""
+    """Treat rows without a true class: drop them, count them as not relevant, keep the null, or raise."""
     if not rows["actual"].null_count():
         return rows
-    if conventions.unjudged == "drop":
-        return rows.filter(pl.col("actual").is_not_null())
-    if not binary:
-        refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
-    return rows if unjudged else rows.with_columns(pl.col("actual").fill_null(0))
+    if binary and conventions.unjudged == "negative":
+        return rows.with_columns(pl.col("actual").fill_null(0))
+    if unjudged and conventions.unjudged is None:
+        return rows
+    lacking = rows["actual"].is_null()
+    if conventions.unjudged != "drop" and (bad := lacking & (rows["count"] > 0) if columns.count else lacking).any():
+        raise _unlabelled(bad, frame, columns, binary=binary)
+    return rows.filter(~lacking)
+
+
+def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, binary: bool) -> BadRowsError:
+    """Return the error for rows without a true class, with the segment that has most of them.
+
+    ``lacking``: marks of these rows.
+    """
+    what = "class" if not binary else "label" if columns.label else "grade"
+    known = "yes and no become known" if binary else "all classes become known"
+    way = f"unjudged='drop' leaves them out; do so only if {known} at the same time."
+    way += " unjudged='negative' counts them as no, as after a left join with clicks." if binary else ""
+    said = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
+    column, rows = str(columns.label or columns.grade), lacking.arg_true().to_numpy()
+    message = about_rows(column, len(rows), rows[:3], len(lacking), **said)
+    return BadRowsError(message, column=column, rows=rows, kept=binary, **said)
+
+
+def _where_most(marks: pl.Series, frame: pl.DataFrame, columns: Columns) -> str:
+    """Return the segment with most of the marked rows as text, with their number and its rows; "" without segments."""
+    names = list(columns.by if columns.per_system else columns.groups)
+    if not names:
+        return ""
+    n = len(frame) // max(len(columns.per_system), 1)  # systems that are columns have the same rows
+    cell, first = codes(frame[:n], names)
+    times = frame.get_column(TIMES)[:n].to_numpy() if TIMES in frame.columns else np.ones(n)
+    marked, every = (np.bincount(cell, times * some) for some in (marks[:n].to_numpy(), 1))
+    most = int(marked.argmax())
+    return f"{named_as_text(frame.select(names), int(first[most]))}: {int(marked[most]):,} of {int(every[most]):,}"
 
 
 def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series) -> dict[str, pl.Series]:

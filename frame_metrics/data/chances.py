@@ -53,7 +53,7 @@ def by_rank(role: str, said: Any, by: Sequence[str]) -> Any:
         )
     names = [*(name for name in by if name in border.names()), RANK]
     table = border.in_memory([*names, CHANCE]).read([*names, CHANCE])
-    refuse_null(CHANCE, table[CHANCE], "are missing", "give every rank one")
+    refuse_null(CHANCE, table[CHANCE], "have no propensity", "give every rank one")
     chance = chance_column(table[CHANCE], CHANCE, role, most=np.inf)  # relative to that of rank 1
     table = table.with_columns(chance, rank_column(table[RANK], RANK).cast(pl.Float64))
     if table.select(names).is_duplicated().any():

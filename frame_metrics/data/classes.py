@@ -23,6 +23,7 @@ from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import (
+    NULL,
     TEXTS,
     grade_column,
     label_column,
@@ -33,6 +34,7 @@ from frame_metrics.roles.series import (
     same_as,
 )
 
+UNKNOWN = "drop them, or make them null and pass unjudged="  # what to do about labels without a query
 SCALE = 3  # with so many distinct grades, they are a scale, not yes and no
 BY_DIGITS = (pl.Float16, pl.Float32, pl.Float64)  # from the fewest digits to the most
 # Ways out for numbers with fractions in labels and in predictions; ``classes=`` makes them classes.
@@ -75,8 +77,11 @@ def sides_of(
     """
     listed = conventions.classes is not None or bool(columns.class_scores)
     label, predicted = (
-        None if column is None else _side(frame[column], None if listed else way)
-        for column, way in ((columns.label, NO_LABELS), (columns.predicted, NO_DECISIONS))
+        None if column is None else _side(frame[column], null, None if listed else way)
+        for column, null, way in (
+            (columns.label, UNKNOWN, NO_LABELS),
+            (columns.predicted, NULL, NO_DECISIONS),
+        )
     )
     if predicted is not None:
         for value in conventions.abstain:
@@ -84,11 +89,17 @@ def sides_of(
     return label, predicted
 
 
-def _side(values: pl.Series, fractions: str | None) -> pl.Series:
-    """Return labels or predictions; ``fractions``: the way out for numbers with fractions, None to allow them."""
+def _side(values: pl.Series, null: str, fractions: str | None) -> pl.Series:
+    """Return labels or predictions.
+
+    Parameters
+    ----------
+    null : the way out for NaN.
+    fractions : the way out for numbers with fractions, None to allow them.
+    """
     if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
         raise BadValueError(f"{values.name}: values of type {said(values.dtype)} are no classes; make them text")
-    refuse_nan(values, values.name)
+    refuse_nan(values, values.name, null)
     if fractions is not None:
         refuse_fractions(values, values.name, fractions)
     return values
@@ -101,7 +112,7 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     if conventions.positive is not None or label is None:
         return True
     sides = [side for side in (label, predicted) if side is not None and side.dtype != pl.Null]
-    if sides and all(_zeros_and_ones(values) for values in sides):
+    if all(_zeros_and_ones(values) for values in sides):  # also where nothing is known
         return True
     values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
@@ -125,7 +136,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     """Return 1 for relevant rows, 0 for others, null for unjudged ones; by the label, else by the grade."""
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
-    grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
+    grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale, UNKNOWN)
     count = role_columns(frame, columns, ("count",))["count"] if columns.count else None
     there = grade if count is None else grade.filter(count > 0)
     marks = shares_among(grade)

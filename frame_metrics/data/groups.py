@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.shown import value_text
+from frame_metrics.errors import cut
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
@@ -143,6 +144,12 @@ class Groups:
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     """Return the key values of a row as text; "" if the table has no such row."""
     return ", ".join(value_text(value) for held in keys[row : row + 1].iter_rows() for value in held)
+
+
+def named_as_text(keys: pl.DataFrame, row: int) -> str:
+    """Return the names and values of the keys of a row as text, as "month = june"; what is long is cut."""
+    held = zip(keys.columns, keys.row(row), strict=True)
+    return ", ".join(f"{name} = {cut(value_text(value))}" for name, value in held)
 
 
 def drawing_places(values: pl.DataFrame) -> list[Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 import polars as pl
 
@@ -10,6 +11,8 @@ from frame_metrics import threads
 from frame_metrics.errors import BadValueError
 from frame_metrics.roles.series import TEXTS
 
+SAME_WAY = "do both write ids the same way?"
+IN_ONE_FORM = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
 UNITS = ("ms", "us", "ns")  # units of time, the finest last
 
 
@@ -119,10 +122,28 @@ def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
         return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
+        plain = repr(ours[keys[0]][0]), repr(theirs[keys[0]][0])
+        one, other, way = unlike_in_form(ours, theirs) or (*plain, SAME_WAY)
         raise BadValueError(
-            f"{name}: no id of the log is among those of the judgments (the log has {ours[keys[0]][0]!r}, "
-            f"the judgments {theirs[keys[0]][0]!r}); do both write ids the same way?"
+            f"{name}: no id of the log is among those of the judgments (the log has {one}, the judgments {other}); "
+            f"{way}"
         )
+
+
+def unlike_in_form(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, str] | None:
+    """Return the first two texts of unmatched ids that differ in their Unicode form only, and what to do about it.
+
+    The texts show the characters that differ, because both would print alike. None if there are no such ids.
+    """
+    for sides in zip(ours.iter_columns(), theirs.iter_columns(), strict=True):
+        if not all(isinstance(one.dtype, TEXTS) for one in sides):
+            continue
+        some, others = (dict.fromkeys(one.cast(pl.String).drop_nulls().to_list()) for one in sides)
+        there = {normalize("NFC", one): one for one in others if not one.isascii()}
+        for one in (one for one in some if one not in others) if there else ():
+            if (like := there.get(normalize("NFC", one))) is not None:
+                return ascii(one), ascii(like), IN_ONE_FORM
+    return None
 
 
 def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:

@@ -40,7 +40,14 @@ class Judged:
     row: Array  # a row of the judgments' frame for each row of ``names``
     order: Array | None  # the row of ``pairs`` at each position of ``pool``; None where they are the same
     each: pl.DataFrame | None = None  # the judgments before those of several annotators were combined; None: no such
+    unjudged: pl.DataFrame | None = None  # the ids of documents without a grade or label; None: there are none
     subtopics: Subtopics | None = None  # the judgments of each document by subtopic; None without subtopics
+
+    @property
+    def listed(self) -> pl.DataFrame:
+        """The ids of all documents in the judgments, also of those that have no grade and no label yet."""
+        pairs = self.pairs.select(*self.keys, "doc")
+        return pairs if self.unjudged is None else pl.concat([pairs, self.unjudged.select(pairs.columns)])
 
     @property
     def single(self) -> list[str]:
@@ -75,7 +82,7 @@ def read_judgments(
     names = log_columns.key_names
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     with of_the_judgments():
-        table = _judged_rows(frame, columns, log, log_columns, by, conventions)
+        table, unjudged = _judged_rows(frame, columns, log, log_columns, by, conventions)
     keys, each = [*by, *names[2]], None
     pair = [*keys, "doc"]
     single = [*pair, "subtopic"] if columns.subtopic else pair
@@ -85,7 +92,7 @@ def read_judgments(
     if conventions.several:
         table, each = made_one(table, single, conventions.several), table
     laid = _with_subtopics if columns.subtopic else laid_out
-    return replace(laid(table, keys, columns, few=few), each=each)
+    return replace(laid(table, keys, columns, few=few), each=each, unjudged=unjudged)
 
 
 def _with_subtopics(table: pl.DataFrame, keys: list[str], columns: Columns, *, few: bool) -> Judged:
@@ -135,8 +142,8 @@ def _judged_rows(
     log_columns: Columns,
     by: list[str],
     conventions: Conventions,
-) -> pl.DataFrame:
-    """Return the rows with a grade or a label, checked; columns have the names of their roles."""
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Return the rows with a grade or a label, checked, and the others; columns have the names of their roles."""
     query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
     _refuse_chosen(frame, columns)
@@ -145,11 +152,11 @@ def _judged_rows(
     ):
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
-            refuse_null(name, frame[name], "are missing", "drop them")
+            refuse_null(name, frame[name], "have no query", "drop them")
         dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
         out[inside] = in_type_of(frame[name], dtype, *_called(name, own), dtype)
     doc = str(columns.doc)
-    refuse_null(doc, frame[doc], "are missing", "drop them")
+    refuse_null(doc, frame[doc], "have no document", "drop them")
     refuse_nan(frame[doc], doc, "drop them")
     out["doc"] = _in_common_type(frame[doc], doc, log["doc"], str(log_columns.doc))
     said, positive = ("grade", "label", *SAID_BESIDE), None if columns.made else conventions.positive
@@ -160,7 +167,7 @@ def _judged_rows(
     every = any(not table[name].null_count() for name in judging(table))
     judges = None if every else reduce(or_, (table[name].is_not_null() for name in judging(table)))
     table = _with_roles(table, frame, columns, judges)
-    table = table if judges is None else table.filter(judges)
+    table, unjudged = (table, None) if judges is None else (table.filter(judges), table.filter(~judges))
     alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in alone]
     for said, column in (alone | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
@@ -169,7 +176,7 @@ def _judged_rows(
             raise BadValueError(
                 f"{column} (of the judgments): rows of one query differ (of {listed(odd)}); give each query one value"
             )
-    return table
+    return table, unjudged
 
 
 def _in_common_type(values: pl.Series, name: str, ours: pl.Series, own: str) -> pl.Series:

@@ -50,8 +50,9 @@ def match(
     log = frame_of({values.name: values for values in log.get_columns() if values.name not in ("grade", "label")})
     at, judgment = _of_few(log, judged, keys) if few else _of_many(log, judged, keys)
     if whole and not len(at) and not columns.relevant:  # with relevant=, it is possible that no document was found
-        refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
-        refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
+        listed = judged.listed
+        refuse_strangers(log, listed, query, ", ".join(columns.query))
+        refuse_strangers(log, listed, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[at] = judged.pairs[name].to_numpy()[judgment]

@@ -51,8 +51,8 @@ class Origin:
         rows = at if self.row is None else np.unique(self.row[at])
         n = len(rows) if self.times is None else int(self.times[at].sum())
         rows = rows[:0] if self.row is None else rows
-        message = about_rows(column, n, rows[:3], self.n, error.what, error.remedy)
-        return BadRowsError(message, column=column, rows=rows, n=n, what=error.what, remedy=error.remedy)
+        said = {"what": error.what, "remedy": error.remedy, "where": error.where}
+        return BadRowsError(about_rows(column, n, rows[:3], self.n, **said), column=column, rows=rows, n=n, **said)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

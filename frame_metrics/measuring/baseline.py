@@ -14,7 +14,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
 from frame_metrics.data.grid import with_another
 from frame_metrics.data.groups import as_text
-from frame_metrics.data.ids import in_common_type
+from frame_metrics.data.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
     BadValueError,
@@ -292,9 +292,9 @@ class Match:
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
     """Return the error for a frame and a baseline without a common id; ``what``: the kind of ids."""
+    one, other, way = unlike_in_form(ours, theirs) or (as_text(ours), as_text(theirs), SAME_WAY)
     return BadValueError(
-        f"baseline: it shares no {what} with the frame (the frame has ({as_text(ours)}), the baseline "
-        f"({as_text(theirs)})); do both write ids the same way?"
+        f"baseline: it shares no {what} with the frame (the frame has ({one}), the baseline ({other})); {way}"
     )
 
 

@@ -526,13 +526,11 @@ def ids_of(
     columns, judged = work.plan.columns, work.plan.judged
     if judged is None or work.judgments is None or columns.relevant:
         return
-    values = [name for name in (judged.label, judged.grade) if name in work.judgments.columns]
-    judging = work.judgments.filter(pl.any_horizontal(pl.col(values).is_not_null())) if values else work.judgments
     ours = distinct(work.keys).drop_nulls()
-    theirs = judging.rename(dict(zip(judged.query, columns.query, strict=True)))
+    theirs = work.judgments.rename(dict(zip(judged.query, columns.query, strict=True)))
     kinds: Any = {name: ours.schema[name] for name in columns.query}
     yield ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query)
     doc = str(columns.doc)
-    ids, others = distinct([doc])[doc], judging[str(judged.doc)]
+    ids, others = distinct([doc])[doc], work.judgments[str(judged.doc)]
     ids, others = ((one.explode() if one.dtype.is_nested() else one).drop_nulls() for one in (ids, others))
     yield ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc

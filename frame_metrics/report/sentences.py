@@ -22,8 +22,8 @@ class Said:
     adjusted: str | None = None  # the column by which means of arms are adjusted
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
-    # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, or
-    # what is absent and why.
+    # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, what
+    # is missing, or what is absent and why.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -233,6 +233,10 @@ def _cut(said: Said) -> str:
     return f"{said.of}; each part counts as a search."
 
 
+def _missing(said: Said) -> str:
+    return f"{said.of}."
+
+
 def _audit(said: Said) -> str:
     return f"The audit found {said.of}."
 
@@ -259,6 +263,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "weighted": _weighted,
     "unjudged": _unjudged,
     "undefined": _undefined,
+    "missing": _missing,
     "calibration": _calibration,
     "distance": _distance,
     "cut": _cut,

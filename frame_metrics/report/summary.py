@@ -35,12 +35,13 @@ OPPOSITE = 3  # the most segments that are named in which another system beats t
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
+MISSING = ("rows left out without a label", "many rows without a score")
 # Checks of the audit that have sentences of their own.
 TURNED = "scores worse than chance in rankings"
 # "query found by name" is an error of metrics that are not among those of the report, which would have raised it.
 SAID_ELSEWHERE = (
     *("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT, TURNED),
-    "query found by name",
+    *("query found by name", *MISSING),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
     *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
@@ -100,6 +101,7 @@ class Decisions:
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
         yield from self._undefined()
+        yield from self._lacking()
         yield from self._calibrated()
         yield from self._turned()
         yield from self._cut()
@@ -266,6 +268,11 @@ class Decisions:
         cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
         for n, message in cut.select("n", "message").iter_rows():
             yield self._said("cut", {}, of=message.partition("; each part counts")[0], n=n)
+
+    def _lacking(self) -> Iterator[Said]:
+        """Yield how many rows have no label and are left out, and how many have no score."""
+        for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
+            yield self._said("missing", {}, of=row["message"], n=row["n"], share=row["share"])
 
     def _audited(self) -> Iterator[Said]:
         """Yield the gravest findings of the audit that matter for the metrics of the report."""

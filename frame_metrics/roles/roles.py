@@ -174,7 +174,7 @@ class Roles(TypedDict, total=False):
     collection_size: Size
     ties: Ties | None
     undefined: Undefined | None
-    unjudged: Literal["drop"] | None
+    unjudged: Literal["drop", "negative"] | None
     unjudged_queries: Literal["count"] | None
     unanswered: Unanswered | None
     duplicates: Duplicates | None

@@ -78,20 +78,20 @@ def number_column(
     return values
 
 
-def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> pl.Series:
+def grade_column(values: pl.Series, column: str, scale: Scale | None = None, remedy: str = NULL) -> pl.Series:
     """Return grades as numbers, null for unjudged rows; with a scale, words become their grades."""
     if scale is None:
         if isinstance(values.dtype, TEXTS):
             refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
         values = number_column(values, column, "grade", None)
-        refuse_infinite(values, column, infinite=FINITE)
+        refuse_infinite(values, column, remedy, infinite=FINITE)
         return values
     whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
     dtype = pl.Int64 if whole else pl.Float64
     if values.null_count() == len(values):
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
-    refuse_nan(values, column)
+    refuse_nan(values, column, remedy)
     known, words = _beside_words(values, column, scale)
     place = dict(zip(words.to_list(), range(len(words)), strict=True))
     found = known.replace_strict(place, default=None, return_dtype=pl.UInt32)
@@ -342,7 +342,7 @@ def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts as floats; raise for a missing or negative one, and for counts that are not whole."""
     values = number_column(values, column, role, "give every row one", booleans=role != "collection size")
-    refuse_null(column, values, "are missing", "give every row one")
+    refuse_null(column, values, f"have no {role}", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
     if role not in SHARES and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
@@ -365,7 +365,7 @@ def chance_column(values: pl.Series, column: str, role: str, most: float = 1.0) 
 
 def sampling_column(values: pl.Series, column: str) -> pl.Series:
     """Return the chances with which queries were drawn, above 0 and at most 1; raise for a missing one."""
-    refuse_null(column, values, "are missing", "give every row one")
+    refuse_null(column, values, "have no sampling chance", "give every row one")
     return chance_column(values, column, "sampling")
 
 
@@ -406,7 +406,7 @@ def answered_column(values: pl.Series, column: str) -> pl.Series:
             f"{column}: beside value= it says whether a system answered the query, true or false, and this column is "
             f"{said(values.dtype)}; convert it, or rename it if it says something else"
         )
-    refuse_null(column, values, "are missing", "give every row true or false")
+    refuse_null(column, values, "have neither true nor false", "give every row true or false")
     return values
 
 

@@ -440,13 +440,16 @@ def test_a_partition_that_lacks_a_column(call: Any) -> None:
     assert said == "a partition has no column 'grade', and the frame has; give every partition all columns"
 
 
-def test_a_row_that_judges_nothing_matches_no_id() -> None:
-    """Ids that none of the judgments has are an error, whatever ids stand beside a missing grade."""
+def test_a_document_that_nobody_judged_yet_matches() -> None:
+    """Ids that none of the judgments has are an error; one beside a missing grade is an id of the judgments."""
     log = pd.DataFrame({"query": [1, 1], "doc": ["x", "y"], "score": [2.0, 1.0]})
+    apart = IRM(dd.from_pandas(log, npartitions=2))
     qrels = pl.DataFrame({"query": [1, 1], "doc": ["0x", "y"], "grade": [1, None]})
-    said = error(lambda: IRM(log).judge(qrels).evaluate("rr"), BadValueError)
+    _same(apart.judge(qrels).evaluate("rr"), IRM(log).judge(qrels).evaluate("rr"))
+    strange = qrels.with_columns(doc=pl.lit("0") + pl.col("doc"))
+    said = error(lambda: IRM(log).judge(strange).evaluate("rr"), BadValueError)
     assert said.startswith("doc: no id of the log is among those of the judgments")
-    assert error(lambda: IRM(dd.from_pandas(log, npartitions=2)).judge(qrels).evaluate("rr"), BadValueError) == said
+    assert error(lambda: apart.judge(strange).evaluate("rr"), BadValueError) == said
 
 
 def test_categories_that_are_not_known() -> None:

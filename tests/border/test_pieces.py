@@ -376,7 +376,7 @@ def test_rows_in_pieces(name: str, stored: Any) -> None:
         times=pl.col("doc") % 3, place=pl.format("p{}", pl.col("q") % 4), guess=pl.format("p{}", pl.col("doc") % 4)
     )
     score = None if "label" in more else "score"
-    _same(call, stored(log), **{"query": None, "score": score, "grade": "grade", **more})
+    _same(call, stored(log), **{"query": None, "score": score, "grade": "grade", "unjudged": "negative", **more})
 
 
 @pytest.mark.parametrize("users", [4, 1])
@@ -436,7 +436,7 @@ def test_a_file_without_rows(memory: int | None, tmp_path: Path) -> None:
 def test_rows_of_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Scores of systems beside each other are counted together, and then taken apart."""
     log = _log().with_columns(other=1 - pl.col("score"))
-    roles = {"query": None, "score": ["score", "other"], "grade": "grade"}
+    roles = {"query": None, "score": ["score", "other"], "grade": "grade", "unjudged": "negative"}
     _same(lambda irm: irm(threshold=0.5).evaluate("f1"), stored(log), **roles)
     _same(lambda irm: irm.evaluate("roc_auc"), stored(log), **roles)
 
@@ -654,7 +654,7 @@ def test_bad_pooled_rows_in_pieces(tmp_path: Path) -> None:
         .with_row_index()
         .with_columns(pl.when(pl.col("index") > 2700).then(np.inf).otherwise("score").alias("score"))
     )
-    with pytest.raises(BadRowsError, match=rf"^score: {len(log) - 2701} of {len(log)} rows are infinite; drop them"):
+    with pytest.raises(BadRowsError, match=rf"^score: {len(log) - 2701} of {len(log):,} rows are infinite; drop them"):
         _scanned(log, tmp_path).irm(query=None, score="score", grade="grade", memory=SMALL).evaluate(
             "roc_auc"
         ).collect()
@@ -665,8 +665,9 @@ def test_bad_rows_of_documents_in_pieces(tmp_path: Path) -> None:
     """Documents that a system has twice, and labels that differ between systems, are counted in all pieces."""
     log = _log().with_columns(id=pl.col("q") * 1000 + pl.col("doc"))
     roles = {"query": None, "score": "score", "grade": "grade", "doc": "id", "system": "system", "memory": SMALL}
+    roles["unjudged"] = "negative"
     twice = pl.concat([log, log[:7]])
-    with pytest.raises(BadRowsError, match=rf"^id: 7 of {len(twice)} rows repeat a document of their system; drop"):
+    with pytest.raises(BadRowsError, match=rf"^id: 7 of {len(twice):,} rows repeat a document of their system; drop"):
         _scanned(twice, tmp_path).irm(**roles).compare("roc_auc").collect()
     differ = log.with_columns(grade=pl.when(pl.col("id") == 11_007).then(pl.col("score") > 0.5).otherwise("grade"))
     with pytest.raises(BadRowsError, match=r"^grade: .* rows differ from another row of their document"):
@@ -681,7 +682,7 @@ def test_counts_that_are_bad_in_pieces(tmp_path: Path) -> None:
     log = _log().with_columns(times=pl.when(pl.col("doc") == 3).then(-1).otherwise(2))
     large = _scanned(log, tmp_path).irm(query=None, score="score", grade="grade", count="times", memory=SMALL)
     n = (log["times"] < 0).sum()
-    with pytest.raises(BadRowsError, match=rf"^times: {n} of {len(log)} rows are negative"):
+    with pytest.raises(BadRowsError, match=rf"^times: {n} of {len(log):,} rows are negative"):
         large.evaluate("roc_auc").collect()
 
 

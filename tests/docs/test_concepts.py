@@ -147,7 +147,10 @@ def null_prediction() -> None:
 
 def null_label() -> None:
     two = pl.DataFrame({"label": [1, None, 0], "predicted": [1, 1, 0]})
-    assert two.irm.evaluate("precision")["value"].to_list() == [0.5]
+    with pytest.raises(BadRowsError):
+        two.irm.evaluate("precision")
+    assert two.irm(unjudged="drop").evaluate("precision")["value"].to_list() == [1.0]
+    assert two.irm(unjudged="negative").evaluate("precision")["value"].to_list() == [0.5]
     several = pl.DataFrame({"label": ["a", "b", "c", None], "predicted": ["a", "b", "c", "a"]})
     with pytest.raises(BadRowsError):
         several.irm.evaluate("accuracy")
@@ -187,7 +190,7 @@ LINES: dict[str, Callable[[], None]] = {
     "a metric that is undefined for a query": undefined,
     "a null segment or system": null_segment,
     "a null prediction": null_prediction,
-    "a null label without a query": null_label,
+    "a null label or grade without a query": null_label,
     "a frame without rows": empty,
     "a frame without judgments": no_judgments,
 }

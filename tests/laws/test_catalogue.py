@@ -610,5 +610,5 @@ def test_whole_lists_need_no_order(kind: Any) -> None:
         irm(catalogue=2).evaluate("catalogue_coverage")
     rows[7] = (*rows[7][:2], inf)
     bad = shown.with_columns(score=pl.Series([row[2] for row in rows]))
-    with pytest.raises(BadValueError, match="score: 1 of 2000 rows is infinite"):
+    with pytest.raises(BadValueError, match="score: 1 of 2,000 rows is infinite"):
         bad.irm(query="query", doc="doc", score="score", catalogue=1500).evaluate("catalogue_coverage")

@@ -670,6 +670,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "several, some undecided": BY_CLASS | {"abstain": ["d"]},
     "several, weighted": BY_CLASS | {"weight": "weight", "classes": list(CLASSES)},
 }
+LABELLED: dict[str, Any] = {"label": "label", "unjudged": "negative"}  # some labels are null
 EACH_WAY = pytest.mark.parametrize("way", WAYS)
 
 
@@ -712,7 +713,7 @@ def fitting(way: str) -> list[Metric]:
 
 def pooled(frame: pl.DataFrame, way: str, *asked: str | Metric, **roles: Any) -> pl.DataFrame:
     """A row per segment, a column per metric."""
-    return frame.irm(**{"label": "label", **WAYS[way], **roles}).evaluate(*(asked or fitting(way)), layout="wide")
+    return frame.irm(**{**LABELLED, **WAYS[way], **roles}).evaluate(*(asked or fitting(way)), layout="wide")
 
 
 def alike(one: pl.DataFrame, other: pl.DataFrame, tolerance: float = 1e-12) -> bool:
@@ -771,10 +772,10 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
 def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
     """The grand total pools all rows, and a system is measured like a segment."""
     rows = made_cases()
-    whole = rows.irm(**{"label": "label", **WAYS[way]}, by="segment").evaluate(*fitting(way), margins=True)
+    whole = rows.irm(**{**LABELLED, **WAYS[way]}, by="segment").evaluate(*fitting(way), margins=True)
     total = whole.filter(total_over="segment").drop("segment", "total_over")
-    assert alike(total, rows.irm(**{"label": "label", **WAYS[way]}).evaluate(*fitting(way)))
-    by_system = rows.irm(**{"label": "label", **WAYS[way]}, system="segment").evaluate(*fitting(way))
+    assert alike(total, rows.irm(**{**LABELLED, **WAYS[way]}).evaluate(*fitting(way)))
+    by_system = rows.irm(**{**LABELLED, **WAYS[way]}, system="segment").evaluate(*fitting(way))
     assert alike(by_system, whole.filter(pl.col("total_over").is_null()).drop("total_over"))
 
 
@@ -872,7 +873,7 @@ def test_what_is_pooled_says_so() -> None:
     """The average column says pooled, or sum for counts; of several classes, how they are averaged."""
     for way, roles in WAYS.items():
         asked = fitting(way)
-        found = made_cases().irm(**{"label": "label", **roles}).evaluate(*asked)
+        found = made_cases().irm(**{**LABELLED, **roles}).evaluate(*asked)
         whole = "several" not in way
         expected = ["sum" if m.summed else "pooled" if whole or m.of_classes is not None else "macro" for m in asked]
         assert found["average"].to_list() == expected
@@ -1100,7 +1101,7 @@ def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> N
     """Each verb gives the values that it gives on polars, in a frame of the caller's kind."""
     rows = made_cases(n=60)
     several = "several" in way
-    roles: dict[str, Any] = {"label": "label", **WAYS[way], "by": "segment"}
+    roles: dict[str, Any] = {**LABELLED, **WAYS[way], "by": "segment"}
     texts = {value for value in roles.values() if isinstance(value, str)} | {f"p_{c}" for c in CLASSES if several}
     kept = rows.select(sorted(texts & set(rows.columns)))
     mine, theirs = IRM(kept, **roles), IRM(as_kind(kept, kind), **roles)

@@ -50,7 +50,7 @@ def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -
         judgment, place = random.choice(["label", "grade"]), random.choice(["score", "rank"], p=[0.8, 0.2])
         some = [name for name in ("query", "doc", "predicted") if random.random() < 0.6]
         roles = [{"query": "query"}, {"query": None}][random.integers(2)] if {"query", "predicted"} <= {*some} else {}
-        irm = IRM(as_kind(frame.select(place, judgment, *some), kind), **roles)
+        irm = IRM(as_kind(frame.select(place, judgment, *some), kind), unjudged="negative", **roles)
         values = {metric: alone(irm, metric) for metric in ASKED}
         there = [metric for metric, held in values.items() if held is not None]
         for size in (2, 3, len(there)):

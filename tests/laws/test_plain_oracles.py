@@ -96,7 +96,7 @@ def test_the_best_threshold_is_that_of_trying_every_one(seed: int) -> None:
     parts = {key: [row for row in rows if key in (None, row["day"])] for key in keys}
     parts = {key: part for key, part in parts.items() if any(row["w"] for row in part)}
     expected = {key: best_of(part, names[0], limits) for key, part in parts.items()}
-    irm = IRM(frame, **roles)
+    irm = IRM(frame, unjudged="negative", **roles)
     if None in expected.values():
         error(lambda: irm.best_threshold(names[0], subject_to=limits), NotComputableError)
         return

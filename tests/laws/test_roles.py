@@ -1,4 +1,4 @@
-"""Each role that is declared changes a result or is refused, in every verb and in a baseline."""
+"""Each role that is declared changes a result or is refused, in every verb and in a baseline, and no null is silent."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric
+from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
 
@@ -306,7 +307,7 @@ def settings() -> Iterator[Setting]:
     yield Setting("queries", lists, {"query": "query_", "doc": "doc_", "relevant": "relevant_"}, ("recall", "map"))
     arms = frame.with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"))
     yield Setting("queries", arms, graded, ("recall", "tp"))
-    rows = {"query": None, "label": "label_", "doc": "doc_", "system": "system_"}
+    rows = {"query": None, "label": "label_", "doc": "doc_", "system": "system_", "unjudged": "drop"}
     known = frame.unique(["system_", "doc_"], maintain_order=True)
     known = known.with_columns(label_=pl.col("doc_").replace_strict([*"abcdefg"], [1, 0, 1, 0, None, 0, 1]))
     yield Setting("rows", known, rows | {"score": "score_", "threshold": 0.5}, ("accuracy", "recall"))
@@ -426,3 +427,186 @@ def test_no_role_is_ignored(name: str) -> None:
             refused[key] += plain is None and taken[key] == before
     unread = {key for key in taken if taken[key]} - changed
     assert unread == known, " ".join(sorted(f"{of}:{role}" for of, role in unread ^ known))
+
+
+# Nulls
+
+TRIED_TWICE = 2  # settings in which a verb is tried with a null in the column of each role
+# Columns of results that count, whatever their name begins with.
+COUNTS = {"n", "support", "undefined", "answered", "tp", "fp", "fn", "tn", "pairs"}
+# Words for a role in findings, besides its own name, its plural and the column's name.
+WORDS = {"label": ["judg", "label"], "grade": ["judg", "grade"], "relevant": ["judg"], "predicted": ["prediction"]}
+
+
+@cache
+def own_settings() -> tuple[Setting, ...]:
+    """Return frames for the roles that those of the law of roles have no column for."""
+    frame = log()
+    rows = frame.with_columns(pl.col("doc_").replace_strict([*"abcdefg"], [*"cdocdoc"]).alias("label_"))
+    scores = {name: f"p_{name}" for name in "cdo"}
+    rows = rows.with_columns(pl.lit(1 / 3).alias(column) for column in scores.values())
+    classes = {"query": None, "label": "label_", "score": scores}
+    first = frame.unique(["system_", "query_"], maintain_order=True)
+    numbers = first.with_columns(metric=pl.lit("rr"))
+    sized = frame.with_columns(collection_size_=pl.lit(50))
+    clicks = frame.filter(system_="p").with_columns(pl.col("label_").fill_null(0))
+    teams = clicks.with_columns(team_=pl.when(pl.col("rank_") % 2 == 0).then(pl.lit("x")).otherwise(pl.lit("y")))
+    place = {"query": "query_", "rank": "rank_", "label": "label_"}
+    return (
+        Setting("rows", rows, classes, ("accuracy", "log_loss")),
+        Setting("numbers", numbers, {"query": "query_", "value": "value_", "system": "system_"}, ("rr",)),
+        Setting(
+            "queries",
+            sized,
+            {"query": "query_", "score": "score_", "system": "system_", "doc": "doc_", "grade": "grade_"},
+            ("tn", "specificity"),
+        ),
+        Setting("queries", teams, place | {"doc": "doc_", "team": "team_"}, ("clicks",)),
+    )
+
+
+@cache
+def valid_settings() -> tuple[Setting, ...]:
+    """Return frames of every sort; rows without a query have a label each, as no convention says what others are."""
+    every = []
+    for of, frame, roles, asked, judged in settings():
+        if of == "rows":
+            frame, roles = frame.drop_nulls("label_"), {**roles, "unjudged": None}
+        every.append(Setting(of, frame, roles, asked, judged))
+    return (*every, *own_settings())
+
+
+def played(setting: Setting) -> Iterator[tuple[str, Setting]]:
+    """Yield each role that a frame can play, and the setting in which it plays it."""
+    for role in DECLARED:
+        said = setting.roles.get(role)
+        if role == "metric" and role in setting.frame.columns:
+            yield role, setting
+        elif role == "extra" and "extra_" in setting.frame.columns:
+            yield role, setting._replace(roles={**setting.roles, role: {"price": "extra_"}})
+        elif isinstance(said, str) or (role == "class_scores" and isinstance(setting.roles.get("score"), dict)):
+            yield role, setting
+        elif f"{role}_" in setting.frame.columns and role not in ("label", "grade"):
+            yield role, setting._replace(roles={**setting.roles, role: f"{role}_"})
+
+
+def column_of(role: str, setting: Setting) -> str:
+    """Return the column of a role."""
+    said = setting.roles.get("score" if role == "class_scores" else role, role)  # that of metrics is found by name
+    return next(iter(said.values())) if isinstance(said, dict) else said
+
+
+@cache
+def each_hole() -> tuple[tuple[str, Setting, Setting], ...]:
+    """Return each role, a valid frame that plays it, and the same frame with one null in the role's column."""
+    every = []
+    for role, setting in (one for of_one in valid_settings() for one in played(of_one)):
+        column, at = column_of(role, setting), pl.int_range(pl.len()) != len(setting.frame) // 2
+        hole = setting.frame.with_columns(pl.when(at).then(column).alias(column))
+        every.append((role, setting, setting._replace(frame=hole)))
+    return tuple(every)
+
+
+def told(setting: Setting, name: str) -> pl.DataFrame | str:
+    """Return the result of a call, or the text of its error."""
+    try:
+        return as_polars(CALLS[name](setting.irm(), setting.asked))
+    except FrameMetricsError as error:
+        return str(error)
+
+
+def names_it(text: str, role: str, setting: Setting) -> bool:
+    """Return True if a text names a role, its values or its column."""
+    words = [column_of(role, setting), role, *filter(None, [DECLARED[role].plural]), *WORDS.get(role, [])]
+    return any(word in text for word in words)
+
+
+def counts_of(table: pl.DataFrame) -> list[Any]:
+    """Return the columns of a result that count, and its length."""
+    names = [name for name in table.columns if name in COUNTS or name.startswith("n_") or name.endswith("_n")]
+    return [len(table), *(table[name].to_list() for name in names)]
+
+
+def new_sentences(before: pl.DataFrame, after: pl.DataFrame) -> set[str]:
+    """Return the sentences of a summary that another one has not; none of other results."""
+    return {*after["sentence"]} - {*before["sentence"]} if "sentence" in after.columns else set()
+
+
+@cache
+def found_by_audit(at: int) -> bool:
+    """Return True if the audit of the frame with a null names the role in a finding that the valid frame has not."""
+    role, *sides = each_hole()[at]
+    before, after = (told(side, "audit") for side in sides)
+    if isinstance(after, str):
+        return names_it(after, role, sides[1])
+    rows = [Counter() if isinstance(one, str) else Counter(one.drop("example").rows()) for one in (before, after)]
+    return any(names_it(f"{row[0]} {row[-1]}", role, sides[1]) for row in rows[1] - rows[0])
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_null_is_silent(name: str) -> None:
+    """A null in the column of a role leaves the result equal, or a count, a finding or an error tells of it."""
+    tried: Counter[tuple[str, str]] = Counter()
+    silent = []
+    for at, (role, setting, hole) in enumerate(each_hole()):
+        if tried[setting.of, role] >= TRIED_TWICE or isinstance(before := told(setting, name), str):
+            continue
+        tried[setting.of, role] += 1
+        after = told(hole, name)
+        if isinstance(after, str):
+            names = names_it(after, role, hole)
+        else:
+            names = after.equals(before) or counts_of(after) != counts_of(before) or found_by_audit(at)
+            names = names or any(names_it(text, role, hole) for text in new_sentences(before, after))
+        silent += [] if names else [(setting.of, role, setting.asked, after)]
+    assert silent == []
+
+
+# Frames beside the log: judgments with a role that only these have, and judge()'s options
+BESIDE: dict[str, tuple[Callable[[], pl.DataFrame], dict[str, Any]]] = {
+    "query": (qrels, {}),
+    "doc": (qrels, {}),
+    "grade": (qrels, {}),
+    "subtopic": (lambda: aspects().rename({"aspect": "subtopic_"}), {"subtopic": "subtopic_"}),
+    "annotator": (lambda: rated().rename({"rater": "annotator_"}), {"annotator": "annotator_", "several": "mean"}),
+    "sampling": (lambda: rated_whole(6).with_columns(sampling_=0.5), {"sampling": "sampling_"}),
+}
+
+
+@pytest.mark.parametrize("role", BESIDE)
+def test_no_null_of_judgments_is_silent(role: str) -> None:
+    """A null beside the log leaves means equal, or a count, a finding or an error tells of it."""
+    judgments, options = BESIDE[role]
+    run = log().drop("label_", "grade_").irm(query="query_", score="score_", doc="doc_", system="system_")
+    frame, column = judgments(), f"{role}_"
+    column = column if column in frame.columns else role
+    more = {"proxy": rated_whole(12)} if role == "sampling" else {}
+
+    def told_of(table: pl.DataFrame) -> list[Any] | str:
+        judged = run.judge(table, grade="grade_" if "grade_" in table.columns else "grade", **options, **more)
+        try:
+            return [judged.evaluate("dcg", "ndcg"), counts_of(judged.audit())]
+        except FrameMetricsError as error:
+            return str(error)
+
+    before = told_of(frame)
+    after = told_of(frame.with_columns(pl.when(pl.int_range(pl.len()) != len(frame) // 2).then(column).alias(column)))
+    assert not isinstance(before, str)
+    if isinstance(after, str):
+        assert role in after
+    else:
+        assert after[0].equals(before[0]) or after[1] != before[1]
+
+
+def test_a_null_covariate_is_an_error() -> None:
+    """The covariate, an option of compare(), tells of its null as roles do."""
+    arms = log().with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"), covariate_=pl.col("weight_"))
+    arms = arms.with_columns(pl.when(pl.int_range(pl.len()) != 7).then("covariate_"))
+    irm = arms.irm(query="query_", score="score_", doc="doc_", grade="grade_", system="system_")
+    with pytest.raises(FrameMetricsError, match="covariate_: 1 of 60 rows has no covariate"):
+        irm.compare("recall", paired=False, covariate="covariate_", **FEW)
+
+
+def test_every_role_has_a_null() -> None:
+    """The law of nulls tries each role that is declared, in the frame, beside it, or as an option."""
+    assert {*(role for role, *_ in each_hole()), *BESIDE, "covariate"} == {*DECLARED}

@@ -131,7 +131,7 @@ four_queries().with_columns(w=pl.int_range(pl.len()).cast(pl.Float64)).irm(weigh
 four_queries().with_columns(w=pl.lit(-1.0)).irm(weight="w").evaluate("rr")
     BadRowsError: w: 10 of 10 rows are negative (rows 0, 1, 2); 0 is the least
 four_queries().with_columns(w=pl.lit(None, dtype=pl.Float64)).irm(weight="w").evaluate("rr")
-    BadRowsError: w: 10 of 10 rows are missing (rows 0, 1, 2); give every row one
+    BadRowsError: w: 10 of 10 rows have no weight (rows 0, 1, 2); give every row one
     but: four_queries().with_columns(w=pl.lit(2)).irm(weight="w").evaluate("rr")
 TWO_RUNS.with_columns(w=pl.Series([1.0, 2.0])).irm(system="run", weight="w").evaluate("rr")
     BadRowsError: w: 1 of 2 rows differs from another system in the value of its query (row 1);[...]

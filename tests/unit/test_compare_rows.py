@@ -509,7 +509,7 @@ def test_a_threshold_and_a_grade_decide_too() -> None:
 def test_unjudged_rows_may_be_dropped() -> None:
     """With unjudged="drop" a document without a label is in no pair, and no system has it."""
     frame = drawn(20).with_columns(label=pl.when(pl.col("doc") > 4).then("label"))
-    assert row_of(frame, "accuracy")["n"] == 20
+    assert row_of(frame, "accuracy", {"unjudged": "negative"})["n"] == 20
     row = row_of(frame, "accuracy", {"unjudged": "drop"})
     assert (row["n"], row["n_unpaired"]) == (15, 0)
 

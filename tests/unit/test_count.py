@@ -131,7 +131,7 @@ def test_every_kind_of_frame_may_be_counted(kind: str) -> None:
     ("counts", "said"),
     [
         ([20, -1, 1, 1], "n: 1 of 4 rows is negative (row 1)"),
-        ([20, None, 1, 1], "n: 1 of 4 rows is missing (row 1)"),
+        ([20, None, 1, 1], "n: 1 of 4 rows has no count (row 1)"),
         ([20, 0.5, 1, 1], "n: 1 of 4 rows is not whole (row 1)"),
         ([20, 2.0**60, 1, 1], "n: 1 of 4 rows is past 2**53 (row 1)"),
         (["a", "b", "c", "d"], "n: a count is a number"),

@@ -385,8 +385,8 @@ def test_each_query_has_its_curve(kind: str) -> None:
     assert mine["qid"].unique(maintain_order=True).to_list() == ["b", "a", "c"]
     for query in "abc":
         own = LOG.filter(qid=query)
-        assert mine.filter(qid=query).drop("qid").equals(own.irm.curve(kind))
-    assert IRM(LOG, query="qid").curve(kind).equals(LOG.irm.curve(kind))
+        assert mine.filter(qid=query).drop("qid").equals(own.irm(unjudged="negative").curve(kind))
+    assert IRM(LOG, query="qid").curve(kind).equals(LOG.irm(unjudged="negative").curve(kind))
 
 
 def test_calibration_of_each_query() -> None:
@@ -1065,4 +1065,4 @@ def test_the_best_of_pooled_queries() -> None:
     """With a query named its rows are pooled; a metric may be limited by itself."""
     named = IRM(LOG, query="qid").best_threshold("f1", subject_to={"f1": 0.5})
     assert named.columns == [*COUNTS, "f1"]
-    assert named.equals(LOG.irm.best_threshold("f1"))
+    assert named.equals(LOG.irm(unjudged="negative").best_threshold("f1"))

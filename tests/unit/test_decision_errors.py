@@ -157,8 +157,29 @@ log({"clicked": [0.75, 1.0, 0.0, 0.25]}, positive=1).evaluate("f1")
         and grade=; if classes, make them text
     but: log({"clicked": [0.75, 1.0, 0.0, 0.25]}, label=None, grade="clicked", rel=0.5).evaluate("f1")
 many({"animal": ["cat", None, "owl", None]}).evaluate("accuracy")
-    BadRowsError: animal: 2 of 4 rows have no class (rows 1, 3); drop them, or say unjudged='drop'
+many({"animal": ["cat", None, "owl", None]}, unjudged="negative").evaluate("accuracy")
+    BadRowsError: animal: 2 of 4 rows have no class (rows 1, 3). unjudged='drop' leaves them out; do so only if all
+        classes become known at the same time.
     but: many({"animal": ["cat", None, "owl", None]}, unjudged="drop").evaluate("accuracy")
+two({"clicked": [1, None, 0, None]}).evaluate("precision")
+two({"clicked": [1, None, 0, None]}).per_class("precision")
+two({"clicked": [1, None, 0, None]}).confusion()
+two({"clicked": [1, None, 0, None]}).compare("accuracy", against="majority")
+two({"clicked": [1, None, 0, None]}, predicted=None).evaluate("roc_auc")
+two({"clicked": [1, None, 0, None]}, predicted=None).thresholds("recall")
+two({"clicked": [1, None, 0, None]}, predicted=None).best_threshold("recall")
+two({"clicked": [1, None, 0, None]}, predicted=None).curve("calibration")
+two({"clicked": [True, None, False, None]}, predicted=None, threshold=2.5).evaluate("precision")
+two({"clicked": ["yes", None, "no", None]}, predicted=None, positive="yes").evaluate("roc_auc")
+two({"clicked": [1, None, 0, None]}, score=None, weight="bm25").confusion()
+    BadRowsError: clicked: 2 of 4 rows have no label (rows 1, 3). unjudged='drop' leaves them out; do so only if yes and
+        no become known at the same time. unjudged='negative' counts them as no, as after a left join with clicks.
+    but: two({"clicked": [1, None, 0, None]}, unjudged="drop").compare("accuracy", against="majority")
+    but: two({"clicked": [1, None, 0, None]}, unjudged="negative").per_class("precision")
+    but: two({"clicked": [1, None, 0, None]}, predicted=None, unjudged="negative").best_threshold("recall")
+    but: two({"clicked": [1, None, 0, None]}, predicted=None).curve("distribution")
+    but: log({"clicked": [1, None, 0, None]}).confusion()
+    but: log({"clicked": [1, None, 0, None]}, unjudged="negative").confusion()
 many(score="p_cat", threshold=0.5, predicted=None).evaluate("accuracy")
     NotComputableError: threshold= makes two classes; name the relevant animal with positive=
     but: many(score="p_cat", threshold=0.5, predicted=None, positive="cat").evaluate("accuracy")
@@ -205,7 +226,7 @@ two({"bm25": [None, 0.5, 0.25, None]}).evaluate("brier")
 two({"visits": [1, -1, 1, -2]}, weight="visits").evaluate("precision")
     BadRowsError: visits: 2 of 4 rows are negative (rows 1, 3); 0 is the least
 two({"visits": [1, None, 1, 2]}, weight="visits").thresholds()
-    BadRowsError: visits: 1 of 4 rows is missing (row 1); give every row one
+    BadRowsError: visits: 1 of 4 rows has no weight (row 1); give every row one
 two({"visits": [1, 2, NAN, 2]}, weight="visits").confusion()
     BadRowsError: visits: 1 of 4 rows is NaN (row 2); give every row one
 two({"visits": [*"abcd"]}, weight="visits").evaluate("precision")
@@ -311,7 +332,7 @@ two({"bm25": [1, 0.5, None, 0]}).curve("calibration")
     but: two().curve("calibration")
 many({"animal": [1.0, 2.0, NAN, 3.0], "guess": [1.0, 2.0, 3.0, 3.0]}).evaluate("accuracy")
 many({"animal": [1.0, 2.0, NAN, 3.0], "guess": [1.0, 2.0, 3.0, 3.0]}).confusion()
-    BadRowsError: animal: 1 of 4 rows is NaN (row 2); drop them, or make them null
+    BadRowsError: animal: 1 of 4 rows is NaN (row 2); drop them, or make them null and pass unjudged=
 many({"animal": [1.0, 2.0, 3.0, 3.0], "guess": [1.0, 2.0, NAN, 3.0]}).evaluate("accuracy")
 many({"animal": [1.0, 2.0, 3.0, 3.0], "guess": [1.0, 2.0, NAN, 3.0]}).confusion()
     BadRowsError: guess: 1 of 4 rows is NaN (row 2); drop them, or make them null
@@ -320,11 +341,12 @@ two({"clicked": [1.0, 0.0, NAN, 0.0]}).evaluate("accuracy")
 two({"clicked": [1.0, 0.0, NAN, 0.0]}).confusion()
 two({"clicked": [1.0, 0.0, NAN, 0.0]}, positive=1.0).evaluate("accuracy")
 two({"clicked": [1.0, 0.0, NAN, 0.0]}, positive=1.0).confusion()
-    BadRowsError: clicked: 1 of 4 rows is NaN (row 2); drop them, or make them null
+    BadRowsError: clicked: 1 of 4 rows is NaN (row 2); drop them, or make them null and pass unjudged=
 two({"shown": [1.0, 0.0, NAN, 0.0]}).evaluate("accuracy")
 two({"shown": [1.0, 0.0, NAN, 0.0]}).confusion()
     BadRowsError: shown: 1 of 4 rows is NaN (row 2); drop them, or make them null
-    but: two({"shown": [1.0, 0.0, None, 0.0], "clicked": [1.0, 0.0, None, 0.0]}).confusion()
+    but: two({"shown": [1.0, 0.0, None, 0.0]}).confusion()
+    but: two({"clicked": [1.0, 0.0, None, 0.0]}, unjudged="negative").confusion()
 of({"animal": [[1], [2], [3]], "guess": [[1], [2], [3]]}, **CLASSES).evaluate("accuracy")
     BadRowsError: animal: 2 of 3 rows are neither 0 nor 1 (rows 1, 2); say label=None, grade='animal' if these are
         grades, or name the relevant one with positive=

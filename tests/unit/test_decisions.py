@@ -335,7 +335,7 @@ def test_no_row_has_no_value() -> None:
     rows = pl.DataFrame({"label": [1, None], "predicted": [1, 1], "day": ["a", "b"]})
     kept = IRM(rows, by="day", unjudged="drop").evaluate("precision", "tp").select("day", "value", "n", "n_undefined")
     assert kept.rows() == [("a", 1, 1, 0), ("a", 1, 1, 0), ("b", None, 0, 0), ("b", None, 0, 0)]
-    assert IRM(rows, by="day").evaluate("precision")["value"].to_list() == [1, 0]
+    assert IRM(rows, by="day", unjudged="negative").evaluate("precision")["value"].to_list() == [1, 0]
 
 
 @EVERY

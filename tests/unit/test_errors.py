@@ -138,7 +138,7 @@ log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", syste
 log({"visits": [1, 1, -1, -1]}, weight="visits").evaluate("recall", "rr")
     BadRowsError: visits: 2 of 4 rows are negative (rows 2, 3); 0 is the least
 log({"visits": [1, 1, None, 2]}, weight="visits").evaluate("recall", "rr")
-    BadRowsError: visits: 1 of 4 rows is missing (row 2); give every row one
+    BadRowsError: visits: 1 of 4 rows has no weight (row 2); give every row one
 log({"visits": [1, 2, 1, 1]}, weight="visits").evaluate("recall", "rr")
     BadRowsError: visits: 1 of 4 rows differs from another row of its query (row 1); give each query one value
 log({"visits": ["1", "1", "1", "1"]}, weight="visits").evaluate("recall", "rr")
@@ -155,7 +155,7 @@ log({"total": [1, 1, -1, -1]}, n_relevant="total").evaluate("recall", "rr")
 log({"total": [1, 1, 1.5, 1.5]}, n_relevant="total").evaluate("recall", "rr")
     BadRowsError: total: 2 of 4 rows are not whole (rows 2, 3); rows and documents are counted
 log({"total": [1, 1, None, None]}, n_relevant="total").evaluate("recall", "rr")
-    BadRowsError: total: 2 of 4 rows are missing (rows 2, 3); give every row one
+    BadRowsError: total: 2 of 4 rows have no n_relevant (rows 2, 3); give every row one
 log({"total": [3, 2, 1, 1]}, n_relevant="total").evaluate("recall", "rr")
     BadRowsError: total: 1 of 4 rows differs from another row of its query (row 1); give each query one value
 log({"total": [0, 0, 1, 1]}, n_relevant="total").evaluate("recall", "rr")
@@ -219,8 +219,9 @@ def test_what_bad_values_are_called() -> None:
         "labels that are neither 0 nor 1",
         *(f"{what} that differ from another row of their query" for what in OF_QUERIES),
         "weights that differ from another system in the value of their query",
-        *(f"weights that are {what}" for what in ("infinite", "missing", "negative")),
-        *(f"counts of relevant documents that are {what}" for what in ("missing", "negative", "not whole")),
+        *(f"weights that are {what}" for what in ("infinite", "negative")),
+        *(f"counts of relevant documents that are {what}" for what in ("negative", "not whole")),
+        *("rows that have no weight", "rows that have no n_relevant"),
         "collection sizes that are negative",
     }
 
@@ -293,6 +294,13 @@ def test_rows_are_those_of_the_callers_frame() -> None:
     )
 
 
+def test_a_name_that_prints_alike_is_shown_by_its_characters() -> None:
+    """A column whose name differs in Unicode form only is offered by its characters."""
+    log = pl.DataFrame({"caf\u00e9": [1], "score": [1.0], "grade": [1]})
+    said = error(lambda: log.irm(query="cafe\u0301").evaluate("rr"))
+    assert said.endswith(r"; did you mean 'caf\xe9', which prints alike?")
+
+
 def test_three_rows_are_shown() -> None:
     """A message counts all bad rows and shows the first three."""
     frame = pl.DataFrame({"query": [1] * 120, "score": [INF] * 100 + [1.0] * 20, "grade": [1] * 120})
@@ -303,16 +311,16 @@ def test_three_rows_are_shown() -> None:
 
 
 OF_ALL_BLOCKS: dict[str, tuple[dict[str, pl.Expr], dict[str, Any], str]] = {
-    "ranks": ({"rank": pl.lit(1)}, {}, "rank: 7910 of 8000 rows repeat a rank of their query (rows 1, 2, 3)"),
+    "ranks": ({"rank": pl.lit(1)}, {}, "rank: 7,910 of 8,000 rows repeat a rank of their query (rows 1, 2, 3)"),
     "scores": (
         {"score": pl.when(pl.int_range(pl.len()) > 0).then(INF).otherwise(1.0)},
         {},
-        "score: 7999 of 8000 rows are infinite (rows 1, 2, 3)",
+        "score: 7,999 of 8,000 rows are infinite (rows 1, 2, 3)",
     ),
     "weights": (
         {"score": pl.int_range(pl.len()), "w": pl.int_range(pl.len())},
         {"weight": "w"},
-        "w: 7910 of 8000 rows differ from another row of their query (rows 1, 2, 3)",
+        "w: 7,910 of 8,000 rows differ from another row of their query (rows 1, 2, 3)",
     ),
 }
 
@@ -601,7 +609,7 @@ named(undefined="nul")
 named(undefined=0)
     UnknownNameError: undefined=0 is not one of 'zero', 'one', 'null', 'raise'
 named(unjudged="drpo")
-    UnknownNameError: unjudged='drpo' is not one of 'drop'; did you mean 'drop'?
+    UnknownNameError: unjudged='drpo' is not one of 'drop', 'negative'; did you mean 'drop'?
 named(duplicates="fist")
     UnknownNameError: duplicates='fist' is not one of 'error', 'first'; did you mean 'first'?
     but: named(ties="doc", undefined="null", unjudged="drop", duplicates="first")
@@ -974,7 +982,7 @@ judged({"qid": [11, 12]}).evaluate("rr")
     BadValueError: qid: no id of the log is among those of the judgments (the log has 1, the judgments 11); do both
         write ids the same way?
 judged({"sku": [None, "a"]}).evaluate("rr")
-    BadValueError: sku (of the judgments): 1 of 2 rows is missing (row 0); drop them
+    BadValueError: sku (of the judgments): 1 of 2 rows has no document (row 0); drop them
 judged({"grade": ["1", "2"]}).evaluate("rr")
     BadValueError: grade: a grade is a number, and this column is String; convert it
 judged({"grade": [INF, 2]}).evaluate("rr")
@@ -1000,7 +1008,7 @@ def test_a_judgment_without_a_query(kind: str) -> None:
     qrels = as_kind(pl.DataFrame({"query": ["q", None], "doc": ["a", "b"], "grade": [1, 1]}), kind)
     log = pl.DataFrame({"query": ["q"], "doc": ["a"], "score": [1.0]}).irm
     assert error(lambda: log.judge(qrels).evaluate("rr"), BadValueError) == (
-        "query (of the judgments): 1 of 2 rows is missing (row 1); drop them"
+        "query (of the judgments): 1 of 2 rows has no query (row 1); drop them"
     )
 
 

@@ -17,6 +17,7 @@ RARE = "prevalence near 0 or 1"
 MAJORITY = "accuracy below the majority class"
 BIAS = "bias far from prevalence"
 ROUNDED = "rows of equal scores past 2**53"
+UNSCORED = "many rows without a score"
 CHANCE = "score worse than chance"
 HIDDEN = "accuracy that hides the recall"
 WORSE = "decisions worse than chance"
@@ -282,7 +283,8 @@ def test_a_segment_without_rows_is_not_looked_at() -> None:
             CLEAN["balanced"].with_columns(day=pl.lit("tu"), label=pl.lit(None, dtype=pl.Int8)),
         ]
     )
-    assert checks(IRM(frame, by="day", unjudged="drop")) == {RARE: (1, 1.0, "mo")}
+    left_out = {"rows left out without a label": (100, 100 / 120, "day = tu")}
+    assert checks(IRM(frame, by="day", unjudged="drop")) == {RARE: (1, 1.0, "mo")} | left_out
 
 
 def test_the_severity_of_guards() -> None:
@@ -412,7 +414,7 @@ def test_a_guard_says_what_follows() -> None:
 def test_every_guard_is_made_to_fire() -> None:
     """There is a case here for each guard but one, that an audit of a log has too."""
     irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
-    beside = {"nothing to evaluate", WORSE, ROUNDED}  # beside another one, always; the last has a test of its own
+    beside = {"nothing to evaluate", WORSE, ROUNDED, UNSCORED}  # beside another one, always, or with a test of its own
     assert decision_checks(irm) == {n.split(",")[0] for n in FIRED} | beside
     assert decision_checks(IRM(classes({"aa": 1, "bc": 1}, score=0.5))) == {
         *FIRED_CLASSES,
@@ -484,8 +486,8 @@ def test_several_bad_values() -> None:
     assert table.filter(severity="error").select("check", "n", "example").rows() == [
         ("scores that are NaN", 1, "row 1"),
         ("scores that are infinite", 2, "row 2"),
-        ("weights that are missing", 1, "row 3"),
         ("weights that are negative", 1, "row 0"),
+        ("rows that have no weight", 1, "row 3"),
     ]
     assert table.filter(severity="warning")["check"].to_list() == [RARE]
     assert facts(irm)["rows"] == (43, 43 / 48)

@@ -19,7 +19,7 @@ from polars import testing as pl_testing
 import frame_metrics
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import as_kind, as_polars, error, frame
-from inside import equal_hashes, small_blocks
+from inside import equal_hashes, in_pieces, small_blocks
 
 
 def values(result: pl.DataFrame) -> list[Any]:
@@ -1299,3 +1299,42 @@ def test_two_judgments_differ_also_where_one_row_has_no_label() -> None:
     irm = log.irm(doc="doc", label="label", grade="grade", duplicates="first")
     with pytest.raises(BadValueError, match="another judgment"):
         irm.evaluate("rr")
+
+
+# Null judgments, and ids in another Unicode form
+
+FORMS: dict[str, Callable[[Any], Any]] = {"frame": lambda irm: irm, "pieces": in_pieces}
+NONE_MATCHES = "doc: no id of the log is among those of the judgments"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_of_null_judgments_match(form: str) -> None:
+    """A document in the pool that nobody has judged yet is known; its id is not written in another way."""
+    run = frame("query doc score", ("a", "x", 1.0), ("a", "z", 0.5))
+    pool = frame("query doc grade", ("a", "x", None), ("a", "y", 1))
+    irm = FORMS[form](run.irm.judge(pool))
+    assert values(as_polars(irm.evaluate("rr"))) == [0]
+    assert as_polars(irm.audit()).filter(check="unjudged results")["n"].item() == 2
+    other = FORMS[form](run.irm.judge(pool.with_columns(doc=pl.col("doc") + "!")))
+    assert error(lambda: other.evaluate("rr")).startswith(NONE_MATCHES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ids_that_print_alike_are_shown_apart(form: str) -> None:
+    """Ids that differ in Unicode form only are shown by their characters, with the way to bring them into one."""
+    run = frame("query doc score", ("a", "caf\u00e9", 1.0))
+    qrels = frame("query doc grade", ("a", "cafe\u0301", 1))
+    said = error(lambda: FORMS[form](run.irm.judge(qrels)).evaluate("recall"))
+    apart = r"(the log has 'caf\xe9', the judgments 'cafe\u0301')"
+    way = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
+    assert said == f"{NONE_MATCHES} {apart}; {way}"
+    same = run.with_columns(doc=pl.Series(["cafe\u0301"]))
+    assert values(as_polars(FORMS[form](same.irm.judge(qrels)).evaluate("recall"))) == [1]
+
+
+def test_saved_queries_that_print_alike_are_shown_apart() -> None:
+    """So are the queries of saved numbers."""
+    log = frame("query score grade", ("caf\u00e9", 1.0, 1), ("b\u00e9", 1.0, 0))
+    saved = frame("query rr", ("cafe\u0301", 1.0))
+    said = error(lambda: log.irm.compare("rr", baseline=saved))
+    assert r"(the frame has ('caf\xe9'), the baseline ('cafe\u0301')); they print alike" in said

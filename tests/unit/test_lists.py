@@ -331,10 +331,10 @@ def test_lists_without_a_query_are_pooled_where_that_is_said() -> None:
 def test_a_bad_value_of_a_query_without_results_is_that_of_its_row() -> None:
     log = pl.DataFrame({"query": [10, 11, 12, 13], "doc": [["a"], [], ["b"], []], "label": [[1], [], [1], []]})
     irm = log.with_columns(w=pl.Series([1.0, 1.0, 1.0, None])).irm(weight="w")
-    said = "w: 1 of 4 rows is missing (row 3); give every row one"
+    said = "w: 1 of 4 rows has no weight (row 3); give every row one"
     assert error(lambda: irm.evaluate("recall"), BadRowsError) == said
     assert irm.audit().row(0, named=True) | {"severity": ""} == {
-        "check": "weights that are missing",
+        "check": "rows that have no weight",
         "severity": "",
         "n": 1,
         "share": 0.25,

@@ -25,6 +25,7 @@ NUMBERS = made_log(queries=12).with_columns(
 )
 TEXTS = NUMBERS.with_columns(pl.col("grade").replace_strict(WORDS, return_dtype=pl.String))
 ROLES: dict[str, Any] = {"query": "query", "doc": "doc", "score": "score"}
+NO_QUERY: dict[str, Any] = {"query": None, "score": "weight", "unjudged": "negative"}
 
 VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
     "evaluate": lambda irm: irm(by="segment").evaluate("ndcg@5", "map", "err(max_grade=3)@10", "num_rel", ci=0.9),
@@ -39,9 +40,9 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
     "confusion": lambda irm: irm(threshold=3).confusion(),
     "thresholds": lambda irm: irm.thresholds("f1"),
     "best_threshold": lambda irm: irm.best_threshold("f1"),
-    "per_class": lambda irm: irm(query=None, score="weight", threshold=3).per_class("recall", "mcc", layout="wide"),
-    "rows": lambda irm: irm(query=None, score="weight").evaluate("roc_auc", "average_precision", ci=0.9),
-    "decisions": lambda irm: irm(query=None, score="weight", threshold=2).audit(),
+    "per_class": lambda irm: irm(**NO_QUERY, threshold=3).per_class("recall", "mcc", layout="wide"),
+    "rows": lambda irm: irm(**NO_QUERY).evaluate("roc_auc", "average_precision", ci=0.9),
+    "decisions": lambda irm: irm(**NO_QUERY, threshold=2).audit(),
 }
 TYPES: dict[str, Any] = {"text": pl.String, "categories": pl.Categorical, "enum": IN_ORDER}
 
@@ -241,7 +242,7 @@ def test_grades_that_the_scale_does_not_read() -> None:
         irm = run(row.irm, globals())
         assert error(lambda irm=irm: IRM(irm.frame.lazy(), **irm.roles).evaluate("ndcg")) == row.words  # type: ignore[misc]
         if "grade" in irm.frame.columns:
-            assert error(lambda irm=irm: irm(query=None).evaluate("roc_auc")) == row.words  # type: ignore[misc]
+            assert error(lambda irm=irm: irm(query=None).evaluate("roc_auc")).startswith(row.words)  # type: ignore[misc]
             run_of = irm.frame.select("query", "doc", "score").irm(**irm.roles)
             beside = error(lambda irm=irm, of=run_of: of.judge(irm.frame).evaluate("ndcg"), BadValueError)  # type: ignore[misc]
             assert beside.replace(" (of the judgments)", "") == row.words

@@ -55,8 +55,9 @@ def alone(frame: pl.DataFrame, call: Call, **roles: Any) -> pl.DataFrame:
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_are_decided_about_by_their_own_threshold(name: str, kind: str) -> None:
     """A column of each segment's threshold gives what each segment gives by itself, with its number."""
-    expected = alone(rows(), ROWS[name], query=None, doc=None)
-    got = as_polars(ROWS[name](IRM(as_kind(rows(), kind), query=None, doc=None, by="day", threshold="limit")))
+    roles: dict[str, Any] = {"query": None, "doc": None, "unjudged": "negative"}
+    expected = alone(rows(), ROWS[name], **roles)
+    got = as_polars(ROWS[name](IRM(as_kind(rows(), kind), by="day", threshold="limit", **roles)))
     counted = [column for column in got.columns if not column.startswith("ci_")]
     assert got.select(counted).equals(expected.select(counted))
 

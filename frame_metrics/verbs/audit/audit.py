@@ -107,8 +107,11 @@ class _Looking:
     split: Mapping[Any, float] | None  # ``split=``: the share that each arm should have
     there: Log | None  # the saved numbers of a baseline
 
-    def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
-        """Return the findings about rows; raise for rows that are bad, for one kind of error at a time."""
+    def at_rows(self, rows: pl.DataFrame, unlabelled: bool) -> list[Finding]:
+        """Return the findings about rows; raise for rows that are bad, for one kind of error at a time.
+
+        ``unlabelled``: whether rows without a label are known, and count as not relevant.
+        """
         source, plan = replace(self.source, table=rows), self.source.plan
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
@@ -121,7 +124,7 @@ class _Looking:
             if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
-            return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
+            return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
         found = Audited(
             counted(log), guards.about_sides(rows, columns, conventions), log, cases_of(log) if decided(plan) else None

@@ -18,16 +18,19 @@ from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.verbs.audit.checks import Finding
 
+AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
 # The errors of values, and of rows: the text of an error up to its first comma.
 OF_VALUES = (
-    *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
+    *("are NaN", "are infinite", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("have fractions", "are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
     "are past 1e100 or below 1e-100",
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
 )
 OF_ROWS = (
-    *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
+    *("have no query", "have no document", "have no class", "have no label", "have no grade", "have no metric"),
+    *("have no cluster", "have no covariate", "have no sampling chance", "have neither true nor false"),
+    *(f"have no {name}" for name in AMOUNTS),
     *("have no score", "have no threshold", "have no propensity", "have a class that is not among classes="),
     *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
     *("have a missing id in their list", "repeat a query", "repeat a metric of their query"),
@@ -60,24 +63,29 @@ class Readable:
     error: FrameMetricsError | None  # an error about the rows that are left, after bad rows were left out
 
 
-def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Readable:
+def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> Readable:
     """Call a function with the rows of a source that have no errors.
 
     Parameters
     ----------
     look : a function of rows, which raises for rows with one kind of error. These rows are left out and it is called
         again, until it raises no such error. An error that names no rows is raised, or kept in ``Readable.error`` if
-        it is of a whole column, or rows were left out before.
+        it is of a whole column, or rows were left out before. Rows without a label are not left out: from then on its
+        second argument is True.
     """
     rows = source.table
     left = np.arange(len(rows))
     bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
-    seen, lasting = None, None
+    seen, lasting, unlabelled = None, None, False
     while True:
         try:
-            seen = look(rows)
+            seen = look(rows, unlabelled)
             break
         except BadRowsError as error:
+            if error.kept:
+                unlabelled = True
+                bad[error.column, error.what] = error, [left[np.asarray(error.rows)]]
+                continue
             good = np.ones(len(rows), bool)
             good[error.rows] = False
             if source.unfolded is not None:
@@ -104,9 +112,10 @@ class Note(NamedTuple):
     remedy: str | None = None
     example: str | None = None
     said: str | None = None  # the words about the first case, for the message of a check
+    where: str = ""  # the segment with most of these rows
 
 
-TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), *[pl.String] * 4)
+TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), *[pl.String] * 5)
 NOTES = dict(zip(Note._fields, TYPES, strict=True))
 # Names of the counts of all rows: results without errors, rows of the table without errors, rows of the frame.
 RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
@@ -128,14 +137,14 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
         shown = first if numbered and TIMES not in frame.columns else []
         n, of = _number(table[at]), _number(frame[rows])
-        notes.append(Note(error.column, error.what, n, of, shown, about.column, about.remedy))
+        notes.append(Note(error.column, error.what, n, of, shown, about.column, about.remedy, where=about.where))
     return notes
 
 
 def added(notes: pl.DataFrame) -> list[Note]:
     """Add up the notes of all pieces; the texts are those of the piece with the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
-    texts = pl.col("named", "remedy", "example", "said").first()
+    texts = pl.col("named", "remedy", "example", "said", "where").first()
     each = by_place.group_by("name", "what", maintain_order=True)
     whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
     return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
@@ -168,7 +177,7 @@ def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     values = _values(column, columns) if what in OF_VALUES else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
-    message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy))
+    message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy), note.where)
     return Finding(f"{values} that {what}", "error", n, of, f"row {note.rows[0]}" if note.rows else None, message)
 
 

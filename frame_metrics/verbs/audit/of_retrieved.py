@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from frame_metrics.data.groups import segments_of
+from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, seen_in, seen_of
@@ -30,6 +31,13 @@ def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
     results are wrong than right; look at precision, recall and informedness
     """
     return _of_accuracy(counts, counts.evaluated, lambda mean: mean["accuracy"] < mean["nothing"] - CLOSE, unit=100)
+
+
+@check("info", "results")
+def results_without_a_prediction(log: Log) -> Seen | None:
+    """they are no decision, and so never right; the metrics up and un count them"""
+    said = log.table.get_column("predicted", default=None) if log.columns.predicted else None
+    return None if said is None else Seen(said.null_count(), len(said))
 
 
 def _of_accuracy(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, number_of, read_cases
-from frame_metrics.data.classes import distinct_values, unlike
+from frame_metrics.data.classes import UNKNOWN, distinct_values, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
@@ -24,6 +24,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, one_of
 from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_logs import Grades, grades_in_words
+from frame_metrics.verbs.audit.of_missing import about_missing
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
@@ -263,7 +264,7 @@ def nothing_to_evaluate(judgments: RowLabels) -> Seen:
 
 @check("fact", "rows")
 def rows_judged(judgments: RowLabels) -> Seen:
-    """rows with a {judgment}"""
+    """rows with a {judgment}{others}"""
     values, times = judgments
     return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
 
@@ -316,25 +317,33 @@ def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions)
     if columns.grade and not columns.label:
         conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
         times = role_columns(rows, columns, ("count",)).get("count")
-        table = pl.DataFrame({"grade": grade_column(rows[columns.grade], columns.grade, conventions.scale)})
+        table = pl.DataFrame({"grade": grade_column(rows[columns.grade], columns.grade, conventions.scale, UNKNOWN)})
         grades = Grades(table, conventions, times, TIMES not in rows.columns)
         yield About(grades, grades_in_words(grades))
 
 
-def about_rows(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:
-    """Yield the subjects of checks of rows without a query; raise for bad values."""
-    times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, conventions)
+def about_rows(
+    rows: pl.DataFrame, columns: Columns, conventions: Conventions, unlabelled: bool = False
+) -> Iterator[About]:
+    """Yield the subjects of checks of rows without a query; raise for bad values.
+
+    ``unlabelled``: whether rows without a label count as not relevant, and are no bad values.
+    """
+    known = replace(conventions, unjudged="negative") if unlabelled else conventions
+    times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, known)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
     words = cells_in_words(columns) | {
         "columns": columns,
         "by": ", ".join(columns.by),
         "judgment": "label" if columns.label else "grade",
+        "others": "; the others count as no" * unlabelled,
     }
     yield from about_sides(rows, columns, conventions, times, several=not cases.binary)
     yield about_decisions(cases)
     for subject in (Keys(columns, *count), RowLabels(rows[str(columns.label or columns.grade)], times), cases):
         yield About(subject, words)
+    yield from about_missing(rows, columns, conventions, words)
 
 
 def about_sides(

@@ -75,7 +75,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
     An error that is not about single rows is raised.
     """
 
-    def look(rows: pl.DataFrame) -> Counted:
+    def look(rows: pl.DataFrame, _: bool) -> Counted:
         log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
         return counted(log)
 
