@@ -257,7 +257,7 @@ def _unlabelled(lacking: pl.Series, frame: pl.DataFrame, columns: Columns, *, bi
     known = "yes and no become known" if binary else "all classes become known"
     way = f"unjudged='drop' leaves them out; do so only if {known} at the same time."
     way += " unjudged='negative' counts them as no, as after a left join with clicks." if binary else ""
-    said = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
+    said: dict[str, Any] = {"what": f"have no {what}", "remedy": way, "where": _where_most(lacking, frame, columns)}
     column, rows = str(columns.label or columns.grade), lacking.arg_true().to_numpy()
     message = about_rows(column, len(rows), rows[:3], len(lacking), **said)
     return BadRowsError(message, column=column, rows=rows, kept=binary, **said)

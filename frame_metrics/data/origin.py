@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -51,7 +52,7 @@ class Origin:
         rows = at if self.row is None else np.unique(self.row[at])
         n = len(rows) if self.times is None else int(self.times[at].sum())
         rows = rows[:0] if self.row is None else rows
-        said = {"what": error.what, "remedy": error.remedy, "where": error.where}
+        said: dict[str, Any] = {"what": error.what, "remedy": error.remedy, "where": error.where}
         return BadRowsError(about_rows(column, n, rows[:3], self.n, **said), column=column, rows=rows, n=n, **said)
 
     @contextmanager

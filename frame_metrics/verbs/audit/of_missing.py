@@ -60,7 +60,7 @@ def rows_left_out_without_a_label(some: Unlabelled) -> Seen:
     """{n:,} of {of:,} rows {have} no {judgment} and {are} left out{where}"""
     lost, every = some.counted(pl.col("actual").is_null()), some.counted(pl.lit(True))
     n, of = int(lost.sum()), int(every.sum())
-    most = np.flatnonzero(lost > HALF * every) if some.segments.keys else []
+    most: list[int] = np.flatnonzero(lost > HALF * every).tolist() if some.segments.keys else []
     each = [f"{some.where(at)}: {int(lost[at]):,} of {int(every[at]):,}" for at in most[:NAMED]]
     more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
     where = f", more than half of them in {'; '.join(each)}{more}" if each else ""
