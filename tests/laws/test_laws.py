@@ -972,7 +972,7 @@ def test_every_threshold_is_the_decision_at_it(rows: pl.DataFrame) -> None:
     scores = rows["score"].drop_nulls().unique().sort(descending=True).to_list()
     assert found["threshold"].to_list() == [math.inf, *scores]
     for row in found.iter_rows(named=True):
-        at = rows.irm(threshold=row.pop("threshold")).evaluate(*row, layout="wide").select(row)
+        at = rows.irm(threshold=row.pop("threshold")).evaluate(*row, layout="wide").select(*row)
         assert list(row.values()) == [None if v is None else pytest.approx(v, abs=1e-12) for v in at.row(0)]
 
 

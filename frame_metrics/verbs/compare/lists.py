@@ -59,7 +59,9 @@ def lists_compared(
         return np.stack([one.compute(lists).reshape(n, 2) for one in asked], axis=1)
 
     value, base = values(np.zeros((1, units), np.int64))[0].T
+    lacking = np.unique(grid.pair[there & (measured.unanswered > 0)])
     known = {"test": options.test, "n": int(used.sum()), "n_unpaired": int((lists == 1).sum())}
+    known |= {"n_unanswered": len(lacking)}
     each = zip(value.tolist(), base.tolist(), (value - base).tolist(), strict=True)
     rows = [dict(zip(EACH, one, strict=True)) | known | {"n_undefined": int(np.isnan(one[-1]))} for one in each]
     if units > 1 and np.isfinite(value - base).any():
