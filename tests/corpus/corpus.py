@@ -20,23 +20,21 @@ import argparse
 import difflib
 import itertools
 import json
-import math
 import re
 import sys
 import warnings
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from cells import cell
 from names import NAMES
 from signatures import signatures
 
 HERE = Path(__file__).parent
 CALLS, RESULTS = HERE / "calls", HERE / "results"
 RENEW = "python tests/corpus/corpus.py --update"
-SMALL = 1e-12  # what is smaller is rounding of 0
 ALTERNATIVES = re.compile(r"<([^<>]*\|[^<>]*)>")
 
 
@@ -47,21 +45,6 @@ def calls_of(text: str) -> Iterator[str]:
             parts = ALTERNATIVES.split(line)  # in turn what stands outside and inside
             choices = [part.split("|") if i % 2 else [part] for i, part in enumerate(parts)]
             yield from map("".join, itertools.product(*choices))
-
-
-def cell(value: Any) -> Any:
-    """Return a value as JSON holds it: numbers to twelve digits, others as text."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return str(value)
-        return 0.0 if abs(value) < SMALL else float(f"{value:.12g}")
-    if isinstance(value, list | tuple | pl.Series):
-        return [cell(one) for one in value]
-    if isinstance(value, dict):
-        return {name: cell(one) for name, one in value.items()}
-    if isinstance(value, date | datetime | timedelta):
-        return str(value)
-    return value
 
 
 def type_name(kind: Any) -> str:
@@ -116,10 +99,15 @@ def entries(text: str, name: str) -> dict[str, str]:
     return dict(zip(found[::2], found[1::2], strict=True))
 
 
+def calls_in(name: str) -> Iterator[str]:
+    """Yield the calls of the list with a name."""
+    return calls_of((CALLS / f"{name}.txt").read_text(encoding="utf-8"))
+
+
 def made(name: str) -> dict[str, str]:
     """Return the files of results of one list of calls, each with its text."""
     files: dict[str, str] = {}
-    for call in calls_of((CALLS / f"{name}.txt").read_text(encoding="utf-8")):
+    for call in calls_in(name):
         ending, result = result_of(call)
         file = f"{name}{ending}"
         files[file] = files.get(file, "") + entry(call, ending, result)

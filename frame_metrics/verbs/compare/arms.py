@@ -130,7 +130,7 @@ class ArmValues:
         for arm, mean in zip((mine, ~mine), arms.means, strict=True):
             some = at[arm & (self.weight[at] > 0)]
             if len(some):
-                exact = means_of(self.values[np.ix_(metrics, some)], None if plain else self.weight[some])
+                exact = means_of(self.values[np.ix_(np.array(metrics), some)], None if plain else self.weight[some])
                 yield np.where((mean == 0) | (arms.slope != 0), mean, exact)  # 0: what is only rounding
             else:
                 yield mean
