@@ -47,6 +47,9 @@ class ArrowFrame(Border):
         self.check(columns)
         return dict(as_polars(self._schema.empty_table().select(list(columns))).schema)
 
+    def takes_any_text(self, column: str) -> bool:
+        return True
+
     def holds_lists(self, column: str) -> bool:
         import pyarrow as pa
 

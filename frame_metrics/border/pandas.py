@@ -63,6 +63,9 @@ class PandasFrame(Border):
             return f"; its columns have several levels, of which this makes one: {way}"
         return super().hint(column)
 
+    def takes_any_text(self, column: str) -> bool:
+        return hasattr(self.frame[self.label(column)].dtype, "pyarrow_dtype")
+
     def holds_lists(self, column: str) -> bool:
         return column in self._as_lists or self.container(column) == "list"  # else a tuple is a value
 

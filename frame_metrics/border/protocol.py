@@ -121,6 +121,10 @@ class Border(ABC):
         """Return the polars type of each named column."""
         return dict(self.read(columns).schema)
 
+    def takes_any_text(self, column: str) -> bool:
+        """Return True for a column of ordered categories that takes other texts too, as a dictionary of Arrow does."""
+        return False
+
     def holds_lists(self, column: str) -> bool:
         """Return True for a column whose values are lists; as little as possible is read."""
         return isinstance(self.types([column])[column], pl.List | pl.Array)

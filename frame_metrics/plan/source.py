@@ -117,7 +117,7 @@ def answer_of(
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan.reading(), rows, beside, compute)
+            return at_once(plan.reading(), _with_any_text(rows, plan), beside, compute)
         if plan.columns.query:
             source, other = InPieces(plan.reading(), pl.DataFrame(), beside, plan.judged, pieces=rows), plan.proxy
             if other is not None:
@@ -163,6 +163,13 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     if not piece:
         unfolded.check_flags()
     return Source(plan, unfolded.table, beside, unfolded.judged, unfolded, proxy)
+
+
+def _with_any_text(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Return rows whose keys may also be those of the judgments beside, where the caller's columns take any text."""
+    keys = (*plan.columns.by, *plan.columns.query) if plan.judged is not None else ()
+    ordered = [name for name in keys if name in rows.columns and rows[name].dtype == pl.Enum]
+    return rows.with_columns(pl.col(name).cast(pl.String) for name in ordered if plan.border.takes_any_text(name))
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:

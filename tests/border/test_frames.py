@@ -1088,7 +1088,7 @@ def _made(module: str, name: str) -> Any:
         (lambda: _made("cudf.core.dataframe", "DataFrame"), "cudf.DataFrame", "its to_pandas() or to_arrow()"),
         (lambda: _made("modin.pandas.dataframe", "DataFrame"), "modin.DataFrame", "its modin.to_pandas()"),
         (lambda: narwhals.from_native(pl.LazyFrame()), "narwhals.LazyFrame", "its to_native()"),
-        (duckdb.connect, f"{duckdb.DuckDBPyConnection.__module__}.DuckDBPyConnection", DUCKDB),
+        (duckdb.connect, "duckdb.DuckDBPyConnection", DUCKDB),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )
