@@ -119,6 +119,7 @@ ADS.irm.evaluate("ndcg", "roc_auc")
     MistakenColumnError: roc_auc: 'query' was found by name.[...]
     but: ADS.irm.evaluate("ndcg", "rr", "precision@1")
     but: ADS.irm.evaluate("gauc")
+    but: ADS.filter(query=1).irm.evaluate("roc_auc")
     but: ADS.irm.evaluate("roc_auc", average="macro")
     but: ADS.irm.per_query("roc_auc")
     but: ADS.irm.curve("roc")

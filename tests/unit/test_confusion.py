@@ -265,7 +265,8 @@ def test_classes_of_two_kinds_of_floats_meet_where_one_was_rounded(kinds: tuple[
     frame = pl.DataFrame(
         {name: pl.Series(values, dtype=kind) for name, kind in zip(("label", "predicted"), kinds, strict=True)}
     )
-    assert frame.irm.evaluate("accuracy")["value"].item() == 1
-    assert frame.irm.confusion()["actual"].n_unique() == 3
-    assert frame.lazy().irm.confusion().collect().equals(frame.irm.confusion())
+    irm = frame.irm(classes=values)
+    assert irm.evaluate("accuracy")["value"].item() == 1
+    assert irm.confusion()["actual"].n_unique() == 3
+    assert frame.lazy().irm(classes=values).confusion().collect().equals(irm.confusion())
     assert "nan cannot be one" in error(lambda: frame.irm(classes=[*values, float("nan")]).confusion())

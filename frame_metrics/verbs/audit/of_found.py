@@ -37,7 +37,7 @@ def queries_of_one_row(found: FoundQuery) -> Seen:
 def query_found_by_name(found: FoundQuery) -> Seen | None:
     """{why}"""
     counts = found.counts
-    if not (counts.log.columns.score and counts.evaluated.any()):
+    if not (counts.log.columns.score and counts.evaluated.any() and found.every > 1):
         return None
     one_class = in_unit(counts.log, "queries", counts.evaluated & (counts["pairs"] == 0))
     why = found_query(counts.log, "metrics of scores, as roc_auc, raise an error", one_class)
