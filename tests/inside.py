@@ -30,6 +30,7 @@ from frame_metrics.command import plain, reading
 from frame_metrics.command.plain import PlainText
 from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
+from frame_metrics.errors import shown as shown_in_errors
 from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.inputs.sums import rests_of, sums_of
@@ -116,6 +117,7 @@ __all__ = [
     "rows_brought",
     "share_of",
     "short_looks_at_files",
+    "shown_in_errors",
     "small_blocks",
     "small_pieces_of_spark",
     "sorted_levels",

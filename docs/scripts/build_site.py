@@ -51,6 +51,7 @@ API = {
             "BrokenLawError",
             "ColumnError",
             "KernelError",
+            "MistakenColumnError",
             "NotComputableError",
             "UnknownNameError",
         ],

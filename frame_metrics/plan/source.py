@@ -169,7 +169,8 @@ def _with_any_text(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Return rows whose keys may also be those of the judgments beside, where the caller's columns take any text."""
     keys = (*plan.columns.by, *plan.columns.query) if plan.judged is not None else ()
     ordered = [name for name in keys if name in rows.columns and rows[name].dtype == pl.Enum]
-    return rows.with_columns(pl.col(name).cast(pl.String) for name in ordered if plan.border.takes_any_text(name))
+    loose = [rows[name].cast(pl.String) for name in ordered if plan.border.takes_any_text(name)]
+    return rows.with_columns(loose) if loose else rows
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:

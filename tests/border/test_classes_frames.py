@@ -328,7 +328,7 @@ def test_sides_of_different_types(label: Any, predicted: Any) -> None:
 @pytest.mark.parametrize("match", ["best", "majority"])
 def test_clusters_of_numbers_leave_the_type_of_the_classes(match: Any) -> None:
     """Clusters that are numbered otherwise than the classes are no classes, in a plan as in its result."""
-    rows = pl.LazyFrame({"label": [1, 2, 1], "predicted": [0.5, 1.5, 0.5]}).irm(match=match)
+    rows = pl.LazyFrame({"label": [1, 2, 1], "predicted": [5.0, 15.0, 5.0]}).irm(match=match)
     for plan in (rows.per_class("recall"), rows.confusion()):
         column = "class" if "class" in plan.collect_schema() else "matched"
         assert plan.collect_schema()[column] == pl.Int64
@@ -338,8 +338,9 @@ def test_clusters_of_numbers_leave_the_type_of_the_classes(match: Any) -> None:
 def test_halves_predicted_of_whole_classes() -> None:
     """A prediction that no class equals is wrong, and a class of its own."""
     frame = pl.DataFrame({"label": [3, 3, 1, 2], "predicted": [3.0, 3.0, 1.0, 2.5]})
-    assert IRM(frame).evaluate("accuracy")["value"].to_list() == [0.75]
-    some = IRM(frame).confusion().filter(pl.col("n") > 0)
+    irm = IRM(frame, classes=[1, 2, 2.5, 3])
+    assert irm.evaluate("accuracy")["value"].to_list() == [0.75]
+    some = irm.confusion().filter(pl.col("n") > 0)
     assert some.rows() == [(1, 1, 1), (2.5, 2, 1), (3, 3, 2)]
 
 

@@ -393,7 +393,7 @@ def test_intervals_of_pandas() -> None:
     """Intervals are keys, and no classes; nothing warns of them."""
     intervals = pd.Series(pd.arrays.IntervalArray.from_tuples([(0, 1), (0, 2), (0, 1), None]))
     frame = pd.DataFrame({"key": intervals, "query": [1, 2, 3, 4], "score": [1.0] * 4, "label": [1, 0, 1, 0]})
-    result = IRM(frame, by="key").evaluate("num_rel")
+    result = IRM(frame, query="query", by="key").evaluate("num_rel")
     assert result["key"].dtype == intervals.dtype
     values = dict(zip(map(str, result["key"]), result["value"], strict=True))
     assert values == {"(0.0, 1.0]": 2.0, "(0.0, 2.0]": 0.0, "nan": 0.0}

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import real
-from inside import pieces_of
+from inside import pieces_of, shown_in_errors
 
 RUN_SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 RUN_LINES = b"q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\nq2 Q0 d7 1 -1e-3 bm25\n"
@@ -226,7 +226,7 @@ class BytesPath:
 @pytest.mark.parametrize("path", [None, 0, 1, True, 1.5, b"run.txt", "", "run\0.txt", ["run.txt"], BytesPath()])
 def test_what_is_no_path(path: Any) -> None:
     """A number is no file either, so that nothing waits for the standard input, or writes to the standard output."""
-    message = f"path={path!r} is not the name of a file; give a path as text or os.PathLike"
+    message = f"path={shown_in_errors(path)} is not the name of a file; give a path as text or os.PathLike"
     frame = pl.DataFrame({**RUN_COLUMNS, "grade": 1})
     for call in (
         lambda: frame_metrics.read_run(path),
@@ -907,7 +907,7 @@ def test_options_that_are_no_text(tmp_path: Path, option: str, value: Any) -> No
     write = frame_metrics.write_qrels if option == "grade" else frame_metrics.write_run
     with pytest.raises(BadValueError) as caught:
         write(pl.DataFrame(GOOD), tmp_path / "run.txt", **{option: value})
-    assert str(caught.value) == f"{option}={value!r} is not {what}"
+    assert str(caught.value) == f"{option}={shown_in_errors(value)} is not {what}"
 
 
 def test_names_of_columns_that_are_numbers(tmp_path: Path) -> None:

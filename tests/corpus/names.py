@@ -64,7 +64,7 @@ def files() -> None:
 
 def command(arguments: str) -> str:
     """Return what the command line prints, its exit code, and what it says on standard error."""
-    said, beside = io.StringIO(), io.StringIO()
+    said, beside = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(FOLDER.name):
         patch.setenv("COLUMNS", "100")  # the width of help
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
@@ -73,7 +73,9 @@ def command(arguments: str) -> str:
             files()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(beside):
             code = main(shlex.split(arguments))
-    return f"{short(said.getvalue()).rstrip()}\n[{code}] {beside.getvalue()}".strip()
+    assert code != 3, beside.getvalue()  # a fault of ours
+    said.seek(0)
+    return f"{short(said.read()).rstrip()}\n[{code}] {beside.getvalue()}".strip()
 
 
 def chart(drawn: Any) -> str:

@@ -389,8 +389,8 @@ def test_whole_users_exchange_their_lists() -> None:
     irm = frame.irm(system="run", cluster="user", catalogue=9)
     assert irm.compare("distributional_coverage")["p_value"].item() == 1
     skewed = frame.with_columns(doc=pl.when(pl.col("run") == "p").then(pl.lit("z")).otherwise("doc"))
-    assert skewed.irm(system="run", cluster="user").compare("item_entropy")["p_value"].item() == 0.5
-    assert skewed.irm(system="run").compare("item_entropy")["p_value"].item() == 0.125
+    assert skewed.irm(query="query", system="run", cluster="user").compare("item_entropy")["p_value"].item() == 0.5
+    assert skewed.irm(query="query", system="run").compare("item_entropy")["p_value"].item() == 0.125
 
 
 VERBS = {

@@ -159,7 +159,7 @@ def test_a_misspelt_baseline_is_an_error_in_every_form(form: str) -> None:
     wide = pl.DataFrame({"query": range(N), "doc": "x", "label": [True, False] * (N // 2), "old": 2.0, "new": 1.0})
     irm: IRM[Any] = {
         "lists": BOTH.group_by("run", "query").agg("rank", "label").irm(system="run"),
-        "columns": wide.irm(score=["old", "new"]),
+        "columns": wide.irm(query="query", score=["old", "new"]),
         "columns without a query": wide.irm(score=["old", "new"], query=None),
         "values": BOTH.irm(system="run").per_query("rr").irm(system="run", value="value"),
         "judged": BOTH.drop("label")

@@ -404,6 +404,8 @@ of(MANY, label="animal", score={"cat": "p_cat", "dog": "p_dog", "owl": "p_owl"})
 of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}).evaluate("precision")
     MistakenColumnError: the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for
         each query's own table, or query=None for one table of all rows
+    but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query="query").evaluate("precision")
+    but: of({"label": [1, 0], "predicted": [1, 0], "query": [1, 1]}, query=None).evaluate("precision")
 of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}).evaluate("precision")
     ColumnError: both 'label' and 'grade' are columns; name the one to use, as label='label', or both
     but: of({"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]}, label="label").evaluate("precision")

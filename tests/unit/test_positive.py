@@ -31,7 +31,7 @@ def test_a_frame_without_a_positive_is_a_frame_like_any_other(labels: list[Any])
         else pl.Series(labels).cast(pl.Int8) + pl.Series([1, 0, 0])
     )
     day = pl.DataFrame({"label": labels, "predicted": said})
-    irm = day.irm(positive=positive)
+    irm = day.irm(positive=positive, unjudged="negative")
     rows = irm.evaluate("precision", "recall", "accuracy", "fp", "tn").select("value", "n_undefined").rows()
     assert rows == [(0, 0), (0, 1), (2 / 3, 0), (1, 0), (2, 0)]
     assert counts(irm) == [(False, False, 2), (False, True, 0), (True, False, 1), (True, True, 0)] or positive == 1

@@ -61,7 +61,7 @@ def test_the_chi_square_test_of_shares_is_scipys(groups: int) -> None:
 
 def test_a_split_as_it_was_meant_is_a_fact() -> None:
     """The units of each arm and p are told, and nothing is wrong: not that the arms share no query either."""
-    found = arms(A=52, B=48).irm(system="arm").audit(split=HALVES)
+    found = arms(A=52, B=48).irm(query="query", system="arm").audit(split=HALVES)
     assert found.filter(pl.col("severity").is_in(["error", "warning"])).is_empty()
     assert found.row(-1) == (
         *(SPLIT, "fact", 100, None, None),
@@ -130,14 +130,18 @@ def test_of_two_arms_of_few_units_that_of_fewer_is_told() -> None:
     rows = [(arm, query, rank, int(rank <= n)) for arm, query, n in hits for rank in range(1, 6)]
     frame = pl.DataFrame(rows, ["arm", "query", "rank", "label"], orient="row")
     for each in (frame, frame.reverse()):
-        found = each.irm(system="arm").audit(split={"A": 0.6, "B": 0.4}).filter(check="few units that vary otherwise")
+        found = (
+            each.irm(query="query", system="arm")
+            .audit(split={"A": 0.6, "B": 0.4})
+            .filter(check="few units that vary otherwise")
+        )
         assert found.select("n", "share", "example").rows() == [(2, 2 / 5, "B")]
 
 
 def test_queries_of_both_arms_are_a_finding() -> None:
     """A query id in both arms is one query too many; the finding about segments says nothing of it."""
     frame = arms(A=5, B=5).with_columns(query=pl.Series([*range(5), *range(3, 8)]))
-    found = frame.irm(system="arm").audit(split=HALVES)
+    found = frame.irm(query="query", system="arm").audit(split=HALVES)
     assert told(frame)[SEVERAL][:3] == ("warning", 2, 0.25)
     assert "queries in several segments" not in found["check"].to_list()
 
@@ -154,7 +158,7 @@ def test_rows_without_a_query() -> None:
 def test_each_arm_is_looked_at_over_its_own_queries() -> None:
     """Without split= each arm lacks the queries of the other; with it, nothing is amiss."""
     frame = arms(A=30, B=30)
-    checks = [frame.irm(system="arm").audit(split=split)["check"].to_list() for split in (None, HALVES)]
+    checks = [frame.irm(query="query", system="arm").audit(split=split)["check"].to_list() for split in (None, HALVES)]
     assert {"queries without results", "systems that share almost no query"} <= set(checks[0])
     assert not {"queries without results", "systems that share almost no query"} & set(checks[1])
 
@@ -162,7 +166,7 @@ def test_each_arm_is_looked_at_over_its_own_queries() -> None:
 def test_arms_that_share_queries_are_no_segments() -> None:
     """A query of both arms, whose ranks stand in one arm each, is a unit of several, and nothing is said of by=."""
     rows = {"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "arm": [*"ABAB"], "label": [1, 0, 0, 1]}
-    found = pl.DataFrame(rows).irm(system="arm").audit(split=HALVES)
+    found = pl.DataFrame(rows).irm(query="query", system="arm").audit(split=HALVES)
     assert found.filter(check=SEVERAL)["n"].to_list() == [2]
     assert not found["message"].str.contains("by=").any()
 
@@ -171,7 +175,7 @@ def test_users_that_only_the_judgments_know() -> None:
     """Their column may stand in the judgments, as in every verb; queries without one are left out."""
     frame = arms(A=4, B=6).with_columns(doc=pl.lit("x"))
     qrels = frame.select("query", "doc", "label", "user").filter(pl.col("query") > 1)
-    irm = frame.drop("label", "user").irm(system="arm", cluster="user").judge(qrels)
+    irm = frame.drop("label", "user").irm(query="query", system="arm", cluster="user").judge(qrels)
     said = irm.audit(split=HALVES).filter(check=SPLIT)["message"].item()
     assert said.startswith("A has 1, B has 3 clusters (user), and")
 
@@ -179,7 +183,7 @@ def test_users_that_only_the_judgments_know() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame(kind: str) -> None:
     """Whatever the frame; a lazy one is not run before it is collected, and bad names are an error then."""
-    frame = IRM(as_kind(arms(A=600, B=400), kind), system="arm")
+    frame = IRM(as_kind(arms(A=600, B=400), kind), query="query", system="arm")
     assert MISMATCH in as_polars(frame.audit(split=HALVES))["check"].to_list()
     assert "is not among the systems" in error(lambda: frame.audit(split={"A": 0.5, "C": 0.5}), BadValueError)
     assert "1 finding" in error(lambda: frame.audit("warning", split=HALVES), BadValueError)
@@ -266,7 +270,7 @@ def test_segments_that_are_off_though_all_together_are_not(kind: str) -> None:
         "segments (exact binomial test)"
         for a, b, holm in ((250, 150, 3), (150, 250, 3))  # of equal ones Holm's second is no less than the first
     ]
-    audit = as_polars(IRM(as_kind(frame, kind), system="arm", by="device").audit(split=HALVES))
+    audit = as_polars(IRM(as_kind(frame, kind), query="query", system="arm", by="device").audit(split=HALVES))
     assert MISMATCH not in audit["check"].to_list()
     (fact,) = audit.filter(check=SPLIT)["message"]
     assert fact.startswith("A has 430, B has 434 queries")
@@ -275,7 +279,7 @@ def test_segments_that_are_off_though_all_together_are_not(kind: str) -> None:
 
 def test_the_gate_stops_for_a_segment() -> None:
     """fail_on= raises with the segments' findings."""
-    irm = IRM(devices(phone=(250, 150), web=(150, 250)), system="arm", by="device")
+    irm = IRM(devices(phone=(250, 150), web=(150, 250)), query="query", system="arm", by="device")
     assert "2 findings" in error(lambda: irm.audit("warning", split=HALVES), BadValueError)
 
 
