@@ -75,7 +75,8 @@ def command(arguments: str) -> str:
             code = main(shlex.split(arguments))
     assert code != 3, beside.getvalue()  # a fault of ours
     said.seek(0)
-    return f"{short(said.read()).rstrip()}\n[{code}] {beside.getvalue()}".strip()
+    printed = page(said.read()) if arguments.startswith("report ") else short(said.read())
+    return f"{printed.rstrip()}\n[{code}] {beside.getvalue()}".strip()
 
 
 def chart(drawn: Any) -> str:
