@@ -368,7 +368,8 @@ def test_expressions_are_columns(name: str, kind: str) -> None:
             continue
         seen.add(of)
         given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
-        others = frame.select(pl.col("^by_$")).with_columns(map(raw, frame))  # which of= of propensities() names
+        # of= of propensities() names a column, and whether saved numbers are of answered queries is found by name
+        others = frame.select(pl.col("^(by_|answered)$")).with_columns(map(raw, frame))
         of_others = Setting(of, as_kind(others, kind), given, asked, judged)
         assert outcome(of_others, CALLS[name]) == wanted
     assert seen
