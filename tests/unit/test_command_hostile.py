@@ -225,7 +225,7 @@ def test_github_finds_no_command_in_a_result(
     printed = capsys.readouterr().out
     assert [line for line in re.split("[\r\n]", printed) if line.lstrip().startswith("::")] == []
     assert (printed == before) == (kind == "json")
-    assert main([*arguments, "-o", "exact.csv", "--to", "csv", "--formulas", "keep"]) == 0
+    assert main([*arguments[:-2], "-o", "exact.csv", "--to", "csv", "--formulas", "keep"]) == 0
     assert pl.read_csv("exact.csv")["query"].sort().to_list() == sorted(texts)
 
 
