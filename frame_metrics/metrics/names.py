@@ -102,7 +102,7 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
 
 
 def _what(item: Any) -> str:
-    """What was given as a metric and is none; of a function, with the way to make it one."""
+    """Return what was given as a metric and is none; of a function, with the way to make it one."""
     if not callable(item) or isinstance(item, type):
         return shown(item)
     return (

@@ -157,7 +157,7 @@ def _untested(said: Said) -> str:
     return f"{said.metric} of {name} is {values}{_at(said)}, over {_counted(said)}: too few to test the difference."
 
 
-def _absent(said: Said) -> str:
+def _as_it_is(said: Said) -> str:
     return f"{said.of}."
 
 
@@ -233,10 +233,6 @@ def _cut(said: Said) -> str:
     return f"{said.of}; each part counts as a search."
 
 
-def _missing(said: Said) -> str:
-    return f"{said.of}."
-
-
 def _audit(said: Said) -> str:
     return f"The audit found {said.of}."
 
@@ -256,14 +252,14 @@ def _trend(said: Said) -> str:
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "split": _split,
-    "absent": _absent,
+    "absent": _as_it_is,
     "unanswered": _unanswered,
     "difference": _difference,
     "value": _value,
     "weighted": _weighted,
     "unjudged": _unjudged,
     "undefined": _undefined,
-    "missing": _missing,
+    "missing": _as_it_is,
     "calibration": _calibration,
     "distance": _distance,
     "cut": _cut,

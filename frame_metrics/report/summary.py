@@ -36,9 +36,9 @@ NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
 MISSING = ("rows left out without a label", "many rows without a score")
-# Checks of the audit that have sentences of their own.
 TURNED = "scores worse than chance in rankings"
-# "query found by name" is an error of metrics that are not among those of the report, which would have raised it.
+# Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
+# those of the report, which would have raised it.
 SAID_ELSEWHERE = (
     *("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT, TURNED),
     *("query found by name", *MISSING),

@@ -45,7 +45,7 @@ RESULT = (
 
 
 class Glance(NamedTuple):
-    """What is seen of a frame's columns without reading them whole."""
+    """A look at a frame's columns, which does not read them whole."""
 
     hint: Callable[[str], str] = lambda column: ""  # returns a hint for a column that is missing
     container: Callable[[str], str] = lambda column: ""  # returns "list", "tuple", "set" or ""
