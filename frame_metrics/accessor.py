@@ -166,7 +166,7 @@ class IRM(Generic[Frame]):
         asked them, and in a comparison those of which one of the two has none. By default ("zero") it counts as having
         found nothing, which is 0 in most metrics. ``n_unanswered`` counts them in either case. A query with a row but
         no result (an empty list, a null score) is answered. Of systems that are columns, those with a result answer. In
-        saved numbers (``value``) the column "answered" says it, which "drop" requires.
+        saved numbers (``value``) the column ``answered`` says it, which "drop" requires.
     duplicates : "first" keeps the best place of a repeated document; by default ("error") a repeated document is an
         error.
     positive : the label, and prediction, that is relevant, or a list of them, if they are not 0 and 1. Tables then show

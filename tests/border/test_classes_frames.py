@@ -206,6 +206,11 @@ ORDER = {"Enum": [1, 0, 2], "String": [2, 0, 1]}
 CODES = {"label": [0, 1, 2, 0, 0, 1], "predicted": [0, 2, 2, 1, None, 1]}
 
 
+def listed(values: pl.Series) -> dict[str, Any]:
+    """Roles that list classes in their order where they must be: numbers with fractions."""
+    return {"classes": values.sort().to_list()} if values.dtype.is_float() or values.dtype.is_decimal() else {}
+
+
 def coded(values: pl.Series, columns: dict[str, list[int | None]]) -> pl.DataFrame:
     """Return columns of values by their codes."""
     return pl.DataFrame({name: values.gather(pl.Series(codes)) for name, codes in columns.items()})
@@ -229,17 +234,15 @@ def test_classes_of_any_type(name: str, kind: str) -> None:
         {side: pl.Series([None if c is None else order.index(c) for c in codes]) for side, codes in CODES.items()}
     )
     expected = IRM(plain).confusion()
-    mine = as_polars(IRM(as_kind(frame, kind)).confusion())
+    irm = IRM(as_kind(frame, kind), **listed(values))
+    mine = as_polars(irm.confusion())
     shown = [None if code is None else str(values[order[code]]) for code in expected["predicted"]]
     assert mine["n"].to_list() == expected["n"].to_list()
     found = mine["predicted"].cast(pl.Date) if name == "Date" else mine["predicted"]  # pandas has no dates of its own
     assert [None if v is None else str(v) for v in found] == shown
-    by_class = as_polars(IRM(as_kind(frame, kind)).per_class("recall"))
+    by_class = as_polars(irm.per_class("recall"))
     assert by_class["value"].to_list() == IRM(plain).per_class("recall")["value"].to_list()
-    assert (
-        as_polars(IRM(as_kind(frame, kind)).evaluate("kappa"))["value"].to_list()
-        == IRM(plain).evaluate("kappa")["value"].to_list()
-    )
+    assert as_polars(irm.evaluate("kappa"))["value"].to_list() == IRM(plain).evaluate("kappa")["value"].to_list()
 
 
 @pytest.mark.parametrize("name", LABELS)
@@ -251,14 +254,16 @@ def test_the_type_of_classes_is_kept(name: str) -> None:
         (lambda irm: irm.confusion(), ("predicted", "actual")),
         (lambda irm: irm.per_class("recall"), ("class",)),
     ):
-        for roles in ({}, {"positive": frame["label"][0]}):
+        every = listed(LABELS[name])
+        for roles in (every,) if every else ({}, {"positive": frame["label"][0]}):
+            two = "positive" in roles
             found = (
                 frame.filter(pl.col("label") != LABELS[name][2], pl.col("predicted") != LABELS[name][2])
-                if roles
+                if two
                 else frame
             )
             mine, plan = verb(IRM(found, **roles)), verb(IRM(found.lazy(), **roles))
-            assert {mine.schema[column] for column in columns} == {pl.Boolean if roles else kind}
+            assert {mine.schema[column] for column in columns} == {pl.Boolean if two else kind}
             assert dict(plan.collect_schema()) == dict(mine.schema) == dict(plan.collect().schema)
 
 
@@ -431,7 +436,7 @@ def test_classes_of_pandas_come_back_as_they_are(name: str) -> None:
     """Of the type of the labels, also one that is predicted and never true; categories as their values."""
     values, other = PANDAS_CLASSES[name]
     frame = pd.DataFrame({"label": values.iloc[[0, 1, 0]].reset_index(drop=True), "predicted": values})
-    irm = frame.irm()
+    irm = frame.irm(**({"classes": values.to_list()} if name in ("decimals", "nullable floats") else {}))
     for classes in (irm.confusion()["actual"], irm.confusion()["predicted"], irm.per_class("recall")["class"]):
         assert classes.dtype == (values.dtype if other is None else other)
         assert {*classes} == {*values}

@@ -78,7 +78,9 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "a curve of scores": lambda irm: irm.curve("roc"),
     "a curve of ranks": lambda irm: irm.curve("ndcg@k", cutoffs=4),
     "findings": lambda irm: found(irm(by="segment").audit()),
-    "all rows together": lambda irm: irm(query=None, doc=None).evaluate("roc_auc", "average_precision", **DRAWS),
+    "all rows together": lambda irm: irm(query=None, doc=None, unjudged="drop").evaluate(
+        "roc_auc", "average_precision", **DRAWS
+    ),
 }
 
 

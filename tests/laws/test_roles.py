@@ -139,10 +139,10 @@ UNREAD = {
             "collection_size extra n_relevant predicted score threshold ties undefined unjudged unjudged_queries "
             "unanswered"
         ),
-        "explain": "catalogue group predicted weight cluster collection_size undefined unjudged_queries",
+        "explain": "catalogue group predicted weight cluster collection_size undefined unjudged unjudged_queries",
         "bounds": f"cluster extra {OF_DOCUMENTS}",
-        "bounds of differences": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
-        "to_judge": f"cluster collection_size extra undefined {OF_DOCUMENTS}",
+        "bounds of differences": f"cluster collection_size extra undefined unjudged {OF_DOCUMENTS}",
+        "to_judge": f"cluster collection_size extra undefined unjudged {OF_DOCUMENTS}",
         "audit": "weight cluster extra undefined unjudged_queries group popularity",
         "audit with saved numbers": "weight cluster extra undefined unjudged_queries group popularity",
         "plan with saved numbers": "unjudged_queries catalogue",

@@ -490,10 +490,11 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     if not len(some):
         return Seen(0, int(of.max(initial=0)))
     first = some[share[some].argmax()]
+    marked, whole = (in_unit(log, "queries", marks * (grid.system == first)) for marks in (unanswered, evaluated))
     name, more = as_text(log.keys_at(["system"], grid.system_row[[first]])), len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
-    words = {"system": name, "lacking": f"{lacks[first]:,.0f}", "queries": f"{of[first]:,.0f}", "others": others}
-    return Seen(int(lacks[first]), int(of[first]), name, words)
+    words = {"system": name, "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
+    return Seen(marked, whole, name, words)
 
 
 @check("info", "rankings")
