@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -18,7 +20,16 @@ ELSEWHERE = ("pictures need altair", "evaluate(): this process was forked", "'Da
 
 LOG = pl.DataFrame({"query": [1, 1, 2], "doc": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "grade": [1, 0, 2]})
 RUN = LOG.drop("grade")
-TWO = pl.DataFrame({"query": [1, 1, 2, 2], "doc": [*"aabb"], "score": [2.0, 1.0, 1.0, 3.0], "grade": [1, 1, 2, 2]})
+TWO = pl.DataFrame(
+    {
+        "query": [1, 1, 2, 2],
+        "doc": [*"aabb"],
+        "score": [2.0, 1.0, 1.0, 3.0],
+        "grade": [1, 1, 2, 2],
+        "system": ["old", "new"] * 2,
+    }
+)
+LISTS = pd.DataFrame({"query": [1], "doc": [["a", "b"]], "score": ["[2, 1]"], "gold": [["a"]]})
 QRELS = pl.DataFrame({"query": [1, 2], "doc": ["a", "b"], "grade": [1, 2]})
 NAMES: dict[str, Any] = {
     "pl": pl,
@@ -26,7 +37,14 @@ NAMES: dict[str, Any] = {
     "frame_metrics": frame_metrics,
     "log": LOG,
     "run": RUN,
-    "two": TWO.with_columns(system=pl.Series(["old", "new"] * 2)),
+    "two": TWO,
+    "apart": TWO[[0, 3]],
+    "json": json,
+    "texts": LISTS,
+    "sets": LISTS.assign(doc=[{"a", "b"}], score=[[2, 1]]),
+    "one_id": pl.DataFrame({"query": [1], "doc": [["a", "b"]], "gold": ["a"]}),
+    "saved": LOG.irm.per_query("rr"),
+    "unmarked": LOG.irm.per_query("rr").drop("answered"),
     "rows": pl.DataFrame({"label": [1, 0, 1], "score": [0.9, 0.2, 0.4], "guess": [1, 0, 0]}),
     "qrels": QRELS.with_columns(who=pl.lit("ann")),
     "twice": pl.concat([QRELS, QRELS.with_columns(grade=pl.lit(0, pl.Int64))]),
@@ -52,12 +70,18 @@ log.irm(score="scores").evaluate("rr")
 log.irm(score="score").evaluate("rr")
 log.with_columns(rank=pl.Series([1, 2, 1])).irm.evaluate("rr")
 log.with_columns(rank=pl.Series([1, 2, 1])).irm(rank="rank").evaluate("rr")
+rows.with_columns(query=pl.Series([1, 1, 2])).irm.evaluate("roc_auc")
+rows.with_columns(query=pl.Series([1, 1, 2])).irm(query=None).evaluate("roc_auc")
+rows.with_columns(query=pl.Series([1, 2, 3])).irm.evaluate("brier")
+rows.with_columns(query=pl.Series([1, 2, 3])).irm(query=None).evaluate("brier")
 rows.irm.evaluate("f1")
 rows.irm(threshold=0.5).evaluate("f1")
 log.group_by("query").irm
 log.irm(by="query", query="doc", doc=None).evaluate("rr")
 IRM("log.csv")
 frame_metrics.IRM(pl.read_csv(path)).evaluate("rr")
+log.irm.evaluate({"rr"})
+log.irm.evaluate(["rr"])
 log.with_columns(score=pl.Series([1.0, float("nan"), 2.0])).irm.evaluate("rr")
 log.with_columns(score=pl.Series([1.0, float("nan"), 2.0])).drop_nans("score").irm.evaluate("rr")
 log.with_columns(pl.col("score").cast(pl.String)).irm.evaluate("rr")
@@ -70,10 +94,20 @@ log.rename({"grade": "label"}).irm.evaluate("rr")
 log.rename({"grade": "label"}).irm(label=None, grade="label").evaluate("rr")
 run.with_columns(label=pl.Series(["yes", "no", "yes"])).irm.evaluate("rr")
 run.with_columns(label=pl.Series(["yes", "no", "yes"])).irm(positive="yes").evaluate("rr")
+rows.with_columns(label=pl.Series([1, None, 0])).irm(predicted="guess").evaluate("f1")
+rows.with_columns(label=pl.Series([1, None, 0])).irm(predicted="guess", unjudged="drop").evaluate("f1")
+rows.irm(predicted="score").evaluate("f1")
+rows.irm(score="score", threshold=0.5).evaluate("f1")
 run.with_columns(grade=pl.Series(["good", "bad", "good"])).irm.evaluate("rr")
 run.with_columns(grade=pl.Series(["good", "bad", "good"])).irm(scale={"bad": 0, "good": 1}).evaluate("rr")
 two.irm.evaluate("rr")
 two.irm(system="system").evaluate("rr")
+sets.irm(relevant="gold").evaluate("rr")
+sets.assign(doc=[["a", "b"]]).irm(relevant="gold").evaluate("rr")
+texts.irm(relevant="gold").evaluate("rr")
+texts.assign(score=lambda frame: frame["score"].map(json.loads)).irm(relevant="gold").evaluate("rr")
+one_id.irm(relevant="gold").evaluate("rr")
+one_id.irm(relevant=pl.concat_list("gold")).evaluate("rr")
 run.irm.judge(qrels.with_columns(pl.col("query").cast(pl.String))).evaluate("rr")
 run.irm.judge(qrels.with_columns(pl.col("query").cast(pl.String)).with_columns(pl.col("query").cast(pl.Int64))).evaluate("rr")
 run.irm.judge(qrels.with_columns(pl.col("doc").str.to_uppercase())).evaluate("rr")
@@ -92,6 +126,12 @@ log.irm.evaluate("rr", average="mean")
 log.irm.evaluate("rr", average="macro")
 two.irm(system="system").compare("rr", baseline="od")
 two.irm(system="system").compare("rr", baseline="old")
+log.irm.compare("map", "rr", baseline=saved)
+log.irm.compare("rr", baseline=saved)
+unmarked.irm(value="value", unanswered="drop").evaluate()
+log.irm.per_query("rr").irm(value="value", unanswered="drop").evaluate()
+apart.irm(system="system").compare("rr")
+apart.irm(system="system").compare("rr", paired=False)
 log.irm.compare("rr")
 two.irm(system="system").compare("rr")
 frame_metrics.plot(result)
