@@ -47,9 +47,6 @@ class ArrowFrame(Border):
         self.check(columns)
         return dict(as_polars(self._schema.empty_table().select(list(columns))).schema)
 
-    def takes_any_text(self, column: str) -> bool:
-        return True
-
     def holds_lists(self, column: str) -> bool:
         import pyarrow as pa
 
@@ -106,6 +103,9 @@ class ArrowTable(ArrowFrame):
         self.check(columns)
         return dict(as_polars(self.frame.select(list(columns)).slice(0, 0)).schema)  # a dictionary's type is its texts
 
+    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        return rows.with_columns(as_enum(rows[name], self.frame.column(name)) for name in columns)
+
     @property
     def unchanged(self) -> bool:
         return True
@@ -129,21 +129,24 @@ def as_polars(table: Any) -> pl.DataFrame:
     read = pl.from_arrow(whole)
     read = read if isinstance(read, pl.DataFrame) else read.to_frame()
     marked = [_marked(values, field.type) for values, field in zip(read, table.schema, strict=True)]
-    in_order = [_in_order(*pair) for pair in zip(read, held, strict=True)]
-    return read.with_columns(values for values in (*marked, *in_order) if values is not None)
+    return read.with_columns(values for values in marked if values is not None)
 
 
-def _in_order(values: pl.Series, column: Any) -> pl.Series | None:
-    """Return texts of an ordered dictionary as an Enum; None for other values, and if chunks differ in their order."""
+def as_enum(values: pl.Series, column: Any) -> pl.Series:
+    """Return texts that were read from an ordered dictionary as an Enum.
+
+    Other values stay as they are. So do texts that are not all in it, or whose order differs from chunk to chunk.
+    """
     import pyarrow as pa
 
-    if values.dtype != pl.Categorical or not column.type.ordered:
-        return None
+    if values.dtype != pl.Categorical or not getattr(column.type, "ordered", False):
+        return values
     levels, *others = [chunk.dictionary for chunk in getattr(column, "chunks", [column])] or [pa.array([], pa.string())]
     texts = levels.to_pylist()
     if None in texts or len({*texts}) < len(texts) or not all(map(levels.equals, others)):
-        return None
-    return values.cast(pl.Enum(texts))
+        return values
+    held = values.cast(pl.Enum(texts), strict=False)
+    return held if held.null_count() == values.null_count() else values
 
 
 def _marked(values: pl.Series, kind: Any) -> pl.Series | None:

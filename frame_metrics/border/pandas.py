@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
-from frame_metrics.border.arrow import as_series, as_type, has_rows, narrow
+from frame_metrics.border.arrow import as_enum, as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -63,8 +63,11 @@ class PandasFrame(Border):
             return f"; its columns have several levels, of which this makes one: {way}"
         return super().hint(column)
 
-    def takes_any_text(self, column: str) -> bool:
-        return hasattr(self.frame[self.label(column)].dtype, "pyarrow_dtype")
+    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        held = {name: self.column(name) for name in columns}
+        of_arrow = [name for name in held if hasattr(held[name].dtype, "pyarrow_dtype")]
+        in_order = [as_enum(rows[name], held[name].array.__arrow_array__()) for name in of_arrow]
+        return rows.with_columns(in_order) if in_order else rows
 
     def holds_lists(self, column: str) -> bool:
         return column in self._as_lists or self.container(column) == "list"  # else a tuple is a value

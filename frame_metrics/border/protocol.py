@@ -70,6 +70,7 @@ class Request:
     schema: Schema  # from the types of the columns to those of the result, for a plan that has not run
     limits: Limits  # of memory, for rows that may not fit in it
     in_pieces: bool  # True if ``compute`` also takes a frame in pieces
+    classes: Sequence[str] = ()  # the columns to read that hold classes, of which the order of categories counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ class Border(ABC):
     def answer(self, request: Request) -> Any:
         """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run."""
         own = self.in_memory(request.columns)
-        return own.given_back(request.compute(own.read(request.columns)))
+        return own.given_back(request.compute(own.in_order(own.read(request.columns), request.classes)))
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the border of a frame that can be read more than once: a plan is run, a stream is read to its end."""
@@ -121,9 +122,12 @@ class Border(ABC):
         """Return the polars type of each named column."""
         return dict(self.read(columns).schema)
 
-    def takes_any_text(self, column: str) -> bool:
-        """Return True for a column of ordered categories that takes other texts too, as a dictionary of Arrow does."""
-        return False
+    def in_order(self, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+        """Return rows that were read, with the named columns as Enums where an ordered dictionary of Arrow holds them.
+
+        Its texts have an order as classes. As ids they have none: other frames may have more of them.
+        """
+        return rows
 
     def holds_lists(self, column: str) -> bool:
         """Return True for a column whose values are lists; as little as possible is read."""

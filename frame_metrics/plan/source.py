@@ -117,7 +117,7 @@ def answer_of(
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan.reading(), _with_any_text(rows, plan), beside, compute)
+            return at_once(plan.reading(), rows, beside, compute)
         if plan.columns.query:
             source, other = InPieces(plan.reading(), pl.DataFrame(), beside, plan.judged, pieces=rows), plan.proxy
             if other is not None:
@@ -125,6 +125,7 @@ def answer_of(
                 source = replace(source, proxy=replace(source, plan=other.reading(), beside=read, judged=judged))
             return compute(source).of_rows(source.table, source.keyed.beside)
         table, columns = _counted(plan, rows, documents=documents)
+        table = plan.border.in_order(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
             return at_once(plan.but(columns=columns), table, beside, compute)
@@ -133,8 +134,10 @@ def answer_of(
         types = _types(plan, types)
         return {name: types[name] for name in keys} | schema(types)
 
-    check_names([*plan.columns.needed, *plan.to_read, *([] if plan.proxy is None else plan.proxy.to_read)])
-    return plan.border.answer(Request(plan.columns.needed, run, of_types, plan.limits, in_pieces))
+    needed = plan.columns.needed
+    classes = [name for name in (plan.columns.label, plan.columns.predicted) if name in needed]
+    check_names([*needed, *plan.to_read, *([] if plan.proxy is None else plan.proxy.to_read)])
+    return plan.border.answer(Request(needed, run, of_types, plan.limits, in_pieces, classes))
 
 
 def read_whole(plan: Plan) -> Source:
@@ -163,14 +166,6 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     if not piece:
         unfolded.check_flags()
     return Source(plan, unfolded.table, beside, unfolded.judged, unfolded, proxy)
-
-
-def _with_any_text(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Return rows whose keys may also be those of the judgments beside, where the caller's columns take any text."""
-    keys = (*plan.columns.by, *plan.columns.query) if plan.judged is not None else ()
-    ordered = [name for name in keys if name in rows.columns and rows[name].dtype == pl.Enum]
-    loose = [rows[name].cast(pl.String) for name in ordered if plan.border.takes_any_text(name)]
-    return rows.with_columns(loose) if loose else rows
 
 
 def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:

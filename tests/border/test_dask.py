@@ -496,3 +496,12 @@ def test_similarity_of_systems(partitions: int, per_query: bool) -> None:
     assert error(lambda: of_dask.similarity("rbo")).startswith("baseline=None compares all pairs of systems, and which")
     saved = log[log["run"] == "b"].drop(columns="run")
     assert error(lambda: of_dask.similarity("rbo", baseline=saved)).startswith("baseline= as a frame is compared with")
+
+
+def test_an_ordered_dictionary_gives_classes_their_order() -> None:
+    """Classes of an ordered dictionary of Arrow have its order in partitions too."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["z", "a", "m"]), ordered=True)
+    plain = pa.table({"label": texts, "predicted": texts.take(pa.array([0, 2, 2, 1]))})
+    frame = plain.to_pandas(types_mapper=pd.ArrowDtype)
+    found = IRM(dd.from_pandas(frame, npartitions=2)).evaluate("kappa(weights='linear')").compute()
+    assert found["value"].tolist() == frame.irm.evaluate("kappa(weights='linear')")["value"].tolist()

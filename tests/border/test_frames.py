@@ -1008,6 +1008,15 @@ def test_queries_of_the_judgments_beside_arrow_categories(ordered: bool) -> None
     assert found["query"].dtype == log["query"].dtype  # pandas 2.2 forgets the order as it makes the column
 
 
+def test_segments_of_an_ordered_dictionary() -> None:
+    """Segments of an ordered dictionary of Arrow stand in the order of their texts, with other judgments too."""
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["z", "a"]), ordered=True)
+    log = pa.table({"query": [1, 1], "day": coded, "doc": ["x", "y"], "score": [2.0, 1.0], "grade": [1, 0]})
+    beside = IRM(log.drop_columns("grade")).judge(log.drop_columns("score"))
+    for irm in (IRM(log), beside):
+        assert irm(by="day").evaluate("cg", margins=False)["day"].to_pylist() == ["a", "z"]
+
+
 def _schema(frame: Any) -> dict[str, Any]:
     names = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else getattr(frame, "column_names", None)
     return {name: _type(frame, name) for name in (list(frame.columns) if names is None else names)}
