@@ -46,9 +46,10 @@ from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
+from frame_metrics.verbs.audit.facts import ORDER as TIE_ORDERS
+from frame_metrics.verbs.audit.facts import about
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
-from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
-from frame_metrics.verbs.audit.of_logs import about, queries_without_results
+from frame_metrics.verbs.audit.of_logs import queries_without_results
 from frame_metrics.verbs.audit.of_rows import about_grades, about_rows
 from frame_metrics.verbs.bounds import choices
 from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes

@@ -18,7 +18,7 @@ from frame_metrics.report.cells import EQUAL, counted, plain_text, sign_of
 from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.exact import share_between
-from frame_metrics.verbs.audit.of_logs import SOME
+from frame_metrics.verbs.audit.of_systems import SOME
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content

@@ -32,12 +32,12 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
 from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, row_findings, unread
 from frame_metrics.verbs.audit.checks import About, Finding
+from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
-from frame_metrics.verbs.audit.of_logs import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows

@@ -10,27 +10,33 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.audit import (
     checks,
+    facts,
     of_annotators,
     of_clicks,
     of_cuts,
     of_found,
+    of_judgments,
     of_logs,
     of_missing,
     of_proxies,
     of_retrieved,
     of_rows,
+    of_systems,
     of_values,
     split,
 )
 from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
 
-# In the order of the audit's rows, within a severity.
+# In the order of the audit's rows, within a severity. None imports a check of another by its name: it would run twice.
 MODULES = (
     checks,
     of_annotators,
     of_proxies,
     of_found,
     of_logs,
+    of_judgments,
+    of_systems,
+    facts,
     of_cuts,
     of_rows,
     of_missing,

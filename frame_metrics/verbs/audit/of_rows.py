@@ -23,7 +23,7 @@ from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import grade_column, one_of
 from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
-from frame_metrics.verbs.audit.of_logs import Grades, grades_in_words
+from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds

@@ -12,7 +12,7 @@ from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
 from frame_metrics.verbs.audit.checks import Seen, check, in_unit, name_of, seen_of
-from frame_metrics.verbs.audit.of_logs import (
+from frame_metrics.verbs.audit.of_systems import (
     ALMOST_NONE,
     MOST,
     SOME,

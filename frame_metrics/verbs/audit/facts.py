@@ -1,0 +1,128 @@
+"""Facts of a log, what of it is not read, and the words of messages about logs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frame_metrics.data.log import Log
+from frame_metrics.verbs.audit import of_cuts, of_logs, of_systems
+from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
+from frame_metrics.verbs.audit.of_judgments import grades_in_words
+
+ORDER = {
+    "doc": "ties= orders them by document, descending",
+    "worst": "ties= orders them with the worst judgment first",
+    "best": "ties= orders them with the best judgment first",
+    "order": "ties= orders them as in the frame",
+    "expected": "ties= takes the mean over all orders",
+}
+
+
+@check("warning", "rows")
+def repeated_documents(log: Log) -> Seen:
+    """rows that are left out: duplicates='first' keeps only the best-placed row of each document in a query"""
+    if log.origin is None:
+        return Seen(0, log.n_rows)
+    of = log.origin.n or 0
+    lost = np.setdiff1d(np.arange(of), log.rows(np.arange(log.n_rows)))
+    return Seen(len(lost), of, log.repeated, at=int(lost[0]))
+
+
+class SetAside(NamedTuple):
+    """The names of the log's columns of judgments that are not read, since there are judgments beside it."""
+
+    names: list[str]
+
+
+@check("info", "columns")
+def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
+    """columns of the log that are not read, because judge() gave the judgments"""
+    return Seen(len(columns.names), None, ", ".join(columns.names))
+
+
+@check("fact", "queries")
+def queries(counts: Counted) -> Seen:
+    """queries that are evaluated: {which}{in_a_segment}"""
+    n, of = (in_unit(counts.log, "queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    return Seen(n, of)
+
+
+@check("fact", "results")
+def results_judged(counts: Counted) -> Seen | None:
+    """results of the evaluated queries that have a judgment"""
+    return counts.but_for(of_logs.unjudged_results)
+
+
+@check("fact", "results", name=f"judged in the top {TOP}")
+def judged_in_the_top(counts: Counted) -> Seen | None:
+    """results at ranks up to {top} that have a judgment"""
+    return counts.but_for(of_logs.unjudged_in_the_top)
+
+
+@check("fact", "documents")
+def relevant_documents(counts: Counted) -> Seen:
+    """documents that are relevant, found or not, of all that are judged{in_each_segment}"""
+    only_counted = counts.log.columns.n_relevant
+    each = (counts[name] * counts.evaluated for name in ("relevant", "judged"))
+    n, of = (in_unit(counts.log, "documents", values) for values in each)
+    return Seen(n, None if only_counted else of)
+
+
+@check("fact", "rows")
+def rows_not_retrieved(log: Log) -> Seen | None:
+    """rows without a {place}: known documents that were not retrieved"""
+    place = "rank" if log.columns.rank else "score"
+    return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
+
+
+# Checks of queries cut by by=.
+OF_SEGMENTS = {
+    of_systems.queries_in_several_segments.name,
+    of_cuts.rankings_split_over_segments.name,
+    of_cuts.searches_cut_by_segments.name,
+}
+# Checks that say nothing where no result of any query is judged.
+OF_JUDGED = (
+    *(of_logs.queries_without_relevant_documents, of_logs.unjudged_in_the_top, of_logs.unjudged_results),
+    *(of_logs.ideal_from_the_results_alone, results_judged, judged_in_the_top, relevant_documents),
+)
+
+
+def about(log: Log, subject: Any, **words: str) -> list[About]:
+    """Return two subjects of checks: the systems and segments of a log, and ``subject``, both with the log's words.
+
+    Parameters
+    ----------
+    subject : the object that checks read, as the ``Counted`` of the log.
+    words : more words that messages leave open.
+    """
+    keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
+    words = _words(log) | words
+    return [About(keys, words), About(subject, words)]
+
+
+def _words(log: Log) -> dict[str, Any]:
+    """Return the words to fill in the messages of checks of a log."""
+    columns, conventions = log.columns, log.conventions
+    not_relevant = " and are not relevant; bpref, infap and unjudged='drop' treat them as not judged"
+    counted = "counted as not relevant; unjudged='drop' leaves them out"
+    return {
+        "log": log,
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        **grades_in_words(log),
+        "top": TOP,
+        "below": TOP + 1,
+        "few": of_systems.FEW,
+        "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
+        "place": "rank" if columns.rank else "score",
+        "order": "rank orders them" if columns.rank else ORDER[conventions.ties],
+        "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
+        "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,
+        **cells_in_words(columns),
+        "in_each_segment": ", in each segment" if columns.by else "",
+        "in_a_segment": ", in at least one segment" if columns.by else "",
+        "in_a_ranking": ", in at least one ranking" if columns.by or columns.system else "",
+    }

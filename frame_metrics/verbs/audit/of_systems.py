@@ -1,0 +1,187 @@
+"""Checks of the segments and the systems of a log."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.log import Log
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import marks
+from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen_of
+from frame_metrics.verbs.audit.of_judgments import place_of
+
+FEW = 10  # a segment with fewer queries is small
+ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
+SOME, MOST = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
+
+
+@check("warning", "queries")
+def judged_queries_of_no_known_segment(log: Log) -> Seen:
+    """they have no results, and the judgments do not say their segment, so they count in totals only: add {by} to the
+    judgments
+    """
+    judged = log.judged
+    if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
+        return Seen(0)
+    names = judged.names.select(judged.keys)
+    known = log.keys_at(judged.keys, log.grid.rankings.first_row)
+    lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
+    row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
+    n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
+    return Seen(n, of, as_text(lost), at=place_of(log, row[:1], beside=True))
+
+
+@check("warning", "queries")
+def segments_that_judgments_name_otherwise(log: Log) -> Seen:
+    """the log has these queries in other segments than the judgments have, so none of their results is judged there: is
+    {by} written the same way in both?
+    """
+    judged, (_, by, query) = log.judged, log.columns.key_names
+    if judged is None or log.judges_itself or not set(by) & set(judged.keys):
+        return Seen(0)
+    theirs = judged.names.select(judged.keys)
+    ours = log.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
+    agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
+    each = ours.select(query).unique(maintain_order=True)
+    odd = each.join(agree, on=query, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(odd), len(each), as_text(odd[:1]))
+
+
+@check("warning", "segments")
+def segments_of_few_queries(counts: Counted) -> Seen:
+    """fewer than {few} evaluated queries: their mean is uncertain, and ci= shows how much"""
+    return few_queries(counts.log, counts.evaluated)
+
+
+def few_queries(log: Log, evaluated: Array) -> Seen:
+    """Count the segments with fewer than ``FEW`` evaluated queries; ``evaluated``: a mark for each ranking."""
+    by = log.columns.key_names[1]
+    if not by:
+        return Seen(0)
+    first = log.grid.first_of_pairs[marks(log.grid.pair[evaluated], log.grid.n_pairs)]
+    queries = np.bincount(log.grid.segment[first], minlength=len(log.grid.segment_row))
+    small = np.flatnonzero(queries < FEW)
+    return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
+
+
+def sharing(log: Log, least: float, most: float) -> Seen | None:
+    """Count the pairs of systems that share few queries.
+
+    Parameters
+    ----------
+    least, most : a pair counts if its common queries, divided by the queries of the system with fewer, are at least
+        ``least`` and below ``most``. One of almost no common queries counts as of few if both share more of theirs with
+        other systems, as runs do that are pooled with a third one.
+    """
+    if not log.columns.system or log.conventions.unanswered == "drop":
+        return None
+    common = log.grid.common
+    queries_of = np.diag(common)
+    one, other = np.triu_indices(len(queries_of), 1)
+    share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)
+    most_shared = np.zeros(len(queries_of))  # the share of each system with that to which it is nearest
+    for side in (one, other):
+        np.maximum.at(most_shared, side, share)
+    through = np.minimum(most_shared[one], most_shared[other]) >= ALMOST_NONE  # each has queries of a third system
+    share = np.where(through, np.maximum(share, ALMOST_NONE), share)
+    few = np.flatnonzero((share >= least) & (share < most))
+    if not len(few):
+        return Seen(0, len(share))
+    pair = [one[few[0]], other[few[0]]]
+    names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
+    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": queries_of[pair].min()}
+    return Seen(len(few), len(share), ", ".join(names), words)
+
+
+@check("info", "queries")
+def queries_in_several_segments(counts: Counted) -> Seen | None:
+    """each segment has its own ranking for them, and totals count them once per segment. If {by} describes documents,
+    it cuts rankings into parts: leave it out of by=
+    """
+    return in_several_segments(counts.log)
+
+
+def in_several_segments(log: Log) -> Seen | None:
+    """Count the queries that have rankings with rows in several segments; None without ``by``."""
+    grid = log.grid
+    if not log.columns.by:
+        return None
+    listed = grid.rankings.lengths > 0
+    first = grid.first_of_pairs[marks(grid.pair[listed], grid.n_pairs)]
+    times = np.bincount(grid.query[first], minlength=len(grid.query_row))
+    several = np.flatnonzero(times > 1)
+    example = as_text(log.keys_at(log.columns.key_names[2], grid.query_row[several[:1]]))
+    return Seen(len(several), int((times > 0).sum()), example)
+
+
+@check("error", "pairs of systems")
+def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
+    is measured on all queries, and counts as 0 where it has no results. If each query belonged to one system, use
+    audit(split=) and compare(paired=False), with cluster= for users who have queries of both; or name {columns.system}
+    with by= instead of system=
+    """
+    return sharing(counts.log, 0, ALMOST_NONE)
+
+
+@check("warning", "pairs of systems")
+def systems_that_share_few_queries(counts: Counted) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
+    is measured on all queries, and counts as 0 where it has no results: keep only the queries that all systems have, or
+    pass unanswered='drop' if they were not asked the same
+    """
+    return sharing(counts.log, ALMOST_NONE, 0.5)
+
+
+@check("error", "queries")
+def systems_without_rows_for_most_queries(counts: Counted) -> Seen | None:
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
+    unanswered='drop'; if it found nothing, 0 is right
+    """
+    return lacking(counts.log, counts["unanswered"], counts.evaluated, MOST, 1)
+
+
+@check("warning", "queries")
+def systems_without_rows_for_some_queries(counts: Counted) -> Seen | None:
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
+    unanswered='drop'; if it found nothing, 0 is right
+    """
+    return lacking(counts.log, counts["unanswered"], counts.evaluated, SOME, MOST)
+
+
+def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
+    """Count the queries of which a system has no row, for the system that lacks most of them.
+
+    None without systems, and if unanswered queries are left out.
+
+    Parameters
+    ----------
+    unanswered, evaluated : marks of the rankings that have no row, and of those that count.
+    least, most : a system counts if its share of unanswered queries is above ``least``, and at most ``most``.
+    """
+    grid, n = log.grid, len(log.grid.system_row)
+    if not log.columns.system or log.conventions.unanswered == "drop":
+        return None
+    lacks, of = (np.bincount(grid.system, marks, n) for marks in (unanswered, evaluated))
+    share = lacks / of.clip(min=1)
+    some = np.flatnonzero((share > least) & (share <= most))
+    if not len(some):
+        return Seen(0, int(of.max(initial=0)))
+    first = some[share[some].argmax()]
+    marked, whole = (in_unit(log, "queries", marks * (grid.system == first)) for marks in (unanswered, evaluated))
+    name, more = as_text(log.keys_at(["system"], grid.system_row[[first]])), len(some) - 1
+    others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
+    words = {"system": name, "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
+    return Seen(marked, whole, name, words)
+
+
+@check("info", "rankings")
+def unanswered_queries(counts: Counted) -> Seen | None:
+    """left out by unanswered='drop': the frame has no row for them"""
+    if counts.log.conventions.unanswered != "drop":
+        return None
+    marked = counts["unanswered"]
+    return seen_of(counts.log, "rankings", marked, marked + counts.evaluated)
