@@ -16,7 +16,7 @@ from frame_metrics.measuring.named import check_systems, not_saved
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Calls, Content
-from frame_metrics.report.summary import SERIES
+from frame_metrics.report.of_segments import SERIES
 from frame_metrics.verbs.compare.arms import with_covariate
 
 # The most systems of which all pairs are compared. With more, the correction for all pairs lifts even the least p-value

@@ -90,8 +90,7 @@ def gathered(
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.by))
-    if not asked:
-        asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
+    asked = asked or [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
     saved = {"baseline": baseline} if is_frame(baseline) else {}

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics import IRM, BadValueError, show
-from frame_metrics.report.summary import OF_RELEVANT
+from frame_metrics.report.of_audit import OF_RELEVANT
 from helpers import KINDS, LONG, as_kind, as_polars, error
 from inside import CHECKS
 

@@ -1,0 +1,73 @@
+"""Sentences of a summary about findings of the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.metrics.elsewhere import is_known
+from frame_metrics.report.cells import counted
+from frame_metrics.report.sentences import Said
+from frame_metrics.report.stated import Stated
+
+NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
+MISMATCH = "sample ratio mismatch"
+CUT = "searches cut by segments"
+MISSING = ("rows left out without a label", "many rows without a score")
+TURNED = "scores worse than chance in rankings"
+# Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
+# those of the report, which would have raised it.
+SAID_ELSEWHERE = (
+    *("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT, TURNED),
+    *("query found by name", *MISSING),
+)
+OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
+    *("grades between 0 and 1", "grades that do not reach rel", "no grade below rel"),
+    *("nothing found that is relevant", NOTHING_RELEVANT),
+)
+
+
+class OfAudit(Stated):
+    """Sentences about findings of the audit."""
+
+    def split(self) -> Iterator[Said]:
+        """Yield a warning if units are not split between arms as they should be; it stands before any difference."""
+        for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
+            yield self._said("split", {}, of=message.partition(";")[0])
+
+    def turned(self) -> Iterator[Said]:
+        """Yield a note if scores order results worse than chance does, as distances do."""
+        for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
+            yield self._said("distance", {}, of=message.partition(" (n counts")[0])
+
+    def cut(self) -> Iterator[Said]:
+        """Yield which searches stand in several segments, if they are many enough for a warning."""
+        cut = self.content.audit.filter(pl.col("check") == CUT, pl.col("severity") == "warning")
+        for n, message in cut.select("n", "message").iter_rows():
+            yield self._said("cut", {}, of=message.partition("; each part counts")[0], n=n)
+
+    def lacking(self) -> Iterator[Said]:
+        """Yield how many rows have no label and are left out, and how many have no score."""
+        for row in self.content.audit.filter(pl.col("check").is_in(MISSING)).iter_rows(named=True):
+            yield self._said("missing", {}, of=row["message"], n=row["n"], share=row["share"])
+
+    def audited(self) -> Iterator[Said]:
+        """Yield the gravest findings of the audit that matter for the metrics of the report."""
+        relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
+        elsewhere = SAID_ELSEWHERE if relevant else (*SAID_ELSEWHERE, *OF_RELEVANT)
+        for severity in ("error", "warning"):
+            found = self.content.audit.filter(pl.col("severity") == severity)
+            rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
+            if rows:
+                text = ", ".join(map(_found, rows))
+                other = "other " if any(one.startswith(SAID_ELSEWHERE) for one in found["check"]) else ""
+                many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
+                yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
+                return
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    """Return a finding of the audit as text, with its count unless it is about the whole frame."""
+    return f"{row['check']} ({counted(row['n'], row['unit'])})" if row["unit"] else str(row["check"])

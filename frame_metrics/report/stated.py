@@ -1,0 +1,77 @@
+"""The figures that sentences of a summary share: those of the best system, by the first metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.inputs import Confusion
+from frame_metrics.report.cells import plain_text
+from frame_metrics.report.sentences import Said
+from frame_metrics.roles.conventions import Conventions
+
+if TYPE_CHECKING:
+    from frame_metrics.report.content import Calls, Content
+
+INSIDE = ("unit", "threshold", "adjusted", "clicks")  # fields of a sentence that are no columns
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The content of a report, of which sentences are made.
+
+    ``compared`` holds the options with which ``compare`` was called.
+    """
+
+    content: Content
+    work: Calls
+    compared: Mapping[str, Any]
+
+    @cached_property
+    def best(self) -> Any:
+        """The best system by the first metric; None if there are no systems."""
+        return next(iter(self.content.places), None)
+
+    @cached_property
+    def own(self) -> dict[str, Any]:
+        """The row of the best or only system in the results of the first metric."""
+        rows = self.content.of_first(self.content.results).to_dicts()
+        return next(row for row in rows if self._system(row) == self.best)
+
+    def _system(self, row: Mapping[str, Any]) -> Any:
+        return row.get(self.content.system) if self.content.system else None
+
+    def _of(self, row: Mapping[str, Any]) -> str:
+        """Return the segment of a row as text, as "column = value"."""
+        return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
+
+    @property
+    def _fill(self) -> float | None:
+        """The number that replaces undefined values of the first metric; None if they are left out."""
+        roles, metric = self.work.irm.roles, self.content.asked[0][1]
+        metric = metric if roles.get("value") is None else replace(metric, undefined=None)
+        return Conventions(undefined=roles.get("undefined")).fill(metric)
+
+    def _said(self, about: str, row: Mapping[str, Any], *, by: str | None = None, **more: Any) -> Said:
+        """Return a sentence with the figures of a row.
+
+        Parameters
+        ----------
+        by : the metric of the figures; None for the first.
+        more : figures to add or to replace.
+        """
+        figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
+        of = self._of(row) or None
+        name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
+        fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
+        at = self.content.threshold if metric.input is Confusion else None
+        return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
+
+    def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
+        """Return the result of a verb; None if it cannot be computed, which the report does not mention."""
+        return self.work.apart(self.work.irm).tried(verb.__name__, partial(verb, *asked, **options))
