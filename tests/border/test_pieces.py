@@ -225,6 +225,21 @@ def test_judged_queries_of_bad_rows_are_counted_once_in_pieces(systems: int, sto
     assert (row["n"], row["share"]) == (lost, lost / qrels["q"].n_unique())
 
 
+@pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
+def test_an_example_is_the_first_of_the_frame_not_of_a_piece(judged: bool, stored: Any) -> None:
+    """What several pieces have has the example that comes first in the log, or in the judgments beside it."""
+    place = pl.when(pl.col("q") != 53).then(pl.col("q") % 4)
+    log, lost = _log().with_columns(place=place, by=pl.col("q") % 2), pl.col("q") % 20 == 13
+    if not judged:
+        log = log.with_columns(grade=pl.when(lost).then(-1 - (pl.col("doc") > 4)).otherwise(1))
+        _same(lambda irm: irm.audit(), stored(log), **ROLES, system="system")
+        return
+    qrels = _qrels(log).with_columns(place=place).sort(pl.col("q") != 13, maintain_order=True)
+    both = stored(log.drop("grade").with_columns(score=pl.when(lost).then(np.inf).otherwise("score")))
+    roles = {**ROLES, "grade": None, "by": ["by", "place"]}
+    _same(lambda irm: irm.judge(qrels, grade="rating").audit(), both, **roles)
+
+
 @pytest.mark.parametrize("query", ["q", None])
 def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored: Any) -> None:
     """What is left of rows of which some are bad has a system without a share: a finding, and else an error."""
