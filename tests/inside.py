@@ -226,10 +226,10 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
 
 
 @contextmanager
-def always_a_progress_bar(notebook: bool = False) -> Iterator[None]:
-    """Take all work for long work on a terminal, or in a notebook."""
+def always_a_progress_bar(notebook: bool = False, least: int = 0) -> Iterator[None]:
+    """Take all work, or from ``least`` on, for long work on a terminal, or in a notebook."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("frame_metrics.border.progress.LONG", 0)
+        patch.setattr("frame_metrics.border.progress.LONG", least)
         patch.setattr(sys.stderr, "isatty", lambda: not notebook, raising=False)
         if notebook:
             patch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))

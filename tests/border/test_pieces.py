@@ -225,6 +225,12 @@ def test_judged_queries_of_bad_rows_are_counted_once_in_pieces(systems: int, sto
     assert (row["n"], row["share"]) == (lost, lost / qrels["q"].n_unique())
 
 
+def test_a_row_longer_than_a_piece(stored: Any) -> None:
+    """A piece has a row at least, however little memory there is."""
+    log = _log(300).with_columns(pl.format("{}{}", "doc", pl.lit("x" * 1000)).alias("doc"))
+    _same(lambda irm: irm.evaluate("rr", "ndcg@5"), stored(log), memory=5000, **ROLES, system="system")
+
+
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_an_example_is_the_first_of_the_frame_not_of_a_piece(judged: bool, stored: Any) -> None:
     """What several pieces have has the example that comes first in the log, or in the judgments beside it."""

@@ -290,6 +290,20 @@ def test_a_progress_bar_counts_queries(metrics: list[str], options: Any, done: s
     assert done in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("metrics", "work"),
+    [(["cg"], 2 * 40 * 500), (["item_coverage"], 40 * 80 * 500), (["item_coverage", "item_gini@1"], 2 * 40 * 80 * 500)],
+)
+def test_a_progress_bar_is_shown_from_some_work_on(metrics: list[str], work: int, capsys: Any) -> None:
+    """Work grows with queries or, forty times as long, results; with permutations; and with what is exchanged."""
+    pytest.importorskip("tqdm", reason="the progress bar is optional")
+    irm = of(noisy(40, systems=2))(doc="doc", catalogue=200)
+    for least in (work, work + 1):
+        with always_a_progress_bar(least=least):
+            irm.compare(*metrics, permutations=500, resamples=20)
+        assert ("query" in capsys.readouterr().err) == (least == work)
+
+
 def test_metrics_asked_together_have_the_p_values_that_each_has_alone() -> None:
     """Though they share what is drawn: those of lists by their cutoffs, and those that Tukey's test exchanges.
 

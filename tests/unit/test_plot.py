@@ -281,6 +281,7 @@ def test_measures_stand_over_the_threshold_with_their_crossing() -> None:
     best = cases.plot.scores(threshold=cases.best_threshold("f1"))
     assert "'best f1: '" in json.dumps(specification(best)).replace('\\"', "'")
     assert not marks(cases.plot.thresholds("f1"), "point")
+    assert not marks(cases.plot.thresholds("precision", "recall", crossing=False), "point")
     assert "this frame has none" in error(lambda: cases.plot.thresholds(), BadValueError)
     wide = cases.plot.thresholds("cost(fp=1, fn=5)", "mcc")  # names that Vega would read as an expression
     assert {row[0] for row in rows(wide, "color")[0]} == {"cost(fp=1, fn=5)", "mcc"}

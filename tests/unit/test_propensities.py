@@ -79,6 +79,20 @@ def test_all_pairs_come_to_the_top_of_the_likelihood() -> None:
     assert found["propensity"].to_list() == pytest.approx([1, 0.6, 1.2], abs=1e-9)
 
 
+def test_a_rank_may_be_linked_through_a_deeper_one() -> None:
+    """No document stood at ranks 1 and 2, but x at 1 and 3, and y at 2 and 3: with all pairs that is enough."""
+    clicked = {"xuy": ("100", "101"), "vyx": ("010", "011")}
+    rows = [
+        (order + clicks, "t", doc, rank, int(click))
+        for order, each in clicked.items()
+        for clicks in each
+        for rank, (doc, click) in enumerate(zip(order, clicks, strict=True), 1)
+    ]
+    log = pl.DataFrame(rows, schema=["search", "text", "doc", "rank", "clicked"], orient="row")
+    found = log.irm(**ROLES).propensities("all_pairs", of="text", ci=None)
+    assert found["propensity"].to_list() == pytest.approx([1, 1, 0.5], abs=1e-6)
+
+
 def test_segments_have_propensities_of_their_own() -> None:
     """Of each segment, which the frame that is weighted by them finds again; of a plan the types are known before."""
     phone, desk = made((1, 0.5, 0.5)).with_columns(device=pl.lit("phone")), made().with_columns(device=pl.lit("desk"))
