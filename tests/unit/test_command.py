@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -896,6 +898,21 @@ def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     write(named(), "log.parquet")
     monkeypatch.setattr(IRM, "evaluate", interrupted)
     assert error(capsys, "evaluate", "log.parquet", "rr", code=130) == ""
+
+
+def test_a_signal_to_terminate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It ends with 143, without a word and without half-written files; then the signal is the caller's again."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        monkeypatch.setattr(os, "replace", lambda *_: signal.raise_signal(signal.SIGTERM))
+        asked = ["convert", write(named(), "log.parquet"), "-o", "log.csv"]
+        assert error(capsys, *asked, code=143) == ""
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert [path.name for path in Path().iterdir()] == ["log.parquet"]
+    assert came == [signal.SIGTERM]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
