@@ -8,8 +8,8 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
+from frame_metrics.border.forked import guarded, is_lost
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, UnknownNameError, closest, listed, shown
-from frame_metrics.forked import guarded, is_lost
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import PER_SYSTEM

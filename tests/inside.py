@@ -33,7 +33,6 @@ from frame_metrics.data.reading import read_log
 from frame_metrics.errors import shown as shown_in_errors
 from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
 from frame_metrics.inputs.scores import sorted_levels
-from frame_metrics.inputs.sums import rests_of, sums_of
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
@@ -45,6 +44,7 @@ from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.sums import rests_of, sums_of
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
 from frame_metrics.verbs.audit.facts import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.facts import about

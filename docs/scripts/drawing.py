@@ -9,7 +9,6 @@ from functools import cache
 ROOMS = {
     "errors": "the classes of errors, in the caller's words",
     "threads": "blocks worked on side by side",
-    "forked": "a forked process, in which polars has no threads",
     "inputs": "what kernels read: rankings, tables, scores; arrays only",
     "metrics": "the decorator, names, and the kernels: one function each",
     "answer": "what a verb returns, before the border makes a frame of it",

@@ -9,23 +9,11 @@ import polars as pl
 MOVES = ("sort", "sort_by", "shuffle", "sample", "top_k", "top_k_by", "bottom_k", "bottom_k_by", "unique")
 REVERSE = "reverse"  # does so too, unless it is undone by another one
 # Functions whose result does not depend on which row holds a value; lookups; and functions of the user.
-ONE = {"first", "last", "get", "item", "min", "max", "nan_min", "nan_max", "mean", "median", "sum", "product"}
-ONE |= {
-    "std",
-    "var",
-    "quantile",
-    "len",
-    "count",
-    "n_unique",
-    "null_count",
-    "any",
-    "all",
-    "implode",
-    "list",
-    "skew",
-    "kurtosis",
+ONE = {
+    *("first", "last", "get", "item", "min", "max", "nan_min", "nan_max", "mean", "median", "sum", "product"),
+    *("std", "var", "quantile", "len", "count", "n_unique", "null_count", "any", "all", "implode", "list", "skew"),
+    *("kurtosis", "gather", "search_sorted", "python_udf"),
 }
-ONE |= {"gather", "search_sorted", "python_udf"}
 CALL = re.compile(r"\.(?:(?P<space>\w+)\.)?(?P<name>\w+)\(")  # as .sort( or .list.sort(
 
 

@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import file_name, lines_of, replacing
+from frame_metrics.border.forked import check_threads
 from frame_metrics.border.frames import LIBRARIES, border_of, given_as
 from frame_metrics.errors import (
     BadValueError,
@@ -27,7 +28,6 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.forked import check_threads
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,11 +27,14 @@ ALL_PAIRS = 32
 def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
     baseline, columns = compared["baseline"], played.columns
-    _ = with_covariate(played, compared["covariate"])
+    with_covariate(played, compared["covariate"])
     if baseline is None:
         return
     if is_frame(baseline):
-        _ = not_saved(played, baseline, asked) if asked else plan_of(baseline, played, None, audited=True)
+        if asked:
+            not_saved(played, baseline, asked)
+        else:
+            plan_of(baseline, played, None, audited=True)
     elif columns.system:
         check_systems(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
@@ -44,7 +47,7 @@ def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any])
         return compared
     reason = (
         f"{content.n_systems:,} systems make {content.n_pairs:,} pairs; each system is compared with the best, and "
-        f"p-values are corrected for all pairs; say baseline= to compare with another"
+        "p-values are corrected for all pairs; say baseline= to compare with another"
     )
     work.absent.append({"section": "comparison of all pairs", "reason": reason})
     best = next(iter(content.places))

@@ -11,11 +11,11 @@ import numpy as np
 
 from frame_metrics import threads
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.inputs.sums import FEW, rests_of, sum_of, sums_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
 from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
+from frame_metrics.stats.sums import FEW, rests_of, sum_of, sums_of
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric

@@ -110,7 +110,7 @@ def _amount(n: int, of: int | None) -> dict[str, str]:
     """Return what a check found as words of its message."""
     share = 100 * n / (of or 1)
     words = {"n": f"{n:,}", "of": f"{of or 0:,}", "share": f"{share:.{3 if share >= 1 else 1}g} %"}
-    return words | {"are": "is" if n == 1 else "are"}
+    return words | ({"are": "is", "have": "has"} if n == 1 else {"are": "are", "have": "have"})
 
 
 def check(

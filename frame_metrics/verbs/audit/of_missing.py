@@ -12,7 +12,6 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.groups import Segments, named_as_text, segments_of
-from frame_metrics.errors import in_number
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -57,15 +56,14 @@ def _of_two_classes(some: Unlabelled) -> bool:
 
 @check("info", "rows", only=_left_out)
 def rows_left_out_without_a_label(some: Unlabelled) -> Seen:
-    """{n:,} of {of:,} rows {have} no {judgment} and {are} left out{where}"""
+    """{n} of {of} rows {have} no {judgment} and {are} left out{where}"""
     lost, every = some.counted(pl.col("actual").is_null()), some.counted(pl.lit(True))
     n, of = int(lost.sum()), int(every.sum())
     most: list[int] = np.flatnonzero(lost > HALF * every).tolist() if some.segments.keys else []
     each = [f"{some.where(at)}: {int(lost[at]):,} of {int(every[at]):,}" for at in most[:NAMED]]
     more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
     where = f", more than half of them in {'; '.join(each)}{more}" if each else ""
-    words = {"n": n, "of": of, "have": in_number("have ", n).strip(), "are": in_number("are ", n).strip()}
-    return Seen(n, of, some.where(most[0]) if each else None, words | {"where": where})
+    return Seen(n, of, some.where(most[0]) if each else None, {"where": where})
 
 
 @check("warning", "{cells}", only=_of_two_classes)
@@ -85,7 +83,7 @@ def all_rows_with_a_label_are_positive(some: Unlabelled) -> Seen:
 
 @check("warning", "rows")
 def many_rows_without_a_score(cases: Cases) -> Seen | None:
-    """{n:,} of {of:,} rows {have} no score and {count} as not flagged{where}"""
+    """{n} of {of} rows {have} no score and {count} as not flagged{where}"""
     if "score" not in cases.rows.columns or not cases.binary:
         return None
     segments, _ = cases.cells.by_system(cases.columns.system)
@@ -97,8 +95,8 @@ def many_rows_without_a_score(cases: Cases) -> Seen | None:
     if not len(many):
         return Seen(0, of)
     n, where = int(lost.sum()), segments.text(int(many[0])) if segments.keys else None
-    words = {"n": n, "of": of, "have": in_number("have ", n).strip(), "count": "count" if n > 1 else "counts"}
-    return Seen(n, of, where, words | {"where": "" if where is None else f", as of {where}"})
+    words = {"count": "count" if n > 1 else "counts", "where": "" if where is None else f", as of {where}"}
+    return Seen(n, of, where, words)
 
 
 def about_missing(
