@@ -19,7 +19,7 @@ from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
-from frame_metrics.roles.roles import MAKE_IT, Roles, Several, checked_roles, is_foreign, names_as_text
+from frame_metrics.roles.roles import Roles, Several, check_column, checked_roles, names_as_text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -391,8 +391,8 @@ class IRM(Generic[Frame]):
                 "several= out"
             )
         for name, value in given.items():
-            if is_foreign(value):
-                raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
+            if name != "label" or not isinstance(value, bool):
+                check_column(f"judge: {name}", value, several=name == "query")
         given = {name: names_as_text(value) for name, value in given.items()}
         if sampling is not None and proxy is None:
             raise ColumnError(

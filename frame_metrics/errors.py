@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -10,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 from unicodedata import normalize
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
 NEAR = 0.62  # how alike a misspelt name has to be, from 0 to 1
+INT64 = 2**63 - 1  # the largest of polars' usual integers
 LONG = 200  # letters of a value that are shown
 LISTED = 600  # letters of a list of names that are shown
 LONGEST = 1000  # letters of a message
@@ -254,17 +256,19 @@ def check_ci(ci: Any, n_tests: int = 1) -> None:
     """Raise unless ``ci`` is the level of an interval, also where so many tests share it."""
     if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
         raise BadValueError(f"ci={shown(ci)} is not a level between 0 and 1, as 0.95")
+    if isinstance(ci, Rational):  # which numpy does not compute with
+        raise BadValueError(f"ci={shown(ci)} is no float; pass ci={float(ci):g}")
     if float((1 + (1 - (1 - ci) / n_tests)) / 2) == 1:  # type: ignore[operator]
         shared, way = (f" for n_tests={n_tests} together", "fewer, or ") if n_tests > 1 else ("", "")
         told = "is so near to 1 that floats cannot tell them apart"
         raise BadValueError(f"ci={shown(ci)}{shared} {told}; say {way}a lesser level")
 
 
-def check_whole(option: str, given: Any, least: int, most: int | None = None) -> None:
-    """Raise unless ``given`` is a whole number, at least and at most so much."""
-    whole = isinstance(given, int | Integral) and not isinstance(given, bool)
-    if not whole or given < least or (most is not None and given > most):
-        to = "" if most is None else f" to {most}"
+def check_whole(option: str, given: Any, least: int, most: float | None = None) -> None:
+    """Raise unless ``given`` is a whole number, at least and at most so much: by default what 64 bits hold."""
+    whole, end = isinstance(given, int | Integral) and not isinstance(given, bool), INT64 if most is None else most
+    if not whole or not least <= given <= end:
+        to = "" if most in (None, math.inf) and (not whole or given < least) else f" to {end}"
         raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}{to}")
 
 
@@ -272,6 +276,12 @@ def check_bool(option: str, given: Any) -> None:
     """Raise unless ``given`` is True or False."""
     if not isinstance(given, bool):
         raise BadValueError(f"{option}={shown(given)} is not True or False")
+
+
+def check_text(option: str, given: Any) -> None:
+    """Raise unless ``given`` is a text, or None."""
+    if not isinstance(given, str | None):
+        raise BadValueError(f"{option}={shown(given)} is not a text")
 
 
 def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,7 +48,7 @@ class IntervalOptions:
         if self.ci is not None or self.always:
             check_ci(self.ci)
         check_whole("resamples", self.resamples, 1)
-        check_whole("seed", self.seed, 0)
+        check_whole("seed", self.seed, 0, math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)

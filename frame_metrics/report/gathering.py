@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -165,6 +166,9 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
             if work.tried(name, partial(irm.evaluate, name), told=told, metric=name) is not None:
                 some.append((name, metric))
         if not some:
+            for name, _ in asked:  # an error of the rows comes before one of a metric that they are not for
+                with suppress(NotComputableError):
+                    irm.evaluate(name)
             raise
         return some, _valued(work, some, **options)
 

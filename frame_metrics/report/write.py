@@ -25,6 +25,7 @@ from frame_metrics.errors import (
     check_bool,
     check_choice,
     check_ci,
+    check_text,
     check_whole,
     listed,
     shown,
@@ -65,6 +66,7 @@ def report(
     if options["ci"] is not None:
         check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
+    check_text("title", options["title"])
     check_arms(compared, options["split"])
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]

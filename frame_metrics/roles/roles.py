@@ -224,8 +224,8 @@ def names_as_text(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {one: names_as_text(column) for one, column in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(names_as_text, value))
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        return [*map(names_as_text, value)] if isinstance(value, list) else tuple(map(names_as_text, value))
+    return str(value) if isinstance(value, int) and _is_name(value) else value
 
 
 def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda name: "") -> Roles:
@@ -245,6 +245,15 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
     if roles.get("rel") is not None:
         level(roles["rel"], roles.get("scale"))
     return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
+
+
+def check_column(option: str, value: Any, *, several: bool = False) -> None:
+    """Raise unless an option that is no role has None or the name of a column, or ``several`` names."""
+    if value is None:
+        return
+    expected, holds = _EXPECTED["query" if several else "doc"]
+    if not holds(value):
+        raise BadValueError(f"{option}={shown(value)} is not {expected}{MAKE_IT if is_foreign(value) else ''}")
 
 
 def _check_value(name: str, value: Any) -> None:

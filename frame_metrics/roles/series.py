@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -271,9 +271,11 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     given = value
     if values.null_count() == len(values):
         return values.is_null() & pl.Series([None], dtype=pl.Boolean)
-    if values.dtype == pl.Boolean and value in (0, 1):
-        return values == bool(value)
     try:
+        if values.dtype == pl.Boolean and value in (0, 1):
+            return values == bool(value)
+        if isinstance(value, Iterable | pl.Expr) and not isinstance(value, str | bytes | list | tuple | dict):
+            raise TypeError  # several values, which polars would compare with the column's one by one
         value = _fields(value)
         if isinstance(value, str) != isinstance(values.dtype, TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
@@ -288,8 +290,10 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
 
 def none_of(values: pl.Series, value: Any, column: str) -> BadValueError:
     """Return the error for a value that a column cannot have, by its type; the hint is its text, if that is there."""
-    as_text = isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == str(value)).any()
-    hint = did_you_mean(str(value)) if as_text else ""
+    # Texts have no lone surrogate, and Python writes no integer of thousands of digits.
+    huge = isinstance(value, int) and value.bit_length() > 128
+    text = "" if huge else str(value).encode(errors="replace").decode()
+    hint = did_you_mean(text) if isinstance(values.dtype, TEXTS) and (values.cast(pl.String) == text).any() else ""
     return BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {said(values.dtype)}{hint}")
 
 

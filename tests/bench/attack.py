@@ -1,7 +1,8 @@
 """Random attack: small frames of odd types through every verb, with random parts, conventions, metrics and options.
 
 Of a fifth of the frames there is a log beside that is read in every form: lists, a column for each system, judgments
-beside it, pieces. All forms have the values of plain Python (``forms.py``).
+beside it, pieces. All forms have the values of plain Python (``forms.py``). Of each number there is also a valid
+frame, of which a value is made null, and whose verbs get an argument in a container (``nulls.py``, ``containers.py``).
 
 Whatever is given, the outcome is a frame of the caller's kind or a FrameMetricsError: never an error of another
 library, a warning, or a change of what was given. What is drawn for a frame depends on the seed and the frame's number
@@ -22,10 +23,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from containers import Held, held
 from forms import differences
+from nulls import contained, silent
 from odd_frames import POOLS, SANE, drawn, told
 
 import frame_metrics
@@ -36,6 +40,7 @@ LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
 OTHER = "other score"  # the column of another system
 FORMS = 0.2  # of the frames have a log beside them that is read in every form
+HELD = 0.3  # of the frames have roles, conventions and options in containers
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
 SPELLED = (
     *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
@@ -121,9 +126,9 @@ def attacked(seed: int, number: int) -> Drawn:
     frame, named = drawn(rng, parts, odd)
     relevant = {}
     if "query" in named and rng.random() < 0.15:
-        frame = folded(frame, named)
+        frame = folded(rng, frame, named)
         if "doc" in named and rng.random() < 0.4:
-            frame, relevant = listed_as_relevant(frame, named)
+            frame, relevant = listed_as_relevant(rng, frame, named)
     roles: dict[str, Any] = {
         part: name for part, name in named.items() if part != OTHER and (name != part or rng.random() < 0.5)
     }
@@ -151,6 +156,8 @@ def attacked(seed: int, number: int) -> Drawn:
         for name, (plain, strange) in CONVENTIONS.items()
         if rng.random() < (0.3 if name == "collection_size" else 0.06 if name in fitting else 0.005)
     }
+    if rng.random() < HELD:
+        roles, said = in_containers(rng, roles, named), in_containers(rng, said, named)
     if not beside:
         return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
     annotated = rng.random() < 0.6
@@ -161,13 +168,20 @@ def attacked(seed: int, number: int) -> Drawn:
     judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2} | annotator
     judged |= {"several": rng.choice(("mean", "median", "max", "majority"))} if rng.random() < 0.5 else {}
     judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
+    judged = in_containers(rng, judged, columns) if rng.random() < HELD else judged
     if "annotator" not in judged and rng.random() < 0.3:
         machine, own = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
         judged["proxy"] = IRM(machine, **own) if rng.random() < 0.5 else machine
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
 
 
-def folded(frame: Any, named: dict[str, str]) -> Any:
+def in_containers(rng: Random, options: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """Return options with the values of some in containers; a role more now and then."""
+    more = {rng.choice([*SANE, *CONVENTIONS]): rng.choice([*named.values()])} if rng.random() < 0.1 else {}
+    return {name: held(rng, value) if rng.random() < 0.2 else value for name, value in (more | options).items()}
+
+
+def folded(rng: Random, frame: Any, named: dict[str, str]) -> Any:
     """Return a frame with a row for each query, and lists; as it is where its library cannot make one."""
     keys = [named[part] for part in ("query", "system", "by", "weight", "cluster", "n_relevant") if part in named]
     try:
@@ -175,7 +189,8 @@ def folded(frame: Any, named: dict[str, str]) -> Any:
             lists = frame.lazy().group_by(keys, maintain_order=True).agg(pl.all()).collect()
             return lists.lazy() if isinstance(frame, pl.LazyFrame) else lists
         if isinstance(frame, pd.DataFrame):
-            return frame.groupby(keys, sort=False, dropna=False).agg(list).reset_index()
+            held = rng.choice((list, list, tuple, np.array, set, frozenset, pd.Series, str))
+            return frame.groupby(keys, sort=False, dropna=False).agg(held).reset_index()
         rest = [name for name in frame.column_names if name not in keys]
         lists = frame.group_by(keys, use_threads=False).aggregate([(name, "list") for name in rest])
         return lists.rename_columns([*keys, *rest] if lists.column_names[0] in keys else [*rest, *keys])
@@ -183,7 +198,7 @@ def folded(frame: Any, named: dict[str, str]) -> Any:
         return frame
 
 
-def listed_as_relevant(frame: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def listed_as_relevant(rng: Random, frame: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return lists with those of some relevant documents, and the roles; as they are where the library cannot."""
     doc, roles = named["doc"], {"relevant": "relevant", "label": None, "grade": None}
     try:
@@ -191,7 +206,8 @@ def listed_as_relevant(frame: Any, named: dict[str, Any]) -> tuple[Any, dict[str
             made = frame.lazy().with_columns(relevant=pl.col(doc).list.gather_every(2)).collect()
             return made.lazy() if isinstance(frame, pl.LazyFrame) else made, roles
         if isinstance(frame, pd.DataFrame):
-            return frame.assign(relevant=[ids[::2] for ids in frame[doc]]), roles
+            held = rng.choice((list, tuple, set, frozenset, np.array, pd.Index, dict.fromkeys, iter))
+            return frame.assign(relevant=[held(ids[::2]) for ids in frame[doc]]), roles
         return frame.append_column("relevant", frame.column(doc)), roles
     except Exception:
         return frame, {}
@@ -431,11 +447,13 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
             rng = Random(f"{seed} {number} {verb}")
             if rng.random() > seldom(verb, made[0]):
                 continue
-            went, where = outcome(lambda: ask(made[0], rng), asked.frame)  # noqa: B023
+            irm = Held(made[0], rng, ["query", "doc", "system", "by"]) if rng.random() < HELD else made[0]
+            went, where = outcome(lambda: ask(irm, rng), asked.frame)  # noqa: B023
             if went not in ("result", "error"):
                 yield Found(number, verb, went, where)
             count[f"{verb} {went}" if went in ("result", "error") else f"{verb} fault"] += 1
         yield from forms(number, seed, count)
+        yield from of_valid(number, seed, count)
         if (told(asked.frame), told(asked.judgments)) != before:
             yield Found(number, "any", "the caller's frame was changed", "")
 
@@ -454,7 +472,27 @@ def forms(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
     count[f"forms {'fault' if found else 'result'}"] += 1
 
 
-def main(attack: Callable[..., Iterator[Found]] = attack, verbs: Sequence[str] = ("irm", *VERBS, "forms")) -> None:
+def of_valid(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
+    """Make a value of a valid frame null, and put arguments in containers; yield nulls that are silent, and errors."""
+    rng = Random(f"{seed} {number} null")
+    found: list[tuple[str, str]] = []
+    went, where = outcome(lambda: found.extend(silent(rng, count)) or "", None)
+    if went != "result":
+        found.append((where, went))
+    for where, what in found:
+        yield Found(number, "null", what, where)
+    count[f"null {'fault' if found else 'result'}"] += 1
+    for name, call, frame in contained(rng):
+        went, where = outcome(call, frame)
+        if went not in ("result", "error"):
+            yield Found(number, f"container in {name}", went, where)
+        count[f"container {went if went in ('result', 'error') else 'fault'}"] += 1
+
+
+def main(
+    attack: Callable[..., Iterator[Found]] = attack,
+    verbs: Sequence[str] = ("irm", *VERBS, "forms", "null", "container"),
+) -> None:
     """Print what an attack finds that should not have been, each kind once, and how many calls gave a result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")

@@ -159,6 +159,7 @@ ODD_NAMES: tuple[Any, ...] = (
         "system",
     ),
 )
+NULLS = 0.06  # of the columns of any role have nulls
 KINDS = ("polars", "lazy", "pandas", "pandas", "arrow", "arrow", "dataset", "reader", "stream")
 
 
@@ -203,11 +204,14 @@ def _column(rng: Random, kind: str, role: str, query: Sequence[int], odd: float)
     pool = rng.sample(POOLS[sort], min(3, len(POOLS[sort])))
     fitting = [dtype for dtype, of in types if of == sort or (of == "float" and sort == "plain float")]
     nulls = 0.1 if role in ("grade", "label", "score", "predicted") and rng.random() < 0.5 else 0
+    nulls = nulls or (0.2 if rng.random() < NULLS else 0)
     by_query = role in ("weight", "cluster", "n_relevant", "by") and rng.random() < 0.8
     values = [pool[i % len(pool)] for i in query] if by_query or role == "query" else None
     if role == "rank" or (role == "doc" and rng.random() < 0.8):
         values = rng.sample(range(1, len(query) + 1), len(query))
         values = [str(value) for value in values] if sort == "text" else values
+    if values and nulls and rng.random() < 0.5:
+        values = [None if rng.random() < nulls else value for value in values]
     return made(values or _values(rng, pool, query, nulls), rng.choice(fitting) if rng.random() < 0.4 else None)
 
 

@@ -18,6 +18,7 @@ from frame_metrics import IRM, FrameMetricsError, Ranking, metric
 from frame_metrics.roles.columns import ROLES as DECLARED
 from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
 from helpers import as_kind, as_polars
+from silence import counts_of, names_it, new_findings, new_sentences
 
 Call = Callable[[Any, Sequence[str]], Any]  # of an irm, and the metrics that are asked for
 ROLES = [role for role in Roles.__annotations__ if role not in RESOURCES]  # which change no number by what they mean
@@ -433,10 +434,6 @@ def test_no_role_is_ignored(name: str) -> None:
 # Nulls
 
 TRIED_TWICE = 2  # settings in which a verb is tried with a null in the column of each role
-# Columns of results that count, whatever their name begins with.
-COUNTS = {"n", "support", "undefined", "answered", "tp", "fp", "fn", "tn", "pairs"}
-# Words for a role in findings, besides its own name, its plural and the column's name.
-WORDS = {"label": ["judg", "label"], "grade": ["judg", "grade"], "relevant": ["judg"], "predicted": ["prediction"]}
 
 
 @cache
@@ -516,32 +513,12 @@ def told(setting: Setting, name: str) -> pl.DataFrame | str:
         return str(error)
 
 
-def names_it(text: str, role: str, setting: Setting) -> bool:
-    """Return True if a text names a role, its values or its column."""
-    words = [column_of(role, setting), role, *filter(None, [DECLARED[role].plural]), *WORDS.get(role, [])]
-    return any(word in text for word in words)
-
-
-def counts_of(table: pl.DataFrame) -> list[Any]:
-    """Return the columns of a result that count, and its length."""
-    names = [name for name in table.columns if name in COUNTS or name.startswith("n_") or name.endswith("_n")]
-    return [len(table), *(table[name].to_list() for name in names)]
-
-
-def new_sentences(before: pl.DataFrame, after: pl.DataFrame) -> set[str]:
-    """Return the sentences of a summary that another one has not; none of other results."""
-    return {*after["sentence"]} - {*before["sentence"]} if "sentence" in after.columns else set()
-
-
 @cache
 def found_by_audit(at: int) -> bool:
     """Return True if the audit of the frame with a null names the role in a finding that the valid frame has not."""
     role, *sides = each_hole()[at]
-    before, after = (told(side, "audit") for side in sides)
-    if isinstance(after, str):
-        return names_it(after, role, sides[1])
-    rows = [Counter() if isinstance(one, str) else Counter(one.drop("example").rows()) for one in (before, after)]
-    return any(names_it(f"{row[0]} {row[-1]}", role, sides[1]) for row in rows[1] - rows[0])
+    found = new_findings(*(told(side, "audit") for side in sides))
+    return any(names_it(text, role, column_of(role, sides[1])) for text in found)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -555,10 +532,11 @@ def test_no_null_is_silent(name: str) -> None:
         tried[setting.of, role] += 1
         after = told(hole, name)
         if isinstance(after, str):
-            names = names_it(after, role, hole)
+            names = names_it(after, role, column_of(role, hole))
         else:
             names = after.equals(before) or counts_of(after) != counts_of(before) or found_by_audit(at)
-            names = names or any(names_it(text, role, hole) for text in new_sentences(before, after))
+            sentences = new_sentences(before, after)
+            names = names or any(names_it(text, role, column_of(role, hole)) for text in sentences)
         silent += [] if names else [(setting.of, role, setting.asked, after)]
     assert silent == []
 

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
-from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
+from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_bool, check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured, check_grades, each_ranking, lacks_scale
@@ -40,6 +40,7 @@ def bounds(
 ) -> Any:
     """Implement ``irm.bounds``, whose docstring has the parameters."""
     check_choice("of", of, get_args(Of))
+    check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
     check_asked(asked, plan)

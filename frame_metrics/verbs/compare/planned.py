@@ -74,7 +74,7 @@ class PlanOptions(CompareOptions):
     def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
         given = getattr(self, name)
-        return list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
+        return list(given) if isinstance(given, list | tuple | np.ndarray) and getattr(given, "ndim", 1) else [given]
 
     @property
     def cases(self) -> list[tuple[float, float]]:
