@@ -74,6 +74,12 @@ def aliases(metrics: Iterable[Metric]) -> dict[str, str]:
     return {plain_name(other): m.name for m in metrics for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
 
 
+def check_some(metrics: Sequence[Any]) -> None:
+    """Raise if no metric was asked for."""
+    if not metrics:
+        raise BadValueError("no metric was asked for; name one, as in evaluate('ndcg@10')")
+
+
 def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     """Read metrics as the caller wrote them, one by one or in a list: texts, or metrics as values.
 
@@ -90,8 +96,7 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
             metrics.extend(read_text(item))
         else:
             raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {_what(item)}")
-    if not metrics:
-        raise BadValueError("no metric was asked for; name one, as in evaluate('ndcg@10')")
+    check_some(metrics)
     if len(dict(metrics)) == len(metrics):
         return metrics
     names = [name for name, _ in metrics]

@@ -30,6 +30,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
+from frame_metrics.metrics.names import check_some
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import foremost
@@ -70,6 +71,8 @@ def report(
     check_arms(compared, options["split"])
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
+    if metrics is not None:
+        check_some(asked)
     content = gathered(irm, request, asked, compared=compared, **options)
     if reworded := REWORDED.get():
         content = reworded(content)

@@ -134,3 +134,24 @@ def test_alpha_of_large_grades() -> None:
         for offset in (0, LARGE)
     )
     assert_frame_equal(far, plain)
+
+
+def test_the_spread_of_few_units_beside_their_offset() -> None:
+    """Clusters of unequal sizes vary as much as without the offset, also where floats round the mean of an arm."""
+    random, sizes = np.random.default_rng(6), np.arange(20) % 7 + 1
+    frames = []
+    for arm, scale in (("a", 1.0), ("b", 4.0)):
+        user = np.repeat(np.arange(20), sizes)
+        values = scale * np.round(random.normal(size=len(user)) * 8) / 8
+        frames.append(pl.DataFrame({"user": [f"{arm}{one}" for one in user], "v": values, "arm": [arm] * len(user)}))
+    frame = pl.concat(frames).with_row_index("query")
+    found = [
+        frame.with_columns(pl.col("v") + offset)
+        .irm(system="arm", value="v", cluster="user")
+        .audit(split={"a": 0.5, "b": 0.5})
+        .filter(check="few units that vary otherwise")
+        .rows()
+        for offset in (0, 2.0**49)
+    ]
+    assert found[0]
+    assert found[0] == found[1]

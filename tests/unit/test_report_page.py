@@ -602,6 +602,7 @@ def test_wrong_calls_are_refused_before_anything_is_read(tmp_path: Path, monkeyp
     assert "ci=95 is not a level" in error(lambda: irm.report(ci=95))
     assert "queries=-1 is not a whole number from 0" in error(lambda: irm.report(queries=-1))
     assert "there is no metric 'ndgc'" in error(lambda: irm.report(metrics="ndgc", format="md"))
+    assert "no metric was asked for" in error(lambda: irm.report(metrics=[], format="md"), BadValueError)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install jinja2 great-tables"):
         irm.report()

@@ -17,6 +17,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import number_of
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.exact import chi_square, split_exactly
+from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import linear
 from frame_metrics.verbs.audit.checks import About, Seen, check
@@ -170,7 +171,8 @@ def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Unev
     """
     found = [UnevenArm("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
     for what, value in values.items():
-        some = table.with_columns(value=pl.Series(value, nan_to_null=True)).drop_nulls(["unit", "value"])
+        held = table.with_columns(value=pl.Series(value - offsets(value), nan_to_null=True))
+        some = held.drop_nulls(["unit", "value"])
         units = some.group_by("system", "unit", maintain_order=True).agg(pl.col("value").sum(), size=pl.len())
         each = [
             (str(arm), len(own), float(linear(own["value"].to_numpy()[:, None], own["size"].to_numpy()).std(ddof=1)))
