@@ -196,7 +196,10 @@ def shown(value: Any) -> str:
         return f"<{kind_of(value)}>"
     if isinstance(value, int) and value.bit_length() > 2 * LONG:
         return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
-    return cut(repr(value[: LONG + 1] if isinstance(value, str | bytes) else value))
+    try:
+        return cut(repr(value[: LONG + 1] if isinstance(value, str | bytes) else value))
+    except ValueError:  # such an integer is within it
+        return f"<{kind_of(value)}>"
 
 
 def cut(text: str) -> str:

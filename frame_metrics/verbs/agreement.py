@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +31,7 @@ from frame_metrics.stats.resampling import Units, draws, percentiles
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 PAIR = ("annotator", "other")
+MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
 AGAINST = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
 
@@ -87,7 +89,7 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
 def _texts(given: Any) -> list[str]:
     """Return the names in an option, which may be one name or several, as a list."""
     several = [] if given is None else given if isinstance(given, list | tuple) else [given]
-    return [shown(one) if isinstance(one, int) else str(one) for one in several]
+    return [str(one) if isinstance(one, str) or not isinstance(one, MAYBE_LONG) else shown(one) for one in several]
 
 
 def _reading(plan: Plan, keys: Sequence[str]) -> Plan:

@@ -81,6 +81,14 @@ def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     _same(ours.per_query(*asked), theirs.per_query(*asked), "query", "metric")
 
 
+def test_a_summary_is_a_frame_of_dask() -> None:
+    """Its sentences about systems are those of the same rows in pandas; the audit's examples have no order."""
+    rows = pd.concat([_log(n).assign(run=run) for n, run in enumerate("ba")], ignore_index=True)
+    ours, theirs = (one.irm(system="run").summary("ndcg") for one in (dd.from_pandas(rows, npartitions=2), rows))
+    said = ["about", "metric", "run", "baseline", "value", "difference", "ci_low", "p_adjusted", "n"]
+    _same(ours[ours["about"] != "audit"][said], theirs[theirs["about"] != "audit"][said].reset_index(drop=True))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from fractions import Fraction
 from inspect import signature
 from typing import Any, get_type_hints
 
@@ -10,11 +12,12 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
-from frame_metrics.errors import LONGEST, brief, listed, shown
+from frame_metrics.errors import LONGEST, brief, kind_of, listed, shown
 from frame_metrics.roles.roles import Roles
 
 LONG = "name " * 1000
 WHOLE = "x" * 5000
+WIDEST = 10**5000  # which has more digits than Python writes
 COLUMNS = {"query": [1, 1, 2], "doc": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [1, 0, 1]}
 LOG = pl.DataFrame(COLUMNS)
 WIDE = LOG.with_columns(pl.lit(0).alias(f"a column whose number is {i}") for i in range(2000))
@@ -27,8 +30,8 @@ HUGE: dict[str, Any] = {
     "a list of texts": [WHOLE, LONG],
     "a mapping": {f"q{i}": {f"d{j}": 1 for j in range(100)} for i in range(500)},
     "a mapping of texts": {WHOLE: LONG, LONG: WHOLE},
-    "a number": 10**5000,
-    "a mapping of numbers": {10**5000: 10**5000},
+    "a number": WIDEST,
+    "a mapping of numbers": {WIDEST: WIDEST},
     "a frame": WIDE,
     "a function": max,
 }
@@ -124,6 +127,17 @@ def test_no_message_of_a_function_is_long(given: str) -> None:
         _error(lambda metric=metric: metric @ value)
         _error(lambda metric=metric: metric(value))
         _error(lambda metric=metric: metric(gain=value))
+
+
+HELD: list[Any] = [{WIDEST}, {WIDEST: 1}, range(WIDEST), deque([WIDEST]), Fraction(WIDEST)]
+
+
+@pytest.mark.parametrize("given", HELD, ids=kind_of)
+def test_integers_that_python_refuses_to_write(given: Any) -> None:
+    """Within a value they are told by its kind, or by their size, also where an option may have several names."""
+    assert len(shown([given])) < 100
+    for option in ("by", "reference"):
+        _error(lambda option=option: LOG.irm.agreement(**{option: given}))
 
 
 def test_the_ends_of_a_long_message_stay() -> None:

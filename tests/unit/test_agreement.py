@@ -54,6 +54,16 @@ def test_alpha_of_labels_is_nominal() -> None:
     assert found["alpha"] == pytest.approx(0.095, abs=5e-4)
 
 
+def test_grades_are_compared_where_labels_stand_beside() -> None:
+    """Of judgments with both, as metrics read them, grades are what annotators agree or disagree on."""
+    each = {"query": [1] * 6, "doc": [*"abcabc"], "who": [*"xxxyyy"], "grade": [0, 1, 3, 0, 1, 2]}
+    qrels = pl.DataFrame(each).with_columns(label=pl.Series([0, 1, 1, 1, 0, 1]))
+    log = pl.DataFrame({"query": [1] * 3, "doc": [*"abc"], "score": [3.0, 2.0, 1.0]})
+    irm = log.irm.judge(qrels, grade="grade", label="label", annotator="who")
+    assert last(irm)["equal"] == 2 / 3
+    assert irm.disagreements()["doc"].to_list() == ["c"]
+
+
 def test_fleiss_of_ten_subjects() -> None:
     """Fourteen raters of ten subjects in five categories have a kappa of .210, an example that is often printed."""
     table = [

@@ -342,6 +342,10 @@ def test_a_bad_value_of_a_query_without_results_is_that_of_its_row() -> None:
         "message": said,
     }
     assert facts(irm)["rows"] == (2, 1.0)
+    asked = pl.DataFrame({"query": [1, 2], "doc": [["a", "b", "c"], ["d"]], "label": [[1, 0, 0], [1]], "w": [None, 1]})
+    systems = pl.DataFrame({"query": [1, 2], "old": [0.5, 0.6], "new": [0.7, 0.8], "label": [1, 0], "w": [None, 1]})
+    for several in (asked.irm(weight="w"), systems.irm(score=["old", "new"], weight="w")):  # one row of two, not more
+        assert several.audit().select("check", "n", "share").row(0) == ("rows that have no weight", 1, 0.5)
     nobody = log.with_columns(query=pl.Series([10, 11, 12, None]))
     assert "query: 1 of 4 rows has no query (row 3)" in error(lambda: nobody.irm.evaluate("recall"), BadRowsError)
 
