@@ -393,6 +393,14 @@ def test_findings_are_of_what_the_metrics_read() -> None:
     assert "queries without relevant documents" in "".join(log(rel=0.3).summary("rr", "ndcg@5")["sentence"])
 
 
+def test_saved_metrics_stand_in_the_order_of_the_rows() -> None:
+    """Where the caller names none, the metrics of a report are those of the saved numbers, as they first come."""
+    names = ["success", "rr", "fdr", "ndcg", "err", "ap", "recall", "latency"]
+    saved = pl.DataFrame({"query": [1] * 8 + [2] * 8, "metric": [*names, *names], "value": [n / 16 for n in range(16)]})
+    page = json.loads(saved.irm(value="value").report(format="json"))
+    assert [one["metric"] for one in page["metrics"]] == names
+
+
 def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
     """No system has a value; saved numbers in long form have not even a name."""
     log = runs(a=1, b=0.5).clear()
