@@ -13,6 +13,7 @@ from frame_metrics.errors import (
     KernelError,
     MistakenColumnError,
     NotComputableError,
+    StrangeIdsError,
     UnknownNameError,
 )
 from frame_metrics.register import register as _register
@@ -44,6 +45,7 @@ __all__ = [
     "NotComputableError",
     "Ranking",
     "Scores",
+    "StrangeIdsError",
     "UnknownNameError",
     "list_goals",
     "list_metrics",

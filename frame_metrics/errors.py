@@ -56,8 +56,8 @@ class ColumnError(FrameMetricsError):
     """A column that is needed and not there, or that plays a part it cannot play."""
 
 
-class MistakenColumnError(ColumnError):
-    """A column that, by all of its values, is something else than its part says: such errors are findings of audit().
+class ReportedError(FrameMetricsError):
+    """An error about a whole column, which is a finding of audit().
 
     Parameters
     ----------
@@ -71,8 +71,16 @@ class MistakenColumnError(ColumnError):
         self.check, self.n = check, n
 
 
+class MistakenColumnError(ReportedError, ColumnError):
+    """A column that, by all of its values, is something else than its part says."""
+
+
 class BadValueError(FrameMetricsError):
     """A value that cannot be counted honestly: in a column, or given to an option."""
+
+
+class StrangeIdsError(ReportedError, BadValueError):
+    """Ids of a log, none of which is among those of the judgments."""
 
 
 class BadRowsError(BadValueError):

@@ -53,6 +53,7 @@ API = {
             "KernelError",
             "MistakenColumnError",
             "NotComputableError",
+            "StrangeIdsError",
             "UnknownNameError",
         ],
     ),

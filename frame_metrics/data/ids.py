@@ -8,7 +8,7 @@ from unicodedata import normalize
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, StrangeIdsError
 from frame_metrics.roles.series import TEXTS
 
 SAME_WAY = "do both write ids the same way?"
@@ -124,9 +124,11 @@ def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
         plain = repr(ours[keys[0]][0]), repr(theirs[keys[0]][0])
         one, other, way = unlike_in_form(ours, theirs) or (*plain, SAME_WAY)
-        raise BadValueError(
+        raise StrangeIdsError(
             f"{name}: no id of the log is among those of the judgments (the log has {one}, the judgments {other}); "
-            f"{way}"
+            f"{way}",
+            check="ids that no judgment has",
+            n=len(ours),
         )
 
 

@@ -458,6 +458,7 @@ def test_a_document_that_nobody_judged_yet_matches() -> None:
     said = error(lambda: IRM(log).judge(strange).evaluate("rr"), BadValueError)
     assert said.startswith("doc: no id of the log is among those of the judgments")
     assert error(lambda: apart.judge(strange).evaluate("rr"), BadValueError) == said
+    assert apart.judge(strange).audit().compute()["message"].tolist()[0] == said
 
 
 def test_categories_that_are_not_known() -> None:

@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
-from helpers import KINDS, as_kind, as_polars, facts, odd, real
+from helpers import KINDS, as_kind, as_polars, error, facts, odd, real
 from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
 
 COLUMNS = {
@@ -1017,19 +1017,20 @@ def test_what_no_rows_are_to_blame_for_is_still_an_error() -> None:
         assert not isinstance(caught.value, BadRowsError)
 
 
-def test_rows_that_cannot_be_read_without_the_bad_ones_are_a_finding() -> None:
-    """Where rows are left out, and something else is wrong with the others, both are said."""
+def test_ids_that_no_judgment_has_are_a_finding() -> None:
+    """Where no id matches, the audit says so, beside the rows that are left out."""
     frame = CLEAN.drop("grade").with_columns(query=pl.Series([None, *["q"] * 5]))
     irm = frame.irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!"))
     assert odd(irm).select("check", "severity", "n").rows() == [
         ("rows that have no query", "error", 1),
-        ("rows that cannot be read", "error", 5),
+        ("ids that no judgment has", "error", 1),
     ]
     assert facts(irm) == {"rows": (5, 5 / 6)}
-    with pytest.raises(BadValueError, match=r"rows that cannot be read: 5; query: no id of the log is among"):
+    with pytest.raises(BadValueError, match=r"ids that no judgment has: 1; query: no id of the log is among"):
         irm.audit(fail_on="error")
-    with pytest.raises(BadValueError, match=r"^query: no id of the log is among"):
-        frame[1:].irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")).audit()
+    clean = frame[1:].irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!"))
+    said = error(lambda: clean.evaluate("rr"), BadValueError)
+    assert odd(clean).select("check", "message").rows() == [("ids that no judgment has", said)]
 
 
 def test_errors_about_rows_can_be_sent_to_another_process() -> None:
@@ -1212,9 +1213,10 @@ def test_a_gate_of_a_check_does_not_let_nothing_pass(fail_on: Any) -> None:
     """Where nothing could be looked at, no check has found anything, and that is no reason to pass."""
     frames = {
         "nothing to evaluate: 1": CLEAN.clear().irm,
-        "rows that cannot be read: 5": CLEAN.drop("grade")
+        "rows that have no query: 1": CLEAN.drop("grade")
         .with_columns(query=pl.Series([None, *["q"] * 5]))
         .irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")),
+        "ids that no judgment has: 2": RUN.irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")),
         "grades that do not reach rel: 3": CLEAN.irm(query=None, rel=2, score=None),
         "have lists of different lengths": pl.DataFrame({"query": [1], "score": [[1.0]], "grade": [[1, 0]]}).irm,
     }

@@ -1316,7 +1316,9 @@ def test_ids_of_null_judgments_match(form: str) -> None:
     assert values(as_polars(irm.evaluate("rr"))) == [0]
     assert as_polars(irm.audit()).filter(check="unjudged results")["n"].item() == 2
     other = FORMS[form](run.irm.judge(pool.with_columns(doc=pl.col("doc") + "!")))
-    assert error(lambda: other.evaluate("rr")).startswith(NONE_MATCHES)
+    said = error(lambda: other.evaluate("rr"))
+    assert said.startswith(NONE_MATCHES)
+    assert as_polars(other.audit()).filter(severity="error")["message"].to_list() == [said]
 
 
 @pytest.mark.parametrize("form", FORMS)

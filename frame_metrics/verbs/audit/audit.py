@@ -18,8 +18,8 @@ from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
     FrameMetricsError,
-    MistakenColumnError,
     NotComputableError,
+    ReportedError,
     shown,
 )
 from frame_metrics.inputs import Array
@@ -58,7 +58,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
         gate_of(fail_on)
     try:
         plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
-    except MistakenColumnError as error:  # it is open what checks should look at
+    except ReportedError as error:  # it is open what checks should look at
         return _alone(irm, fail_on, Finding(error.check, "error", error.n, None, None, str(error)))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
@@ -69,7 +69,10 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
         there = None if beside is None else saved.read_saved(beside(source.table)).log
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
-            return _report(fail_on, looking.at_pieces(source))
+            try:
+                return _report(fail_on, looking.at_pieces(source))
+            except ReportedError as error:
+                return _report(fail_on, [unread([], error)])
         readable = look_past_bad_rows(source, looking.at_rows)
         notes = notes_of(readable, source)
         seen = readable.seen if readable.error is None else [unread(notes, readable.error)]

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.unfolding import BARE
-from frame_metrics.errors import BadRowsError, FrameMetricsError, MistakenColumnError, about_rows
+from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError, about_rows
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
@@ -39,10 +39,10 @@ OF_ROWS = (
 )
 # Names of findings about rows. Those about values are not listed: they begin with the word for a role's values.
 ROW_CHECKS = ("rows", *(f"rows that {what}" for what in OF_ROWS), "rows that cannot be read")
-# Names of findings about columns that are something else than their part says (``MistakenColumnError``).
+# Names of findings about whole columns (``ReportedError``).
 COLUMN_CHECKS = (
     *("values that are too many for classes", "sets where lists are meant", "texts where lists are meant"),
-    "single ids where lists are meant",
+    *("single ids where lists are meant", "ids that no judgment has"),
 )
 
 
@@ -93,7 +93,7 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]
             bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
             left, rows = left[good], rows.filter(pl.Series(good))
         except FrameMetricsError as error:
-            if not bad and not isinstance(error, MistakenColumnError):
+            if not bad and not isinstance(error, ReportedError):
                 raise
             lasting = error
             break
@@ -164,7 +164,7 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
     """Return a finding for an error about the rows that are left after bad rows were left out, or about a column."""
-    if isinstance(error, MistakenColumnError):
+    if isinstance(error, ReportedError):
         return Finding(error.check, "error", error.n, None, None, str(error))
     left = next(note for note in notes if note.name == LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
