@@ -976,8 +976,8 @@ judged({"qid": [1.0, 2.0]}).evaluate("rr")
 judged({"sku": [1, 2]}).evaluate("rr")
     BadValueError: sku of the judgments is Int64, and sku of the log is String; give both one type
 judged({"sku": ["0a", "0b"]}).evaluate("rr")
-    StrangeIdsError: sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); do both
-        write ids the same way?
+    StrangeIdsError: sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); do
+        both write ids the same way?
 judged({"qid": [11, 12]}).evaluate("rr")
     StrangeIdsError: qid: no id of the log is among those of the judgments (the log has 1, the judgments 11); do both
         write ids the same way?
