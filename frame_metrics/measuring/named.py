@@ -21,7 +21,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 
 
-def check_systems(plan: Plan, baseline: Any) -> None:
+def check_baselines(plan: Plan, baseline: Any) -> None:
     """Raise for a baseline that is not a system of the frame, or if baselines leave no system to compare with them."""
     column = str(plan.played.system)
     names = _systems(plan, column)

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, plan_of
-from frame_metrics.measuring.named import check_systems, not_saved
+from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Calls, Content
@@ -36,7 +36,7 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
         else:
             plan_of(baseline, played, None, audited=True)
     elif columns.system:
-        check_systems(played, baseline)
+        check_baselines(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
         work.irm.compare(*work.named(*(name for name, _ in asked)), **compared)
 

@@ -74,7 +74,8 @@ class PlanOptions(CompareOptions):
     def each(self, name: str) -> list[Any]:
         """Return the values of an option that may have several."""
         given = getattr(self, name)
-        return list(given) if isinstance(given, list | tuple | np.ndarray) and getattr(given, "ndim", 1) else [given]
+        several = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+        return list(given) if several else [given]
 
     @property
     def cases(self) -> list[tuple[float, float]]:
