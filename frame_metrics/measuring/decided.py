@@ -178,4 +178,6 @@ def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     if columns.query:
         return kind if kind.is_numeric() else pl.Boolean
     named = plan.conventions.classes or [value for value, _ in columns.class_scores]
+    if kind == pl.Null and not named and (not matched or columns.predicted is None):  # nothing is known: yes and no
+        return pl.Boolean
     return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind

@@ -377,6 +377,17 @@ def test_the_schema_of_a_plan_without_labels(types: Any, roles: Any) -> None:
         assert result.collect_schema() == result.collect().schema
 
 
+@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("roles", [{"threshold": 0.5}, {"predicted": "predicted"}], ids=str)
+def test_the_schema_of_a_plan_of_nulls_alone(roles: dict[str, Any], n: int) -> None:
+    """Where nothing is known of labels and predictions they are yes and no, in the plan and in its result."""
+    nothing = pl.Series([None] * n, dtype=pl.Null)
+    plan = pl.LazyFrame({"label": nothing, "predicted": nothing, "score": pl.Series([0.5] * n, dtype=pl.Float64)})
+    irm = IRM(plan, **{"label": "label", "predicted": None, "score": "score", "unjudged": "drop"} | roles)
+    for result in (irm.confusion(), irm.per_class("recall")):
+        assert result.collect_schema() == result.collect().schema
+
+
 # pandas
 
 PANDAS_LABELS: dict[str, Callable[[list[str | None]], pd.Series]] = {
