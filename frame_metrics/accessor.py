@@ -1439,8 +1439,9 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             There is more than ``fail_on`` allows, or it names something that is neither a severity nor a check, or
-            ``split`` does not name each system with its share. If no rows of the frame are bad, also for other errors:
-            a column does not exist or has the wrong type, or judgments are bad or contradict each other.
+            ``split`` does not name each system with its share. A column or an option does not exist, or options cannot
+            be used together. What is wrong with the data is a finding: bad rows, a column of the wrong type, judgments
+            that are bad or contradict each other. If nothing can be read, it is "data that cannot be read".
 
         Examples
         --------

@@ -29,11 +29,14 @@ PACKAGES = {
     "report": "jinja2 great-tables altair vl-convert-python",
     "stats": "scipy",
 }
+TEXTS = ("String", "Categorical", "Enum")  # types of polars that hold text
 SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
 
 
 class FrameMetricsError(ValueError):
     """Any error that frame_metrics raises on purpose. Its message has at most 1,000 characters."""
+
+    of_call = False  # whether the call is at fault, and not the data: audit() raises it, and does not list it
 
     def __init__(self, *said: Any) -> None:
         super().__init__(*(brief(one) if isinstance(one, str) else one for one in said))
@@ -50,6 +53,8 @@ class FrameMetricsError(ValueError):
 
 class UnknownNameError(FrameMetricsError):
     """A metric, parameter, option or role that does not exist."""
+
+    of_call = True
 
 
 class ColumnError(FrameMetricsError):
@@ -229,6 +234,8 @@ def brief(message: str) -> str:
 
 def said(kind: Any) -> str:
     """Return a type of polars as errors call it; of periods and intervals of pandas, by the names of their fields."""
+    if type(kind).__name__ in TEXTS:
+        return "text"
     names = [field.name for field in getattr(kind, "fields", ())]
     if names and names[0].startswith("period["):
         return names[0]
@@ -352,6 +359,16 @@ def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = 
     except Exception as broken:  # as Altair does without docstrings
         way = "; run Python without -OO" if sys.flags.optimize > 1 else ""
         raise error(f"{what}, which cannot be imported: {type(broken).__name__}: {broken}{way}") from broken
+
+
+@contextmanager
+def about_the_call() -> Iterator[None]:
+    """Let errors say that the call is at fault, and not the data."""
+    try:
+        yield
+    except FrameMetricsError as error:
+        error.of_call = True
+        raise
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from frame_metrics.answer import frame_of
 from frame_metrics.border.arrow import as_enum, as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, shown
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 
@@ -283,8 +284,11 @@ def _as_text(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):
+        alike = Counter(texts).most_common(1)[0][0]
+        two = [shown(value) for value, text in zip(distinct, texts, strict=True) if text == alike]
         raise BadValueError(
-            f"{name}: the column mixes types, and different values read the same as text; give it one type"
+            f"{name}: the column mixes types, and {' and '.join(two[:2])} read the same as text; give it one type, "
+            "with .astype('string') if they are the same"
         )
     numbers = pl.Series(code.astype(np.int64))
     return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))

@@ -271,7 +271,7 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
     if one == pl.Null or predicted.null_count() == len(predicted) or _comparable(one, other):
         return None
     return BadValueError(
-        f"{columns.predicted}: its values are {other}, those of {columns.label} are {one}; "
+        f"{columns.predicted}: its values are {said(other)}, those of {columns.label} are {said(one)}; "
         "give both one type, or say match= if they are clusters"
     )
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.errors import BadValueError, StrangeIdsError
+from frame_metrics.errors import said as told
 from frame_metrics.roles.series import TEXTS
 
 SAME_WAY = "do both write ids the same way?"
@@ -81,10 +82,10 @@ def in_type_of(ids: pl.Series, kind: pl.DataType, name: str, other: str, said: p
         The types are of different kinds, so that no ids are equal, or ``kind`` cannot hold all of the ids.
     """
     if pl.Null not in (ids.dtype, kind) and kind_of_ids(ids.dtype) != kind_of_ids(kind):
-        raise BadValueError(f"{name} is {ids.dtype}, and {other} is {said}; give both one type")
+        raise BadValueError(f"{name} is {told(ids.dtype)}, and {other} is {told(said)}; give both one type")
     held = ids if kind in (pl.Null, ids.dtype) else held_in(ids, kind)
     if held is None:
-        raise BadValueError(f"{name} has ids that {other} ({said}) cannot hold; give both one type")
+        raise BadValueError(f"{name} has ids that {other} ({told(said)}) cannot hold; give both one type")
     return held
 
 
@@ -110,7 +111,7 @@ def check_held(docs: pl.Series, kind: Any, column: str, what: str) -> None:
     ``what``: a word for these documents, for the error.
     """
     if len(docs) and (kind == pl.Null or held_in(docs, kind) is None):
-        raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {kind}; give both one type")
+        raise BadValueError(f"{column}: {what} of the judgments do not fit its type, {told(kind)}; give both one type")
 
 
 def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:

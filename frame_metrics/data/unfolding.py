@@ -18,7 +18,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.ids import held_in, kind_of_ids, wider
 from frame_metrics.data.judgments import of_the_judgments
 from frame_metrics.data.origin import Origin
-from frame_metrics.errors import BadValueError, bad_rows, listed
+from frame_metrics.errors import BadValueError, bad_rows, listed, said
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
@@ -251,7 +251,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     alike = all(kind.is_numeric() for kind in kinds) or all(isinstance(kind, TEXTS) for kind in kinds)
     if len(kinds) > 1 and not alike:
-        held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
+        held = ", ".join(f"{name!r} is {said(values.dtype)}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     kind = type_of_all([values.dtype for values in values_of.values()])
     return {name: values.cast(kind) for name, values in values_of.items()}

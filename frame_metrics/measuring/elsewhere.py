@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.values import read_values
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, shown
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed, said, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
@@ -137,7 +137,7 @@ def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
     """Return the metrics that the column of metrics names, by first appearance, and the number of each row's metric."""
     column, text = str(columns.metric), table[str(columns.metric)]
     if not isinstance(text.dtype, (*TEXTS, pl.Null)):
-        raise BadValueError(f"{column}: a metric is a text, and this column is {text.dtype}; rename it")
+        raise BadValueError(f"{column}: a metric is a text, and this column is {said(text.dtype)}; rename it")
     refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
     text = text.cast(pl.String)
     names = text.unique(maintain_order=True).to_list()
@@ -167,14 +167,14 @@ def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_
     k = table[columns.k]
     k = k.cast(pl.String).str.strip_chars() if isinstance(k.dtype, TEXTS) else k
     pairs = pl.DataFrame({"metric": text, "k": k.cast(pl.Float64, strict=False)}).unique(maintain_order=True)
-    for name, said in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
+    for name, given in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
         own = read_as[name].k
-        if own != said:
-            if said < 1 or said != said // 1:
+        if own != given:
+            if given < 1 or given != given // 1:
                 what = "which is no cutoff;"
             elif own is None:
-                what = f"which it does not say; write it in the name, as '{name}@{said:g}', or"
+                what = f"which it does not say; write it in the name, as '{name}@{given:g}', or"
             else:
                 what = "another cutoff; correct one of them, or"
-            where = f"{shown(name)} stands beside {columns.k} = {said:g}"
+            where = f"{shown(name)} stands beside {columns.k} = {given:g}"
             raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

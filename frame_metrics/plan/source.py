@@ -20,7 +20,7 @@ from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.reading import read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, ColumnError, check_names
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.inputs import Array
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
@@ -90,7 +90,7 @@ def answer_of(
     keys: Sequence[str] = (),
     in_pieces: bool = False,
     documents: bool = False,
-    unreadable: Callable[[BadRowsError], Answer] | None = None,
+    unreadable: Callable[[FrameMetricsError], Answer] | None = None,
 ) -> Any:
     """Read the columns, compute, and return the answer as a frame of the caller's kind; for a lazy one, a lazy frame.
 
@@ -103,14 +103,14 @@ def answer_of(
     in_pieces : whether ``compute`` can work on ``InPieces``, a frame that is larger than memory.
     documents : whether rows without a query are paired by document, so that rows of one document stay together when
         equal rows are counted.
-    unreadable : returns the answer for an error about bad rows; None to raise it.
+    unreadable : returns the answer for an error about the data; None to raise it.
     """
 
     def run(rows: pl.DataFrame | Pieces) -> Answer:
         try:
             return read(rows)
-        except BadRowsError as error:
-            if unreadable is None:
+        except FrameMetricsError as error:
+            if unreadable is None or error.of_call:
                 raise
             return unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
 

@@ -27,6 +27,7 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)  # for isinstance(): a type of name
 UNUSUAL = (pl.Decimal, pl.Int128, pl.UInt128, pl.Float16)
 SHARES = ("weight", "popularity")  # amounts that need not be whole
 FEW, MANY = 3, 8  # number of words in an error: of wrong words, and of all words
+NO_NUMBERS = "are not numeric"  # the error of some texts where numbers are meant
 MOST = 1000  # number of rows in which texts of lists are searched for
 
 
@@ -68,6 +69,8 @@ def number_column(
         return values.cast(pl.Float64)
     if not kind.is_numeric():
         refuse_lists_as_text(values, column)
+        if isinstance(kind, TEXTS):
+            raise _texts_for_numbers(values, column, role)
         raise BadValueError(f"{column}: a {role} is a number, and this column is {said(kind)}; convert it")
     if exact and not kind.is_float():
         _refuse_rounded(values, column)
@@ -106,7 +109,7 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
     kinds = {str: isinstance(values.dtype, TEXTS), bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
     if not kinds[kind]:
         raise BadValueError(
-            f"{column}: its values are {values.dtype}, and the words of scale= are {KINDS[kind]}; "
+            f"{column}: its values are {said(values.dtype)}, and the words of scale= are {KINDS[kind]}; "
             "give each of its values a grade, or say scale=None if they are grades"
         )
     if kind is not float:
@@ -119,24 +122,42 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
 def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Scale) -> BadValueError:
     """Return the error for words that are not in the scale, with their counts and the nearest words of the scale."""
     odd = values.filter(unknown)
+    remedy = f"{_counted(odd, scale)}: mend them, give them a grade in scale=, or make them null"
+    return bad_rows(column, unknown.arg_true().to_numpy(), len(values), "are not in scale=", remedy)
+
+
+def _counted(odd: pl.Series, meant: Iterable[Any] = ()) -> str:
+    """Return the commonest of some values with their counts, and the nearest to each of those that may be meant."""
     counts = (odd.cast(pl.String) if isinstance(odd.dtype, TEXTS) else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
-    unknown_words = [
-        f"{shown(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
+    told = [
+        f"{shown(word)} ({'once' if n == 1 else f'{n} times'}{closest(word, meant) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
-    more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""
-    remedy = f"{', '.join(unknown_words)}{more}: mend them, give them a grade in scale=, or make them null"
-    return bad_rows(column, unknown.arg_true().to_numpy(), len(values), "are not in scale=", remedy)
+    return ", ".join(told) + (f" and {len(counts) - FEW} other words" if len(counts) > FEW else "")
+
+
+def _texts_for_numbers(values: pl.Series, column: str, role: str) -> BadValueError:
+    """Return the error for a column of texts where numbers are meant; it counts those that are no numbers."""
+    texts = values.cast(pl.String)
+    comma = texts.str.contains(",").any()
+    told = texts.is_not_null() & texts.str.replace(",", ".").cast(pl.Float64, strict=False).is_null()
+    way = ", with points in the place of commas" if comma else ""
+    if not told.any():
+        return BadValueError(f"{column}: a {role} is a number, and this column is text; convert it{way}")
+    if told.sum() + texts.null_count() == len(texts):  # no number at all: it may be another column that is meant
+        first = shown(texts.filter(told)[0])
+        return BadValueError(f"{column}: a {role} is a number, and this column is text, as {first}; convert it")
+    remedy = f"{_counted(texts.filter(told))}: mend them or make them null, and convert the column{way}"
+    return bad_rows(column, told.arg_true().to_numpy(), len(values), NO_NUMBERS, remedy)
 
 
 def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     """Return the error for grades that are words, without a scale."""
-    what = f"{column}: a grade is a number, and this column is {values.dtype}"
     words = values.unique().drop_nulls().sort().cast(pl.String)
-    comma = words.str.contains(",").any()
     if words.str.replace(",", ".").cast(pl.Float64, strict=False).null_count() == 0:
-        return BadValueError(f"{what}; convert it{', with points in the place of commas' * comma}")
+        return _texts_for_numbers(values, column, "grade")
+    what = f"{column}: a grade is a number, and this column is text"
     shown_words = [f"{shown(word)}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
@@ -238,9 +259,7 @@ def label_column(
         return values.cast(pl.Int8, strict=False)
     if isinstance(values.dtype, TEXTS):
         refuse_lists_as_text(values, column)
-        raise BadValueError(
-            f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
-        )
+        raise BadValueError(f"{column}: a {role} is 0 or 1, and this column is text; name the one with positive=")
     values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1))
     remedy = f"say label=None, grade={shown(column)} if these are grades, or name the relevant one with positive="

@@ -472,7 +472,7 @@ arms(ARMS.with_columns(before=pl.lit(None, pl.Float64)), covariate="before")
     BadRowsError: before: 116 of 116 rows have no covariate (rows 0, 1, 2); give every row one, as the mean where there
         is none
 arms(ARMS.with_columns(before=pl.lit("much")), covariate="before")
-    BadValueError: before: a covariate is a number, and this column is String; convert it
+    BadValueError: before: a covariate is a number, and this column is text; convert it
 arms(ARMS.with_columns(before=pl.lit(np.inf)), covariate="before")
     BadRowsError: before: 116 of 116 rows are infinite (rows 0, 1, 2); give every row one, as the mean where there is
         none

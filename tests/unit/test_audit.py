@@ -15,7 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_metrics
-from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, facts, odd, real
 from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
 
@@ -1000,21 +1000,84 @@ def test_two_values_for_a_query(column: str) -> None:
     assert "rows 5, 7, 9" in row["message"]
 
 
-def test_what_no_rows_are_to_blame_for_is_still_an_error() -> None:
-    """A column that is not there or of a wrong type, and bad judgments, are raised; never as rows of the log."""
+UNREAD = "data that cannot be read"
+
+
+def test_what_the_call_is_to_blame_for_is_raised() -> None:
+    """A column that is not there, a name that is nowhere, an option or a baseline that cannot be are raised."""
     with pytest.raises(ColumnError, match="there is no such column"):
         CLEAN.irm(query="topic").audit()
-    with pytest.raises(BadValueError, match="score: a score is a number"):
-        CLEAN.with_columns(pl.col("score").cast(pl.String)).irm(query="query").audit()
+    with pytest.raises(ColumnError, match="the label or grade is missing"):
+        CLEAN.drop("grade").irm.audit()
+    with pytest.raises(UnknownNameError, match="is neither a severity"):
+        CLEAN.irm.audit({"data that can not be read": 1})
+    with pytest.raises(ColumnError, match="baseline: it has no column"):
+        CLEAN.irm.audit(baseline=pl.DataFrame({"value": [1.0]}))
+
+
+UNREADABLE: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str]] = {
+    "numbers as text": ({"label": [1, 0], "score": ["0.9", "0.1"]}, {}, "score: a score is a number, and this col"),
+    "words as scores": ({"query": [1, 2], "label": [1, 0], "score": ["a", "b"]}, {}, "score: a score is a number"),
+    "labels of two words": ({"label": ["yes", "no"], "score": [0.9, 0.1]}, {}, "label has the values 'no', 'yes'"),
+    "words as grades": ({"query": [1, 2], "grade": ["a", "b"], "score": [0.9, 0.1]}, {}, "grade: a grade is a number"),
+    "a word that no number is": ({"label": [2, 1], "score": [0.9, 0.1]}, {"positive": "yes"}, "label: 'yes' cannot be"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_columns_that_cannot_be_read_are_a_finding(kind: str, name: str) -> None:
+    """Where a whole column is wrong the audit lists the error that other verbs raise, and gates fail."""
+    columns, roles, said = UNREADABLE[name]
+    irm = IRM(as_kind(pl.DataFrame(columns), kind))(**roles)
+    found = as_polars(irm.audit())
+    assert found.filter(pl.col("severity") == "error").select("check", "n", "share").rows() == [(UNREAD, 1, None)]
+    assert found["message"][0].startswith(said)
+    for gate in ("error", {UNREAD: 1}, {"duplicates": 1}):
+        with pytest.raises(BadValueError, match=rf"1 finding\n{UNREAD}: 1; "):
+            irm.audit(gate)
+
+
+def test_ids_of_several_types_are_a_finding() -> None:
+    """Ids that a column mixes, or that differ in type between log and judgments, are listed."""
+    mixed = pd.DataFrame({"query": [1, "1"], "label": [1, 0], "score": [0.9, 0.1]}).irm
+    assert mixed.audit()[["check", "severity", "n", "message"]].to_numpy().tolist() == [
+        [
+            UNREAD,
+            "error",
+            1,
+            "query: the column mixes types, and 1 and '1' read the same as text; give it one type, with "
+            ".astype('string') if they are the same",
+        ]
+    ]
+    with pytest.raises(BadValueError, match="1 finding"):
+        mixed.audit("error")
+    for own in ("query", "doc"):
+        found = odd(RUN.irm.judge(QRELS.with_columns(pl.lit(5).alias(own))))
+        assert found.select("check", "n").rows() == [(UNREAD, 1)]
+        assert found["message"][0].startswith(f"{own} of the judgments is Int32, and {own} of the log is text")
+
+
+def test_texts_that_are_no_numbers_are_counted(kind: str) -> None:
+    """Among numbers that are text the audit counts the others, and says that the rest has to be converted."""
+    frame = pl.DataFrame({"query": [1, 1, 2], "score": ["2", "n/a", "1"], "label": [1, 0, 1]})
+    found = as_polars(IRM(as_kind(frame, kind)).audit()).filter(pl.col("severity") == "error")
+    assert found.select("check", "n", "example").rows()[0] == ("scores that are not numeric", 1, "row 1")
+    assert found["message"].to_list() == [
+        "score: 1 of 3 rows is not numeric (row 1); 'n/a' (once): mend them or make them null, and convert the column",
+        "score: a score is a number, and this column is text; convert it",
+    ]
+
+
+def test_bad_judgments_are_a_finding() -> None:
+    """Bad rows of separate judgments are listed, never as rows of the log."""
     for bad in (float("nan"), None):
         qrels = QRELS.with_columns(pl.col("grade").cast(pl.Float64)).extend(
             log(("q1" if bad else None, "n", bad or 1.0), columns="query doc grade").cast({"grade": pl.Float64})
         )
-        with pytest.raises(
-            BadValueError, match=r"(grade|query) \(of the judgments\): 1 of 7 rows (is NaN|has no query) \(row 6\)"
-        ) as caught:
-            RUN.irm.judge(qrels).audit()
-        assert not isinstance(caught.value, BadRowsError)
+        found = odd(RUN.irm.judge(qrels))
+        assert found.select("check", "severity", "n").rows() == [(UNREAD, "error", 1)]
+        said = r"^(grade|query) \(of the judgments\): 1 of 7 rows (is NaN|has no query) \(row 6\)"
+        assert found["message"].str.contains(said).all()
 
 
 def test_ids_that_no_judgment_has_are_a_finding() -> None:

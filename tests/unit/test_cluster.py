@@ -237,7 +237,7 @@ def test_judged_queries_without_results_have_the_cluster_of_the_judgments() -> N
     with pytest.raises(BadValueError, match=r"^user: 5 judged queries without results have no cluster; give the judg"):
         run.irm(cluster="user").judge(qrels.drop("user")).evaluate("cg@1")
     text = qrels.with_columns(pl.col("user").cast(pl.String))
-    with pytest.raises(BadValueError, match=r"^user of the judgments is String, and user of the log is Int64; give bo"):
+    with pytest.raises(BadValueError, match=r"^user of the judgments is text, and user of the log is Int64; give bo"):
         run.irm(cluster="user").judge(text).evaluate("cg@1")
 
 

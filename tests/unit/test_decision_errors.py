@@ -81,7 +81,7 @@ two(YES_NO, predicted=None).evaluate("roc_auc")
     but: two(YES_NO, positive="yes").evaluate("precision")
     but: two(YES_NO, positive="yes", predicted=None).evaluate("roc_auc")
 two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None).evaluate("precision")
-    BadValueError: shown: its values are Int64, those of clicked are String; give both one type, or say match= if they
+    BadValueError: shown: its values are Int64, those of clicked are text; give both one type, or say match= if they
         are clusters
     but: two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None, match="majority").evaluate("accuracy")
 many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]).evaluate("accuracy")
@@ -95,13 +95,13 @@ many({"animal": [0, 1, 2, 0], "guess": [True, True, None, None]}, classes=[0, 1,
     BadRowsError: guess: 2 of 4 rows have a class that is not among classes= (rows 0, 1); add it, or drop them
     but: many({"animal": [0, 1, 2, 0], "guess": [1, 1, None, None]}, classes=[0, 1, 2]).evaluate("accuracy")
 two(YES_NO, positive=["yes", 1]).evaluate("precision")
-    BadValueError: clicked: 1 cannot be one of its values, which are String
+    BadValueError: clicked: 1 cannot be one of its values, which are text
     but: two(YES_NO, positive=["yes"]).evaluate("precision")
 many({"animal": ["cat", "dog", "cat", "dog"]}, classes=["cat", "dog"], predicted=None, score=SCORES).evaluate("roc_auc")
     ColumnError: score= names 'owl', not among the classes
     but: many(classes=["cat", "dog", "owl"], predicted=None, score=SCORES).evaluate("roc_auc")
 two(YES_NO, positive=1).evaluate("precision")
-    BadValueError: clicked: 1 cannot be one of its values, which are String
+    BadValueError: clicked: 1 cannot be one of its values, which are text
 two(positive="1").evaluate("precision")
     BadValueError: clicked: '1' cannot be one of its values, which are Int64
 two({"clicked": YES_NO["clicked"]}, positive="yes").evaluate("precision")
@@ -112,17 +112,17 @@ many(classes=["cat", "dog"]).evaluate("accuracy")
 many({"guess": ["cat", "cow", "owl", "cow"]}, classes=["cat", "dog", "owl"]).evaluate("accuracy")
     BadRowsError: guess: 2 of 4 rows have a class that is not among classes= (rows 1, 3); add it, or drop them
 many(classes=[1, 2, 3]).evaluate("accuracy")
-    BadValueError: animal: 1 cannot be one of its values, which are String
+    BadValueError: animal: 1 cannot be one of its values, which are text
     but: many(classes=["cat", "dog", "owl", "cow"]).evaluate("accuracy")
 many({"animal": [1, 2, 3, 1]}).evaluate("accuracy")
-    BadValueError: guess: its values are String, those of animal are Int64; give both one type, or say match= if they
+    BadValueError: guess: its values are text, those of animal are Int64; give both one type, or say match= if they
         are clusters
 many({"guess": [1, 2, 3, 1]}).evaluate("accuracy")
-    BadValueError: guess: its values are Int64, those of animal are String; give both one type, or say match= if they
+    BadValueError: guess: its values are Int64, those of animal are text; give both one type, or say match= if they
         are clusters
     but: many({"guess": [1, 2, 3, 1]}, match="majority").evaluate("accuracy")
 many(abstain=[3]).evaluate("accuracy")
-    BadValueError: guess: 3 cannot be one of its values, which are String
+    BadValueError: guess: 3 cannot be one of its values, which are text
     but: many(abstain=["dog"]).evaluate("accuracy")
 of(IDS, label="session", predicted="guess").evaluate("accuracy", "f1")
 of(IDS, label="session", predicted="guess").per_class("f1")
@@ -211,7 +211,7 @@ two({"bm25": [0.75, 0.5, INF, 0.125]}, threshold=0.5, predicted=None).evaluate("
     BadRowsError: bm25: 1 of 4 rows is infinite (row 2); drop them, or give them finite values: inf one above all
         others, -inf one below
 two({"bm25": [*"abcd"]}).thresholds()
-    BadValueError: bm25: a score is a number, and this column is String; convert it
+    BadValueError: bm25: a score is a number, and this column is text, as 'a'; convert it
 two({"bm25": [2 ** 60, 1, 2, 3]}).best_threshold("f1")
     BadRowsError: bm25: 1 of 4 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
     but: two().evaluate("roc_auc")
@@ -230,7 +230,7 @@ two({"visits": [1, None, 1, 2]}, weight="visits").thresholds()
 two({"visits": [1, 2, NAN, 2]}, weight="visits").confusion()
     BadRowsError: visits: 1 of 4 rows is NaN (row 2); give every row one
 two({"visits": [*"abcd"]}, weight="visits").evaluate("precision")
-    BadValueError: visits: a weight is a number, and this column is String; convert it
+    BadValueError: visits: a weight is a number, and this column is text, as 'a'; convert it
     but: two({"visits": [1, 0, 1, 2.5]}, weight="visits").evaluate("precision")
 two({"day": [1.0, NAN, 2.0, 1.0]}, by="day").curve("roc")
     BadRowsError: day: 1 of 4 rows is NaN (row 1); drop them, or make them null
@@ -360,7 +360,7 @@ log(predicted=None, label=None).evaluate("precision")
 log({"shown": [1, 2, 3, 0]}).evaluate("precision")
     BadRowsError: shown: 2 of 4 rows are neither 0 nor 1 (rows 1, 2); name the relevant one with positive=
 log({"shown": [*"ynyn"]}).evaluate("precision")
-    BadValueError: shown: a prediction is 0 or 1, and this column is String; name the one with positive=
+    BadValueError: shown: a prediction is 0 or 1, and this column is text; name the one with positive=
     but: log({"shown": [*"ynyn"], "clicked": [*"ynyn"]}, positive="y").evaluate("precision")
 two().best_threshold("f1", subject_to=VALUE)
     for: ["recall"], "recall", 0.5

@@ -19,6 +19,7 @@ from frame_metrics import (
     UnknownNameError,
     metrics,
 )
+from frame_metrics.errors import said as told
 from helpers import as_kind, as_polars, error, odd
 from inside import COLUMNS as COLUMN_ROLES
 from inside import reads, small_blocks, threads
@@ -73,12 +74,21 @@ log({"bm25": [2 ** 60, 1, 2, 3]}).evaluate("recall", "rr")
     BadRowsError: bm25: 1 of 4 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
     but: log({"bm25": [2**53, 1, None, 3]}).evaluate("recall", "rr")
 log({"bm25": ["2", "1", "3", "2.5"]}).evaluate("recall", "rr")
-    BadValueError: bm25: a score is a number, and this column is String; convert it
+    BadValueError: bm25: a score is a number, and this column is text; convert it
+log({"bm25": ["2", "?", "n/a", "n/a"]}).evaluate("recall", "rr")
+    BadRowsError: bm25: 3 of 4 rows are not numeric (rows 1, 2, 3); 'n/a' (2 times), '?' (once): mend them or make them
+        null, and convert the column
+log({"bm25": ["2", "x", "2,5", None]}).evaluate("recall", "rr")
+    BadRowsError: bm25: 1 of 4 rows is not numeric (row 1); 'x' (once): mend them or make them null, and convert the
+        column, with points in the place of commas
+log({"bm25": ["a", "b", "c", "b"]}).evaluate("recall", "rr")
+    BadValueError: bm25: a score is a number, and this column is text, as 'a'; convert it
+    but: log({"bm25": [2.0, None, 2.5, None]}).evaluate("recall", "rr")
 log({"rating": [INF, 1.0, 2.0, 0.0]}).evaluate("recall", "rr")
     BadRowsError: rating: 1 of 4 rows is infinite (row 0); drop them, or give them finite values: inf one above all
         others, -inf one below
 log({"rating": ["0", "3", "1", "0"]}).evaluate("recall", "rr")
-    BadValueError: rating: a grade is a number, and this column is String; convert it
+    BadValueError: rating: a grade is a number, and this column is text; convert it
     but: log({"rating": [0.5, None, 2.0, -1.0]}, rel=1).evaluate("rr")
 log(grade=None, label="rating").evaluate("recall", "rr")
     BadRowsError: rating: 1 of 4 rows is neither 0 nor 1 (row 1); say label=None, grade='rating' if these are grades, or
@@ -87,7 +97,7 @@ log({"clicked": [0, 0.5, -1, 2]}, grade=None, label="clicked").evaluate("recall"
     BadRowsError: clicked: 3 of 4 rows are neither 0 nor 1 (rows 1, 2, 3); say label=None, grade='clicked' if these are
         grades, or name the relevant one with positive=
 log({"clicked": ["yes", "no", "yes", "no"]}, grade=None, label="clicked").evaluate("recall", "rr")
-    BadValueError: clicked: a label is 0 or 1, and this column is String; name the one with positive=
+    BadValueError: clicked: a label is 0 or 1, and this column is text; name the one with positive=
     but: log({"clicked": [0, True, None, 1.0]}, grade=None, label="clicked").evaluate("recall", "rr")
 log({"pos": [0, 1, 0, 1]}, score=None, rank="pos").evaluate("recall", "rr")
     BadRowsError: pos: 2 of 4 rows are below 1 (rows 0, 2); ranks count from 1: add 1 if these count from 0
@@ -111,7 +121,7 @@ log({"pos": [1, 1, 1, 2]}, rank="pos").evaluate("recall", "rr")
         several systems gave them, say query=['qid', the session's column] if a query was asked several times, say
         score= with the negative of pos if equal places are meant
 log({"pos": ["1", "2", "1", "2"]}, score=None, rank="pos").evaluate("recall", "rr")
-    BadValueError: pos: a rank is a number, and this column is String; convert it
+    BadValueError: pos: a rank is a number, and this column is text; convert it
     but: log({"pos": [True, None, True, None]}, score=None, rank="pos").evaluate("recall", "rr")
     but: log({"pos": [1, 3, 1, 2]}, rank="pos").evaluate("recall", "rr")
 log({"bm25": [2.0, None, 3.0, None], "rating": [0, None, 1, None]}).evaluate("recall", "rr")
@@ -142,7 +152,7 @@ log({"visits": [1, 1, None, 2]}, weight="visits").evaluate("recall", "rr")
 log({"visits": [1, 2, 1, 1]}, weight="visits").evaluate("recall", "rr")
     BadRowsError: visits: 1 of 4 rows differs from another row of its query (row 1); give each query one value
 log({"visits": ["1", "1", "1", "1"]}, weight="visits").evaluate("recall", "rr")
-    BadValueError: visits: a weight is a number, and this column is String; convert it
+    BadValueError: visits: a weight is a number, and this column is text; convert it
 log({"visits": [INF, INF, 1, 1]}, weight="visits").evaluate("recall", "rr")
     BadRowsError: visits: 2 of 4 rows are infinite (rows 0, 1); give every row one
 log({"qid": [1, 1, 2, 2], "run": ["x", "y", "x", "y"], "sku": list("abcd"), "visits": [1, 2, 1, 1]}, weight="visits",
@@ -970,11 +980,11 @@ judged(query=["qid", "sku"]).evaluate("rr")
     but: judged(query="qid", doc="sku", grade="grade").evaluate("rr")
     but: judged({"grade": None, "label": [1, 0]}).evaluate("rr")
 judged({"qid": ["1", "2"]}).evaluate("rr")
-    BadValueError: qid of the judgments is String, and qid of the log is Int64; give both one type
+    BadValueError: qid of the judgments is text, and qid of the log is Int64; give both one type
 judged({"qid": [1.0, 2.0]}).evaluate("rr")
     BadValueError: qid of the judgments is Float64, and qid of the log is Int64; give both one type
 judged({"sku": [1, 2]}).evaluate("rr")
-    BadValueError: sku of the judgments is Int64, and sku of the log is String; give both one type
+    BadValueError: sku of the judgments is Int64, and sku of the log is text; give both one type
 judged({"sku": ["0a", "0b"]}).evaluate("rr")
     StrangeIdsError: sku: no id of the log is among those of the judgments (the log has 'a', the judgments '0a'); do
         both write ids the same way?
@@ -984,7 +994,7 @@ judged({"qid": [11, 12]}).evaluate("rr")
 judged({"sku": [None, "a"]}).evaluate("rr")
     BadValueError: sku (of the judgments): 1 of 2 rows has no document (row 0); drop them
 judged({"grade": ["1", "2"]}).evaluate("rr")
-    BadValueError: grade: a grade is a number, and this column is String; convert it
+    BadValueError: grade: a grade is a number, and this column is text; convert it
 judged({"grade": [INF, 2]}).evaluate("rr")
     BadValueError: grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or give them finite
         values: inf one above all others, -inf one below
@@ -1028,7 +1038,7 @@ def test_ids_of_different_types(log: pl.Series, qrels: pl.Series) -> None:
     run = pl.DataFrame({"query": log, "doc": ["a", "a"], "score": [1.0, 1.0]})
     judged = pl.DataFrame({"query": qrels, "doc": ["a", "a"], "grade": [1, 1]})
     assert error(lambda: run.irm.judge(judged).evaluate("rr"), BadValueError) == (
-        f"query of the judgments is {qrels.dtype}, and query of the log is {log.dtype}; give both one type"
+        f"query of the judgments is {told(qrels.dtype)}, and query of the log is {told(log.dtype)}; give both one type"
     )
 
 

@@ -184,7 +184,7 @@ REFUSALS = r"""
 LOG.irm.explain("ap", query="c")
     BadValueError: query='c': no row of the frame has it
 LOG.irm.explain("ap", query=3)
-    BadValueError: query: 3 cannot be one of its values, which are String
+    BadValueError: query: 3 cannot be one of its values, which are text
 LOG.irm.explain("roc_auc", query="a")
     NotComputableError: roc_auc: explain() is about the results of a ranking
 LOG.irm.explain("ap@1,2", query="a")

@@ -121,7 +121,7 @@ BAD: dict[str, tuple[Any, str]] = {
         {"price": "stock", "amount": "stock"},
         "extra='stock' is named twice; a column plays one part",
     ),
-    "a column of texts": ({"price": "name"}, "name: a value of extra= is a number, and this column is String; convert"),
+    "a column of texts": ({"price": "name"}, "name: a value of extra= is a number, and this column is text; convert"),
 }
 
 

@@ -493,7 +493,7 @@ def test_ids_of_different_types_are_an_error(column: str) -> None:
     """Text and numbers never match in silence."""
     run = frame("query doc score", (1, 1, 1.0))
     qrels = frame("query doc grade", (1, 1, 1)).with_columns(pl.col(column).cast(pl.String))
-    with pytest.raises(BadValueError, match=f"{column} of the judgments is String"):
+    with pytest.raises(BadValueError, match=f"{column} of the judgments is text"):
         run.irm.judge(qrels).evaluate("rr")
 
 

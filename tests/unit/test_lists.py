@@ -231,7 +231,7 @@ of(RAG.with_columns(doc=pl.Series([["y", None], [], [], []])), query="qid")
 of(RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])), query="qid")
     BadRowsError: relevant: 1 of 4 rows has a missing id in its list (row 1); drop it
 of(RAG.with_columns(relevant=pl.Series([[1], [], [], []])), query="qid")
-    BadValueError: relevant of the judgments is Int64, and doc of the log is String; give both one type
+    BadValueError: relevant of the judgments is Int64, and doc of the log is text; give both one type
 of(RAG, query="qid", relevant="day")
     MistakenColumnError: relevant='day' holds no lists of ids; if it has one id for each query, pass
         relevant=[...], or judge(gold, label=True), with a frame of queries and ids; what is said of a
@@ -508,14 +508,14 @@ systems(score=["a", "b"], system="text").evaluate("rr")
     ColumnError: score=['a', 'b']: each of these columns is a system, and system='text' says another; name one column,
         or leave out system=
 systems(score=["a", "text"]).evaluate("rr")
-    BadValueError: text: a score is a number, and this column is String; convert it
+    BadValueError: text: a score is a number, and this column is text, as 'x'; convert it
 systems(score=["a", "bad"]).evaluate("rr")
     BadRowsError: bad: 1 of 3 rows is infinite (row 1); drop them, or give them finite values: inf one above all
         others, -inf one below
 systems(score=["a", "huge"]).evaluate("rr")
     BadRowsError: huge: 1 of 3 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them
 systems(predicted=["label2", "text"], query=None).evaluate("precision")
-    BadValueError: 'label2' is Int64, 'text' is String; give the columns of the systems one type
+    BadValueError: 'label2' is Int64, 'text' is text; give the columns of the systems one type
 systems(score=["a", "b"], by="system").evaluate("rr")
     ColumnError: by='system' is the system too; a column plays one part
     but: systems(score=["a", "b"]).evaluate("rr")

@@ -34,7 +34,7 @@ pl.DataFrame(SCORES | {"other": [0.1, 0.3]}).irm(score=["score", "other"]).compa
     ColumnError: covariate='score' is the column of a system; name one that was known before the test
 pl.DataFrame({"label": pl.Series([None] * 3, dtype=pl.Int64), "predicted": ["a", "b", "c"]}).irm(label="label",
         predicted="predicted", unjudged="drop").per_class("f1")
-    BadValueError: predicted: its values are String, those of label are Int64;[...]
+    BadValueError: predicted: its values are text, those of label are Int64;[...]
 pl.DataFrame({"row": [True], "predicted": [[[1.0]]]}).irm(label="row").confusion()
     ColumnError: query='row' is the label too; a column plays one part
 IRM(pa.table({"query": [1], "score": [1.0], "grade": pa.array([(1, 2, 3)],

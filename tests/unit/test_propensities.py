@@ -242,7 +242,7 @@ def test_results_without_an_order_are_refused(call: str) -> None:
         ([1.0, float("nan"), 1.0, 1.0], "chance: 1 of 4 rows is NaN (row 1)"),
         ([1, -1, 1, 1], "not above 0"),
         ([True, True, True, False], "a propensity is a number, and this column is Boolean"),
-        ([*"abcd"], "a propensity is a number, and this column is String"),
+        ([*"abcd"], "a propensity is a number, and this column is text"),
     ],
 )
 def test_bad_chances_are_errors(chance: list[Any], says: str) -> None:

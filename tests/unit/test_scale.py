@@ -213,18 +213,18 @@ log(3, 2).irm(scale=SCALE).evaluate("ndcg")
     BadValueError: grade: its values are Int64, and the words of scale= are text; give each of its values a grade, or
         say scale=None if they are grades
 log("Exact").irm(scale={3: 3}).evaluate("ndcg")
-    BadValueError: grade: its values are String, and the words of scale= are numbers; give each of its values a grade,
+    BadValueError: grade: its values are text, and the words of scale= are numbers; give each of its values a grade,
         or say scale=None if they are grades
 log("b", "a").irm().evaluate("ndcg")
-    BadValueError: grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ...,
+    BadValueError: grade: a grade is a number, and this column is text; give each word a grade, as scale={'a': ...,
         'b': ...}, or convert it
 log(*"abcdefghij").irm().evaluate("ndcg")
-    BadValueError: grade: a grade is a number, and this column is String; give each word a grade, as scale={'a': ...,
+    BadValueError: grade: a grade is a number, and this column is text; give each word a grade, as scale={'a': ...,
         'b': ..., 'c': ..., 'd': ..., 'e': ..., 'f': ..., 'g': ..., 'h': ..., ...}, or convert it
 log("1", "2.5").irm().evaluate("ndcg")
-    BadValueError: grade: a grade is a number, and this column is String; convert it
+    BadValueError: grade: a grade is a number, and this column is text; convert it
 log("1", "2,5").irm().evaluate("ndcg")
-    BadValueError: grade: a grade is a number, and this column is String; convert it, with points in the place of commas
+    BadValueError: grade: a grade is a number, and this column is text; convert it, with points in the place of commas
 log(1.0, float("nan")).irm(scale={1: 1}).evaluate("ndcg")
     BadRowsError: grade: 1 of 2 rows is NaN (row 1); drop them, or make them null
 log("Exact").rename({"grade": "label"}).irm(scale=SCALE).evaluate("ndcg")

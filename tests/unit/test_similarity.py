@@ -348,12 +348,12 @@ def test_intervals_of_a_baseline_beside_are_those_of_the_queries_of_both() -> No
         (orders("ab", "ba"), "baseline: run: it has several systems, 'a', 'b'"),
         (
             orders("ab").filter(run="a").with_columns(query=pl.lit("1")),
-            "query of the baseline is String, and query of the frame is Int32",
+            "query of the baseline is text, and query of the frame is Int32",
         ),
         (orders("ab").with_columns(query=pl.lit(5)), "baseline: it shares no query with the frame"),
         (
             orders("ab").with_columns(doc=pl.lit(5)).head(1),
-            "doc of the baseline is Int32, and doc of the frame is String",
+            "doc of the baseline is Int32, and doc of the frame is text",
         ),
         (orders("ab").irm(ties="worst"), "baseline: ties='worst' orders equal scores by their judgments"),
         (

@@ -118,7 +118,7 @@ def test_bad_thresholds_are_errors() -> None:
         said = error(lambda irm=irm: irm(threshold="limit").evaluate("tp"), BadRowsError)  # type: ignore[misc]
         assert said == "limit: 1 of 2 rows has no threshold (row 1); give every row one"
         said = error(lambda irm=irm: irm(threshold="word").evaluate("tp"), BadValueError)  # type: ignore[misc]
-        assert said == "word: a threshold is a number, and this column is String; convert it"
+        assert said == "word: a threshold is a number, and this column is text; convert it"
     said = error(lambda: frame.irm(threshold=frame["limit"]), BadValueError)
     assert said.endswith("is not a score, or the name of a column; make it a column of the frame, and give its name")
     assert "say threshold=None" in error(lambda: frame.irm(query=None, threshold="limit").thresholds("f1"))

@@ -241,7 +241,7 @@ at("ndcg@10", [5, 10])
 long(value=[1.0, 2.0, np.inf, 3.0]).irm(value="value").evaluate()
     BadRowsError: value: 1 of 4 rows is infinite (row 2); drop them, or make them null
 long(value=["1"] * 4).irm(value="value").evaluate()
-    BadValueError: value: a value is a number, and this column is String; convert it
+    BadValueError: value: a value is a number, and this column is text; convert it
 long(metric=["a", None, "b", "c"]).irm(value="value").evaluate()
     BadRowsError: metric: 1 of 4 rows has no metric (row 1); drop them, or give them one
 long(metric=[1, 2, 3, 4]).irm(value="value").evaluate()

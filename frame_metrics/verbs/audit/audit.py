@@ -15,11 +15,11 @@ from frame_metrics.data.cases import cases_of
 from frame_metrics.data.log import Log
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
-    BadRowsError,
     BadValueError,
     FrameMetricsError,
     NotComputableError,
     ReportedError,
+    about_the_call,
     shown,
 )
 from frame_metrics.inputs import Array
@@ -30,7 +30,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
-from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, row_findings, unread
+from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, of_error, row_findings, unread
 from frame_metrics.verbs.audit.checks import About, Finding
 from frame_metrics.verbs.audit.facts import OF_JUDGED, OF_SEGMENTS, SetAside, about
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
@@ -59,31 +59,33 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     try:
         plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
     except ReportedError as error:  # it is open what checks should look at
-        return _alone(irm, fail_on, Finding(error.check, "error", error.n, None, None, str(error)))
+        return _alone(irm, fail_on, of_error(error))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
     rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))
     beside = None if baseline is None else _baseline(baseline, plan)
 
     def compute(source: Source) -> Answer:
-        there = None if beside is None else saved.read_saved(beside(source.table)).log
+        with about_the_call():
+            there = None if beside is None else saved.read_saved(beside(source.table)).log
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
-            try:
-                return _report(fail_on, looking.at_pieces(source))
-            except ReportedError as error:
-                return _report(fail_on, [unread([], error)])
+            return _report(fail_on, looking.at_pieces(source))
         readable = look_past_bad_rows(source, looking.at_rows)
         notes = notes_of(readable, source)
         seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
         return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
 
-    def unreadable(error: BadRowsError) -> Answer:
-        row = f"row {int(error.rows[0])}" if len(error.rows) else None
-        return _report(fail_on, [Finding(f"rows that {error.what}", "error", error.n, None, row, str(error))])
+    def unreadable(error: FrameMetricsError) -> Answer:
+        return _report(fail_on, [of_error(error)])
 
     in_pieces = not irm.of_values
-    table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+    try:
+        table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+    except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
+        if error.of_call:
+            raise
+        return irm.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {})))
     return table if fail_on is None else irm.border.at_once(table)
 
 
@@ -138,11 +140,16 @@ class _Looking:
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is read in pieces, and about its bad rows."""
-        found, plan = of_pieces(source, arms=self.split is not None), source.plan
+        try:
+            found, plan = of_pieces(source, arms=self.split is not None), source.plan
+        except FrameMetricsError as error:
+            if error.of_call:
+                raise
+            return [of_error(error)]
         try:
             seen = self._of_log(found, source)
-        except FrameMetricsError as error:  # it is a finding too if bad rows were left out
-            if not any(finding.what for finding in found.notes):
+        except FrameMetricsError as error:
+            if error.of_call:
                 raise
             seen = [unread(found.notes, error)]
         return [*row_findings(found.notes, plan.columns), *seen]
@@ -235,7 +242,8 @@ def _report(fail_on: Any, findings: list[Finding]) -> Answer:
     failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
-        raise BadValueError("\n".join([f"audit(fail_on={shown(fail_on)}): {count}", *failed]))
+        with about_the_call():
+            raise BadValueError("\n".join([f"audit(fail_on={shown(fail_on)}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 

@@ -16,6 +16,7 @@ from frame_metrics.errors import BadRowsError, FrameMetricsError, ReportedError,
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import ROLES, Columns
+from frame_metrics.roles.series import NO_NUMBERS
 from frame_metrics.verbs.audit.checks import Finding
 
 AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
@@ -23,7 +24,7 @@ AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
 OF_VALUES = (
     *("are NaN", "are infinite", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("have fractions", "are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
-    "are past 1e100 or below 1e-100",
+    *("are past 1e100 or below 1e-100", NO_NUMBERS),
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
 )
@@ -44,12 +45,13 @@ COLUMN_CHECKS = (
     *("values that are too many for classes", "sets where lists are meant", "texts where lists are meant"),
     *("single ids where lists are meant", "ids that no judgment has"),
 )
+UNREAD = "data that cannot be read"  # the finding for an error about neither rows nor such a column
 
 
 def is_row_check(name: str) -> bool:
     """Return True for the name of a finding about bad rows or bad values."""
     values, _, what = name.partition(" that ")
-    return name in (*ROW_CHECKS, *COLUMN_CHECKS) or (bool(values) and what in OF_VALUES)
+    return name in (*ROW_CHECKS, *COLUMN_CHECKS, UNREAD) or (bool(values) and what in OF_VALUES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Readable:
     at: Array  # their row numbers in the source's table
     bad: list[tuple[BadRowsError, Array]]  # an error of each kind, and the rows of the table that have it
     seen: Any  # the result of the function; None if it raised an error
-    error: FrameMetricsError | None  # an error about the rows that are left, after bad rows were left out
+    error: FrameMetricsError | None  # an error about the rows that are left, after bad rows were left out, or about all
 
 
 def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]) -> Readable:
@@ -69,9 +71,8 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]
     Parameters
     ----------
     look : a function of rows, which raises for rows with one kind of error. These rows are left out and it is called
-        again, until it raises no such error. An error that names no rows is raised, or kept in ``Readable.error`` if
-        it is of a whole column, or rows were left out before. Rows without a label are not left out: from then on its
-        second argument is True.
+        again, until it raises no such error. An error that names no rows is kept in ``Readable.error``; if the call is
+        at fault, it is raised. Rows without a label are not left out: from then on its second argument is True.
     """
     rows = source.table
     left = np.arange(len(rows))
@@ -93,7 +94,7 @@ def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame, bool], Any]
             bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
             left, rows = left[good], rows.filter(pl.Series(good))
         except FrameMetricsError as error:
-            if not bad and not isinstance(error, ReportedError):
+            if error.of_call:
                 raise
             lasting = error
             break
@@ -163,11 +164,21 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
 
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
-    """Return a finding for an error about the rows that are left after bad rows were left out, or about a column."""
-    if isinstance(error, ReportedError):
-        return Finding(error.check, "error", error.n, None, None, str(error))
+    """Return a finding for an error about the rows that are left after bad rows were left out, or about all of them."""
+    if isinstance(error, ReportedError) or not any(note.what for note in notes):
+        return of_error(error)
     left = next(note for note in notes if note.name == LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
+
+
+def of_error(error: FrameMetricsError) -> Finding:
+    """Return a finding for an error, of rows, of a column, or of neither."""
+    if isinstance(error, ReportedError):
+        return Finding(error.check, "error", error.n, None, None, str(error))
+    if isinstance(error, BadRowsError):
+        row = f"row {int(error.rows[0])}" if len(error.rows) else None
+        return Finding(f"rows that {error.what}", "error", error.n, None, row, str(error))
+    return Finding(UNREAD, "error", 1, None, None, str(error))
 
 
 def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, shown
-from frame_metrics.verbs.audit.bad_rows import ROW_CHECKS, is_row_check
+from frame_metrics.verbs.audit.bad_rows import ROW_CHECKS, UNREAD, is_row_check
 from frame_metrics.verbs.audit.listed import CHECKS
 
 Severity = Literal["error", "warning", "info"]
@@ -90,7 +90,7 @@ def gate_of(fail_on: Any) -> Gate:
 
 def _known(name: Any) -> str:
     """Return the name of a severity or a check; for another name raise an error that offers the nearest."""
-    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS]
+    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS, UNREAD]
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name
     raise UnknownNameError(

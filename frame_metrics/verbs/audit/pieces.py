@@ -19,6 +19,7 @@ from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
+from frame_metrics.roles.series import NO_NUMBERS
 from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, look_past_bad_rows, notes_of
 from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
@@ -81,7 +82,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
 
     readable = look_past_bad_rows(source, look)
     if readable.error is not None:
-        raise readable.error
+        raise next((error for error, _ in readable.bad if error.what == NO_NUMBERS), readable.error)
     return readable
 
 

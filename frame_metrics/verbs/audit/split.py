@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, about_the_call, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import number_of
 from frame_metrics.roles.columns import Columns, role_columns
@@ -229,9 +229,10 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
     table : one row for each unit of each system; times is the number of units that it stands for.
     """
     arms, units = table.group_by("system", maintain_order=True).agg(pl.col("times").sum())
-    asked = [number_of(arm, arms, str(columns.system), "split: ") for arm in split]
-    if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
-        raise BadValueError(f"split: {listed(lacking[:5])} of {columns.system} has no share; give each system one")
+    with about_the_call():
+        asked = [number_of(arm, arms, str(columns.system), "split: ") for arm in split]
+        if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
+            raise BadValueError(f"split: {listed(lacking[:5])} of {columns.system} has no share; give each system one")
     several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
     shares = np.array([float(share) for share in split.values()])
     word = f"clusters ({columns.cluster})" if columns.cluster else word
