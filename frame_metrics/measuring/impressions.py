@@ -39,7 +39,7 @@ def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: boo
     """
     _check_roles(plan, verb)
     named = _named(verb, of)
-    columns = replace(plan.columns, of=named)
+    columns = replace(plan.columns, of=named, documents=True)
     parts = {"by": columns.by, "of": named, "doc": (str(columns.doc),)}
     check_parts([(part, name) for part, names in parts.items() for name in names])
     check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)

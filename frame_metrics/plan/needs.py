@@ -196,6 +196,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
         "threshold": columns.threshold if needs.score else None,
         "group": columns.group if "group=" in needs.extra else None,
         "popularity": columns.popularity if {"popularity=", "popularity=surprise"} & {*needs.extra} else None,
+        "documents": needs.lists,
         "about": tuple(one for one in needs.extra if one in OF_DOCUMENTS),
         "extra": tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     }

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import frame_of
+from frame_metrics.errors import listed, shown
 from frame_metrics.roles import series
 from frame_metrics.roles.scale import Scale
 from frame_metrics.roles.series import reaches, refuse, refuse_nan, refuse_null
@@ -141,6 +142,7 @@ class Columns:
     together: str = ""  # the name of the one column that these become
     lists: tuple[str, ...] = ()  # columns of lists: a row has all results of its query
     made: tuple[str, ...] = ()  # names among the above whose columns are not in the frame, but are made later
+    documents: bool = False  # whether the call is about documents, and cannot do without them
     unsaid: tuple[str, ...] = ()  # roles of judgments (subtopic, annotator) not named although such a column is there
     from_judgments: tuple[str, ...] = ()  # columns among the above that only the separate judgments have
 
@@ -252,7 +254,7 @@ def checked(
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: series.extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
-        _refuse_bare(out, columns)
+        _refuse_bare(out, columns, scale, positive)
     if "threshold" in out:
         out["predicted"] = reaches(out["score"], out.pop("threshold"))
     return frame_of(out) if out else frame.select()
@@ -282,7 +284,8 @@ def role_columns(
     """Return the checked columns of some roles, as far as they are named; the parameters are those of ``checked``."""
     score = frame.get_column(str(columns.score), default=None)
     score_type = pl.Null if score is None else score.dtype
-    spare = bool(columns.query and (columns.label or columns.grade)) and not columns.relevant
+    judged = bool(columns.query and (columns.label or columns.grade))
+    spare = judged and not (columns.relevant or columns.documents)
     known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type, "spare": spare}
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
@@ -292,7 +295,9 @@ def role_columns(
     return out
 
 
-def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
+def _refuse_bare(
+    out: dict[str, pl.Series], columns: Columns, scale: Scale | None, positive: Sequence[Any] | None
+) -> None:
     """Raise for rows without a score (or rank) and without a judgment: they say nothing."""
     place, judgment = out.get("rank", out.get("score")), out.get("label", out.get("grade"))
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
@@ -302,8 +307,18 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
         if columns.per_system:  # a row of the frame is bad only if it is bad for every system
             systems = len(columns.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
-        nothing = f"or say {'label' if columns.label else 'grade'} 0 where the query found nothing"
-        refuse(names, bad, what, f"drop them, {nothing}")
+        nothing = _not_relevant(columns, scale, positive)
+        refuse(names, bad, what, f"drop them, or say {nothing} where the query found nothing")
+
+
+def _not_relevant(columns: Columns, scale: Scale | None, positive: Sequence[Any] | None) -> str:
+    """Return what a row says that is judged as not relevant, in the values of its column."""
+    if columns.label:
+        return "label 0" if positive is None else f"a label other than {listed(positive)}"
+    if scale is None:
+        return "grade 0"
+    word = next((word for word, grade in scale.items() if grade == 0), None)
+    return "a word with the grade 0 in scale=" if word is None else f"{shown(word)}, whose grade is 0,"
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:

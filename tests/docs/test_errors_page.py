@@ -41,6 +41,7 @@ NAMES: dict[str, Any] = {
     "apart": TWO[[0, 3]],
     "json": json,
     "texts": LISTS,
+    "texts_of_numbers": LOG.with_columns(score=pl.Series(["2", "n/a", "1"])),
     "sets": LISTS.assign(doc=[{"a", "b"}], score=[[2, 1]]),
     "one_id": pl.DataFrame({"query": [1], "doc": [["a", "b"]], "gold": ["a"]}),
     "saved": LOG.irm.per_query("rr"),
@@ -86,6 +87,8 @@ log.with_columns(score=pl.Series([1.0, float("nan"), 2.0])).irm.evaluate("rr")
 log.with_columns(score=pl.Series([1.0, float("nan"), 2.0])).drop_nans("score").irm.evaluate("rr")
 log.with_columns(pl.col("score").cast(pl.String)).irm.evaluate("rr")
 log.with_columns(pl.col("score").cast(pl.String)).with_columns(pl.col("score").cast(pl.Float64)).irm.evaluate("rr")
+texts_of_numbers.irm.evaluate("rr")
+texts_of_numbers.with_columns(pl.col("score").replace("n/a", None).cast(pl.Float64)).irm.evaluate("rr")
 log.with_columns(query=pl.Series([1, None, 2])).irm.evaluate("rr")
 log.with_columns(query=pl.Series([1, None, 2])).drop_nulls("query").irm.evaluate("rr")
 log.with_columns(rank=pl.Series([0, 1, 0])).irm(rank="rank").evaluate("rr")

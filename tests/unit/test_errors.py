@@ -1398,6 +1398,41 @@ def test_a_search_that_found_nothing_counts(place: str, role: str) -> None:
     assert irm(system=None).evaluate("success@5")["value"][0] == pytest.approx(2 / 3)
 
 
+IN_WORDS: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "a word of the scale": ("Exact", {"scale": {"Exact": 1, "Bad": 0}}, "'Bad', whose grade is 0,", "Bad"),
+    "no word of grade 0": ("Exact", {"scale": {"Exact": 1}}, "a word with the grade 0 in scale=", "None"),
+    "a label of two words": ("yes", {"positive": "yes"}, "a label other than 'yes'", "no"),
+}
+
+
+@pytest.mark.parametrize("name", IN_WORDS)
+def test_what_a_search_that_found_nothing_says_in_words(name: str) -> None:
+    """Where judgments are words, the error offers a word, and with it the query counts as 0."""
+    word, roles, said, other = IN_WORDS[name]
+    role = "label" if "positive" in roles else "grade"
+    frame = pl.DataFrame({"query": ["a", "b"], "rank": [1, None], role: [word, None]})
+    assert error(lambda: frame.irm(**roles).evaluate("rr")).endswith(
+        f"drop them, or say {said} where the query found nothing"
+    )
+    roles = roles if other != "None" else {"scale": roles["scale"] | {other: 0}}
+    mended = frame.with_columns(pl.col(role).fill_null(other)).irm(**roles)
+    assert mended.evaluate("success@5").select("value", "n").row(0) == (0.5, 2)
+
+
+def test_rows_without_a_document_where_documents_are_needed() -> None:
+    """The error offers doc=None only where the call works without documents; without these rows it does."""
+    rows = {"query": ["a", "b"], "doc": ["x", None], "rank": [1, None], "label": ["yes", "no"]}
+    irm = pl.DataFrame(rows).irm(positive="yes")
+    told = "doc: 1 of 2 rows has no document (row 1); "
+    assert error(lambda: irm.evaluate("rr")).startswith(f"{told}say doc=None where a search showed nothing")
+    assert irm(doc=None).evaluate("rr")["n"][0] == 2
+    for call in (lambda irm: irm.judgments("ctr", of="query"), lambda irm: irm.propensities(of="query")):
+        assert error(lambda call=call: call(irm)) == f"{told}drop them, or give them one"
+    left = pl.concat([pl.DataFrame(rows).drop_nulls("doc")] * 2).with_columns(search=pl.Series([1, 2]))
+    found = left.irm(query="search", positive="yes").judgments("ctr", of="query")
+    assert found["impressions"].to_list() == [2]
+
+
 RUNS = pl.DataFrame({"query": [1, 1], "doc": ["x", "x"], "run": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 1]})
 BESIDE = pl.DataFrame({"query": [1, 1], "doc": ["x", "y"], "a": [2.0, 1.0], "b": [1.0, 2.0], "grade": [1, 0]})
 ONE_SYSTEM = r"""
