@@ -748,7 +748,7 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
         their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
         is that of all classes; in rows of classes ``average`` is null. Classes that do not occur in a segment are left
-        out, unless ``classes=`` names them.
+        out, unless ``classes=`` names them; a segment without labelled rows has them all, with null and n 0.
 
         A wide one: system, by..., class, (average,) support, n, and a column for each metric.
 
@@ -817,7 +817,8 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In the first
         row of a segment the threshold is infinite and nothing is predicted positive; then comes a row for each distinct
         score. Precision is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line
-        begins at the top (docs/conventions.md#precision-where-nothing-is-predicted).
+        begins at the top (docs/conventions.md#precision-where-nothing-is-predicted). In a segment
+        without labelled rows it is the only one, and the metrics are null.
 
         Examples
         --------

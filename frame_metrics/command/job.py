@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
@@ -22,9 +24,11 @@ from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.texts import in_words, on_github, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, listed
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed, shown
 
 SHOWN = 5  # the most file names that a report shows
+FEW = 20  # rows of a CSV file in which texts of lists are searched for
+LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # errors that lists in a CSV file lead to
 
 
 @dataclass
@@ -49,11 +53,28 @@ class Job(Call):
     def _files_told(self) -> Iterator[None]:
         """Replace an error of another library by one that names the file and the line that cannot be read."""
         try:
-            yield
+            try:
+                yield
+            except ColumnError as error:
+                if texts := self._texts_of_lists() if LISTLESS.search(str(error)) else "":
+                    raise ColumnError(f"{error}{texts}") from None
+                raise
         except (pl.exceptions.PolarsError, OSError):
             for file in self._files:
                 file.check()
             raise
+
+    def _texts_of_lists(self) -> str:
+        """Return what to do about columns of a CSV file whose values are texts of lists; "" if there are none."""
+        for file in self._files:
+            if file.kind in reading.OF_CELLS:
+                texts = file.plan.select(cs.string()).head(FEW).collect()
+                first = {name: values[0] for name in texts.columns if len(values := texts[name].drop_nulls())}
+                lists = {name: text for name, text in first.items() if text.strip()[:1] + text.strip()[-1:] == "[]"}
+                if lists:
+                    where = f"in {listed(lists)} are texts of lists, as {shown(next(iter(lists.values())))}"
+                    return f"; {where}: lists need a Parquet or JSON Lines file"
+        return ""
 
     @property
     def _files(self) -> list[File]:

@@ -59,7 +59,8 @@ class Saved:
             if not said.startswith("baseline: "):
                 raise
             told = said.removeprefix("baseline: ").partition(", or name its columns, as baseline=")[0]
-            raise FrameMetricsError(f"{self.where}: {told}") from None
+            way = "; rename the column of queries there" if ", the frame's query," in told else ""
+            raise FrameMetricsError(f"{self.where}: {told}{way}") from None
 
 
 def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
@@ -70,6 +71,9 @@ def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> 
     own = str(roles.get("system") or "system")
     if own in rows.columns:
         return own
+    queries = roles.get("query") or "query"
+    if not {*([queries] if isinstance(queries, str) else queries)} <= {*rows.columns}:
+        return None  # the only column beside the keys may be the query, by another name
     beside = [name for name in takewhile(lambda name: name != "metric", rows.columns) if name not in keys]
     return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
 

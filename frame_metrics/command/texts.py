@@ -20,6 +20,8 @@ OTHERWISE = {  # code in messages that the command line has other words for
     "(..., several=)": " with --several",
     "(..., paired=False)": " with --no-paired",
 }
+# How a column of lists is made in Python, in errors.
+OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that it can be undone.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -82,6 +84,7 @@ def _for_files(message: str, options: Mapping[str, Option]) -> str:
         return message.replace("judge:", "--qrels:")
     if "qrels" in options and missing in message:
         message += "; judgments in a separate file are named with --qrels"
+    message = OF_LISTS.sub(r"give a file of queries and ids as --qrels FILE --all-relevant", message)
     message = message.replace("; pass run= with the name", "; say --run-name with the name")
     message = message.replace(", or give other rankings, as --baseline frame", "")
     words = re.search(r"--scale \{(.*)\}", message)

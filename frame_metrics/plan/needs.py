@@ -20,7 +20,7 @@ from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores,
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.resolve import absent, no_lists
 
 if TYPE_CHECKING:
     from frame_metrics.plan.plan import Plan
@@ -226,4 +226,7 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     }
     for pair, lacking in lacks.items():
         if lacking:
+            free = "relevant" in plan.available and "relevant" not in (*plan.roles, *columns.needed)
+            if pair == ("label", "grade") and columns.lists and free and not plan.border.container("relevant"):
+                raise no_lists("relevant", plan.glance)
             raise ColumnError(absent(pair, plan.roles, plan.available, plan.border.hint))

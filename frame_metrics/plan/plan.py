@@ -96,13 +96,17 @@ class Plan(Remembers):
         """The names of the columns that were made of expressions."""
         return frozenset()
 
+    @property
+    def glance(self) -> Glance:
+        """A look at what the columns hold."""
+        return Glance(self.border.hint, self.border.container, self.border.first_of, self.border.as_lists)
+
     @cached_property
     def played(self) -> Columns:
         """The column of every role, regardless of the needs."""
         names = None if self.beside is None else self.beside.names()
         border = self.border
-        look = Glance(border.hint, border.container, border.first_of, border.as_lists)
-        columns = resolve(self.roles, self.available, judgments=names, look=look)
+        columns = resolve(self.roles, self.available, judgments=names, look=self.glance)
         packed = [
             one for one in (*columns.lists, columns.relevant) if one and border.container(one) not in ("", "list")
         ]

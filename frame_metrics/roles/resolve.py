@@ -31,6 +31,7 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
 # Key columns that are made: the number of a row whose lists are a query without an id; the column of a system.
 ROW, SYSTEM = "row", "system"
+SEPARATORS = (",", ";", "|")  # what may stand between ids in a text
 PLACE = "place in the list"  # the made column of ranks, if lists have neither scores nor ranks
 # Roles and options that go with value=.
 WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", "unanswered", *RESOURCES)
@@ -279,16 +280,25 @@ def _relevant(named: Mapping[str, Any], found: Sequence[str], judged: bool, look
             f"relevant={shown(column)} says what is relevant, and {others[0]}= does too; name one of them"
         )
     if not look.container(column):
-        if text := look.holds_text(column):
-            raise _of_texts("relevant", column, text)
-        way = f"relevant={look.as_lists.format(shown(column))}, or " if look.as_lists else ""
-        raise MistakenColumnError(
-            f"relevant={shown(column)} holds no lists of ids; if it has one id for each query, pass {way}"
-            "judge(gold, label=True), with a frame of queries and ids; what is said of a row is its label=",
-            check="single ids where lists are meant",
-            n=1,
-        )
+        raise no_lists(column, look)
     return {"relevant": column}
+
+
+def no_lists(column: str, look: Glance) -> MistakenColumnError:
+    """Return the error for a column of relevant ids that holds no lists."""
+    if text := look.holds_text(column):
+        return _of_texts("relevant", column, text)
+    way = f"relevant={look.as_lists.format(shown(column))}, or " if look.as_lists else ""
+    first = look.first_of(column)
+    mark = next((one for one in SEPARATORS if one in first), "") if isinstance(first, str) else ""
+    split = f"; if several, as {shown(first)}, make them lists, with frame[{shown(column)}].str.split({mark!r})"
+    return MistakenColumnError(
+        f"relevant={shown(column)} holds no lists of ids; if it has one id for each query, pass {way}"
+        f"judge(gold, label=True), with a frame of queries and ids{split * bool(mark)}; what is said of a row is its "
+        "label=",
+        check="single ids where lists are meant",
+        n=1,
+    )
 
 
 def unused(name: str, available: Sequence[str]) -> str:

@@ -94,7 +94,8 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
         raw, read_by = pooled.each_class(inputs, metric), inputs.by_class if metric.input is Scores else inputs.table
         seen = np.zeros(raw.shape, bool) if read_by is None else read_by.seen.T
         value[i, : cases.k] = cases.conventions.filled(name, metric, raw, seen)
-        undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw), seen & some
+        undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw) & some, seen | ~some
+        value[i, : cases.k, ~some] = np.nan
     for i, one in zip(of, wanted, strict=True):
         own, line = pooled.one_metric(several, *one), cases.k + said.index(one[2])
         value[i, line] = np.where(some, own.value, np.nan)

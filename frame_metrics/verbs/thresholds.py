@@ -92,7 +92,8 @@ def _every(cases: Cases, asked: Asked) -> Answer:
     """Return the answer of ``thresholds``: a row for each segment and threshold."""
     segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
-    return _rows(cases, segments, points, asked, _at_points(points, asked, cases.conventions))
+    values = _at_points(points, asked, cases.conventions)
+    return _rows(cases, segments, points, asked, np.where(_empty(points), np.nan, values))
 
 
 def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
@@ -144,10 +145,15 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     if failed:
         first = {segment: _unmet(values, asked, limits, span, allowed) for segment, span in failed[:3]}
         raise _without(first, len(failed), segments)
-    at = np.array(chosen, np.int64)
-    empty = nothing[points.segment[at]]
-    best = replace(points.kept(at), threshold=np.where(empty, np.nan, points.threshold[at]))
-    return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, at]))
+    best = points.kept(np.array(chosen, np.int64))
+    empty = _empty(best)
+    best = replace(best, threshold=np.where(empty, np.nan, best.threshold))
+    return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, chosen]))
+
+
+def _empty(points: Points) -> Array:
+    """Return True for each point of a segment without rows."""
+    return (points.positives + points.negatives == 0)[points.segment]
 
 
 def _without(first: Mapping[int, str], failed: int, segments: Segments) -> NotComputableError:

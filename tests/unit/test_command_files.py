@@ -52,6 +52,40 @@ def write(frame: pl.DataFrame, name: str) -> None:
     (by_ending | {"arrow": frame.write_ipc})[name.rpartition(".")[2]](name)  # type: ignore[operator]
 
 
+# lists
+
+
+def test_lists_in_a_csv_file_are_an_error_that_says_what_can_hold_them(capsys: Captured) -> None:
+    """Texts of lists are named, with the files that hold lists; a file of these is read."""
+    lists = pl.DataFrame({"query": [1, 2], "doc": [["a", "b"], ["c", "d"]], "gold": [["a"], ["d"]]})
+    texts = lists.with_columns(
+        pl.format("['{}']", pl.col(name).list.join("', '")).alias(name) for name in ("doc", "gold")
+    )
+    texts.write_csv("log.csv")
+    told = "; in 'doc', 'gold' are texts of lists, as \"['a', 'b']\": lists need a Parquet or JSON Lines file"
+    said = refused(capsys, "log.csv", "--relevant", "gold")
+    assert said.startswith(
+        "--relevant gold holds no lists of ids; if it has one id for each query, give a file of queries "
+    )
+    assert said.endswith(told)
+    assert refused(capsys, "log.csv").endswith(told)
+    for name in ("log.jsonl", "log.parquet"):
+        write(lists, name)
+        assert values(capsys, name, "--relevant", "gold") == [("1", 1.0), ("2", 0.5)]
+
+
+def test_one_relevant_id_for_each_query_is_a_file_of_judgments(capsys: Captured) -> None:
+    """The error names flags, and what they say is read."""
+    write(pl.DataFrame({"query": [1, 2], "doc": [*"ab"], "score": [2.0, 1.0], "gold": [*"ab"]}), "log.csv")
+    said = refused(capsys, "log.csv", "--relevant", "gold")
+    assert said == (
+        "--relevant gold holds no lists of ids; if it has one id for each query, give a file of queries and ids as "
+        "--qrels FILE --all-relevant; what is said of a row is its --label"
+    )
+    write(pl.DataFrame({"query": [1, 2], "doc": [*"ab"]}), "gold.csv")
+    assert values(capsys, "log.csv", "--qrels", "gold.csv", "--all-relevant") == [("1", 1.0), ("2", 1.0)]
+
+
 # what the reader takes without a word
 
 UNLIKE: dict[str, tuple[str, str, str]] = {

@@ -266,6 +266,20 @@ def test_two_saved_rankers_are_several(capsys: Captured) -> None:
     assert "it has the numbers of several systems, 'bm25', 'hybrid' in 'ranker'" in called(capsys, *call)[2][0]
 
 
+def test_saved_queries_by_another_name_are_no_systems(capsys: Captured) -> None:
+    """The error names the column that the log has for queries; renamed there, the numbers are read."""
+    ranked().rename({"query": "qid"}).write_parquet("log.parquet")
+    assert called(capsys, "per-query", "log.parquet", "rr", "--query", "qid", "-o", "saved.parquet")[0] == 0
+    ranked().write_parquet("log.parquet")
+    for flag in ("--saved", "--fail-if-worse-than"):
+        call = ["compare", "log.parquet", "rr", "--query", "query", flag, "saved.parquet"]
+        (said,) = called(capsys, *call)[2]
+        assert "it has no column 'query', the frame's query, among 'qid', 'metric'" in said
+        assert said.endswith("rename the column of queries there")
+    pl.read_parquet("saved.parquet").rename({"qid": "query"}).write_parquet("saved.parquet")
+    assert called(capsys, *call)[0] == 0
+
+
 def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
     """Systems that only one side has are named, and none is left out in silence."""
     log = save_rankers(capsys, splade=(1, 1, 1, 1))

@@ -152,7 +152,7 @@ def test_no_rows_have_the_first_threshold(by: str | None) -> None:
     whole, none = IRM(rows, by=by), IRM(rows.clear(), by=by)
     counts = (0, 0, 0, 0)
     for read, row in (
-        (lambda irm: irm.thresholds("f1"), (INF, *counts, 0)),
+        (lambda irm: irm.thresholds("f1"), (INF, *counts, None)),
         (lambda irm: irm.best_threshold("f1"), (None, *counts, None)),
         (lambda irm: irm.best_threshold("f1", subject_to={"recall": 0.5}), (None, *counts, None, None)),
     ):

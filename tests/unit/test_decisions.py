@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError
-from helpers import real
+from helpers import as_kind, as_polars, real
 from inside import REGISTRY, Confusion, ratio, small_blocks, threads
 
 Array: TypeAlias = NDArray[Any]
@@ -336,6 +336,24 @@ def test_no_row_has_no_value() -> None:
     kept = IRM(rows, by="day", unjudged="drop").evaluate("precision", "tp").select("day", "value", "n", "n_undefined")
     assert kept.rows() == [("a", 1, 1, 0), ("a", 1, 1, 0), ("b", None, 0, 0), ("b", None, 0, 0)]
     assert IRM(rows, by="day", unjudged="negative").evaluate("precision")["value"].to_list() == [1, 0]
+
+
+@pytest.mark.parametrize("average", [None, "macro"])
+def test_a_segment_without_labelled_rows_keeps_its_rows(kind: str, average: str | None) -> None:
+    """In per_class and thresholds it has its rows too: n 0, and null for what is measured."""
+    rows = pl.DataFrame({"label": [1, 0, None], "score": [0.9, 0.2, 0.5], "day": ["a", "a", "b"]})
+    irm = IRM(as_kind(rows, kind), by="day", unjudged="drop")
+    found = as_polars(irm(threshold=0.5).per_class("recall", average=average)).filter(pl.col("day") == "b")
+    expected = [(0, None, 0, 0, 0), (1, None, 0, 0, 0)]
+    assert (
+        found.filter(pl.col("class").is_not_null()).select("class", "value", "support", "n", "n_undefined").rows()
+        == expected
+    )
+    assert len(found) == (2 if average is None else 3)
+    wide = as_polars(irm(threshold=0.5).per_class("recall", average=average, layout="wide"))
+    assert wide.filter(pl.col("day") == "b")["recall"].to_list() == [None] * len(found)
+    found = as_polars(irm.thresholds("f1", "precision")).filter(pl.col("day") == "b")
+    assert found.rows() == [("b", math.inf, 0, 0, 0, 0, None, None)]
 
 
 @EVERY
