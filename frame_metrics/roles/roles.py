@@ -220,7 +220,9 @@ def option_called(name: str, takes: Collection[str] = ()) -> str:
 
 
 def names_as_text(value: Any) -> Any:
-    """Return names of columns as text; a column of pandas may have an integer as its name."""
+    """Return names of columns as plain text; a column of pandas may have an integer as its name."""
+    if isinstance(value, str):
+        return str.__str__(value)  # of a member of an Enum, the text that it is
     if isinstance(value, Mapping):
         return {one: names_as_text(column) for one, column in value.items()}
     if isinstance(value, list | tuple):

@@ -26,6 +26,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.columns import judging
+from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
 from frame_metrics.stats.resampling import Units, draws, percentiles
 
@@ -89,7 +90,10 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
 def _texts(given: Any) -> list[str]:
     """Return the names in an option, which may be one name or several, as a list."""
     several = [] if given is None else given if isinstance(given, list | tuple) else [given]
-    return [str(one) if isinstance(one, str) or not isinstance(one, MAYBE_LONG) else shown(one) for one in several]
+    return [
+        shown(one) if isinstance(one, MAYBE_LONG) and not isinstance(one, str) else str(names_as_text(one))
+        for one in several
+    ]
 
 
 def _reading(plan: Plan, keys: Sequence[str]) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -79,11 +80,17 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
     title = f"IRM of a {kind_of(frame)}{rows}{_judged(irm)}"
     parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
     said = ", ".join(
-        f"{name}={shown(value) if is_foreign(value) or name in LONG else repr(value)}"
-        for name, value in irm.roles.items()
-        if name not in COLUMNS or value is None
+        f"{name}={_in_full(value, name)}" for name, value in irm.roles.items() if name not in COLUMNS or value is None
     )
     return Overview(title, tuple(parts), printable(said), printable(then))
+
+
+def _in_full(value: Any, name: str) -> str:
+    """Return a convention as it was given; as errors show it where it is long, or of a library."""
+    if not is_foreign(value) and name not in LONG:
+        with suppress(ValueError):  # of an integer with thousands of digits, which Python does not write
+            return repr(value)
+    return shown(value)
 
 
 def _judged(irm: Plan) -> str:

@@ -40,7 +40,7 @@ LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
 OTHER = "other score"  # the column of another system
 FORMS = 0.2  # of the frames have a log beside them that is read in every form
-HELD = 0.3  # of the frames have roles, conventions and options in containers
+HELD = 0.1  # of the frames have roles, conventions and options in containers
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
 SPELLED = (
     *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
@@ -278,6 +278,7 @@ def fitting(irm: Any, rng: Random) -> Sequence[str]:
     return RANKED if "query=" in repr(irm) or rng.random() < 0.3 else DECIDED
 
 
+COMPARED = {"baseline": ("a", 0, 1, None, "x"), "paired": (False,), "covariate": ("score", "a", "x")}
 LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
 AVERAGES = (
     *("macro", "weighted", "micro", "gmean", "predicted", "rows", "median", "max", "q0.9", "q2", ["macro"], [], 5),
@@ -379,7 +380,8 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
     ),
     "summary": lambda irm, rng: irm.summary(
         *metrics_of(irm, rng, fitting(irm, rng)),
-        **some(rng, baseline=("a", 0, 1, None, "x"), paired=(False,), covariate=("score", "a", "x"), ci=LEVELS),
+        **(some(rng, **COMPARED) if "  system " in repr(irm) or rng.random() < 0.2 else {}),
+        **some(rng, ci=LEVELS),
     ),
     "repr": lambda irm, rng: repr(irm),
 }
@@ -399,7 +401,7 @@ NEEDS = {
 def seldom(verb: str, irm: Any) -> float:
     """Return the share of frames like this one that are asked a verb: it is slow, or lacks what it needs."""
     if verb == "summary":
-        return 0.1
+        return 0.2
     return 1 if any(need in repr(irm) for need in NEEDS.get(verb, ("",))) else 0.2
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -315,6 +316,18 @@ def told(irm: Any, ask: Ask, asked: Sequence[str]) -> pl.DataFrame | str:
         return str(error)
 
 
+def answered(rng: Random, of: Valid) -> list[tuple[str, pl.DataFrame]]:
+    """Return some calls that give a result of a valid frame, and the results."""
+    found: list[tuple[str, pl.DataFrame]] = []
+    for name in rng.sample([*ASKED], len(ASKED)):
+        result = told(of.irm(), ASKED[name], of.asked)
+        if not isinstance(result, str):
+            found.append((name, result))
+        if len(found) == VERBS:
+            break
+    return found
+
+
 def with_a_null(rng: Random, of: Valid) -> tuple[str, str, Valid]:
     """Return a role, its column, and the frame with one value of it null: of the log, or of the judgments beside it."""
     every: list[tuple[str, str, str]] = []
@@ -343,11 +356,8 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
     plain = valid(rng)
     role, column, hole = with_a_null(rng, plain)
     audits: list[pl.DataFrame | str] = []
-    for name in rng.sample([*ASKED], VERBS):
+    for name, before in answered(rng, plain):
         ask = ASKED[name]
-        before = told(plain.irm(), ask, plain.asked)
-        if isinstance(before, str):
-            continue
         try:
             irm = hole.irm()
         except FrameMetricsError as error:
@@ -355,6 +365,7 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
         else:
             after = told(irm, ask, hole.asked)
         count[f"null {role}"] += 1
+        count[f"{name.replace(',', ' ').split()[0]} result"] += 1
         if isinstance(after, str):
             texts = [after]
         elif after.equals(before) or counts_of(after) != counts_of(before):
@@ -368,17 +379,17 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
 
 
 def contained(rng: Random) -> Iterator[tuple[str, Callable[[], Any], Any]]:
-    """Draw a valid frame, and yield some calls in which one argument is in a container: name, call, the frame."""
-    of = valid(rng)
-    if rng.random() < 0.3:
-        role = rng.choice([*of.roles])
-        of = of._replace(roles={**of.roles, role: held(rng, of.roles[role])})
-    elif of.judged and rng.random() < 0.3:
-        role = rng.choice([*of.judged])
-        of = of._replace(judged={**of.judged, role: held(rng, of.judged[role])})
-    for name in rng.sample([*ASKED], VERBS):
-        yield (
-            name,
-            lambda ask=ASKED[name]: ask(Held(of.irm(), rng, [*of.values]), of.asked),
-            made(of.values, of.kind, 0),
-        )
+    """Draw a valid frame, and yield some calls in which one value is in a container: name, call, the frame."""
+    plain = of = valid(rng)
+    part, options = rng.choice((("roles", of.roles), ("judged", of.judged), ("", {})))
+    if options:
+        role = rng.choice([*options])
+        of = of._replace(**{part: {**options, role: held(rng, options[role])}})
+    for name, _ in answered(rng, plain):
+        yield name, partial(_held, of, ASKED[name], rng if of is plain else None), made(of.values, of.kind, of.style)
+
+
+def _held(of: Valid, ask: Ask, rng: Random | None) -> Any:
+    """Make a call, with an argument in a container where there is a generator that draws it."""
+    irm: Any = of.irm()
+    return ask(irm if rng is None else Held(irm, rng, [*of.values]), of.asked)

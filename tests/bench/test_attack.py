@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from types import ModuleType
 from typing import Any
 
@@ -45,6 +46,29 @@ def test_every_form_has_the_values_of_plain_python(attack: Any, logs: int, monke
     wrong = [found for number in range(logs) for found in attack.forms(number, 16, count)]
     assert {found.verb for found in wrong} == {"forms"}
     assert any("and plainly" in found.what for found in wrong)
+
+
+@pytest.mark.parametrize("frames", [range(4), pytest.param(range(60), marks=pytest.mark.slow)])
+def test_no_null_of_a_valid_frame_is_silent(attack: Any, frames: range) -> None:
+    """A null of any role is told of, and a container where none is taken is an error of the package."""
+    count: Counter[str] = Counter()
+    assert [found for number in frames for found in attack.of_valid(number, 18, count)] == []
+    assert count["null result"] == len(frames)
+    assert count["container error"]
+
+
+def test_a_silent_null_is_seen(attack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verb whose result changes with a null, of which neither it nor the audit tells, is found."""
+    nulls = sys.modules["nulls"]
+
+    def mean(irm: Any, asked: Any) -> pl.DataFrame:
+        scores = nulls.as_polars(irm.frame)["score_"]
+        return pl.DataFrame({"value": [scores.fill_null(0).mean()]})
+
+    monkeypatch.setattr(nulls, "ASKED", {"mean": mean, "audit": lambda *_: pl.DataFrame({"check": [], "example": []})})
+    monkeypatch.setattr(nulls, "ranked", lambda rng: (nulls.rankings(rng, "p"), {"score": "score_"}, {}, {}, ()))
+    monkeypatch.setattr(nulls, "valid", lambda rng: nulls.Valid(*nulls.ranked(rng), "polars", 0))
+    assert {where for where, _ in nulls.silent(Random(1), Counter())} == {"score in mean"}
 
 
 def test_a_number_draws_the_same_frame_again(attack: Any) -> None:

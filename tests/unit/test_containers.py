@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import namedtuple
+from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -114,3 +115,50 @@ def test_a_summary_tells_of_the_rows_before_a_metric() -> None:
     frame = FRAME.with_columns(propensity=0.5, query=pl.when(pl.int_range(pl.len()) != 3).then("query"))
     with pytest.raises(BadValueError, match="query: 1 of 8 rows"):
         frame.irm(propensity="propensity", system="system").summary("ap", "num_rel_ret")
+
+
+class Names(StrEnum):
+    """Names as a program may keep them."""
+
+    P = "p"
+    Q = "q"
+
+
+class Texts(str, Enum):  # noqa: UP042 - its str() is another one
+    """The same, of which Python writes the member."""
+
+    P = "p"
+    Q = "q"
+
+
+@pytest.mark.parametrize("names", [Names, Texts])
+def test_members_of_an_enum_are_the_texts_that_they_are(names: Any) -> None:
+    """A name of a column or a value may be a member of an Enum, alone or in a list."""
+    frame = FRAME.head(4).with_columns(p="score", q=-pl.col("score")).drop("score", "system")
+    named = frame.irm(score=[names.P, names.Q]).compare("rr", baseline=names.Q)
+    assert named.equals(frame.irm(score=["p", "q"]).compare("rr", baseline="q"))
+    marked = QRELS.with_columns(who=pl.lit("p")).vstack(QRELS.with_columns(who=pl.lit("q")))
+    judged = RUN.judge(marked, annotator="who", several="mean")
+    assert judged.agreement(names.P).equals(judged.agreement("p"))
+
+
+@pytest.mark.parametrize("given", [10**5000, [10**5000]], ids=["one", "a list"])
+def test_the_repr_of_an_integer_that_python_does_not_write(given: Any) -> None:
+    """The repr of an object is no place for an error, whatever a convention is."""
+    assert "positive=<an integer" in repr(FRAME.irm(positive=given)).replace("[", "")
+
+
+@pytest.mark.parametrize(
+    ("column", "roles", "check"),
+    [("score", {"score": "score"}, "results without a score"), ("team", {"team": "team"}, "rows of no team")],
+)
+def test_a_null_beside_a_rank_is_a_finding(column: str, roles: dict[str, str], check: str) -> None:
+    """A null score of a ranked result, or a result of no team, is counted by the audit, also in pieces."""
+    frame = pl.DataFrame({"query": [1, 1, 1], "doc": [*"abc"], "rank": [1, 2, 3], "label": [1, 0, 1]})
+    frame = frame.with_columns(score=pl.Series([3.0, 2.0, 1.0]), team=pl.Series([*"xyx"]))
+    hole = frame.with_columns(pl.when(pl.col("rank") != 3).then(column).alias(column))
+    for irm in (hole.irm, hole.lazy().irm(memory=1)):
+        told = irm(rank="rank", score=None)(**roles).audit().lazy().collect().filter(pl.col("check") == check)
+        assert told.select("severity", "n", "share").rows() == [("info", 1, 1 / 3)]
+    whole = frame.irm(rank="rank", score=None)(**roles).audit()
+    assert check not in whole["check"].to_list()

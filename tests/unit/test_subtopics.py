@@ -140,7 +140,11 @@ def test_other_metrics_take_the_greatest_grade_of_a_document() -> None:
 def test_a_null_is_no_judgment_for_a_subtopic() -> None:
     """A row without a grade judges nothing, and may lack its subtopic; another row of the document still counts."""
     more = frame("query aspect doc grade", ("q", "s1", "d1", None), ("q", None, "d9", None), ("q", "s1", "d2", 1))
-    assert values(judged(qrels=pl.concat([JUDGED, more])), *ASKED) == values(judged(), *ASKED)
+    nulls = judged(qrels=pl.concat([JUDGED, more]))
+    assert values(nulls, *ASKED) == values(judged(), *ASKED)
+    told = nulls.audit().filter(pl.col("check") == "judgments of a subtopic without a value")
+    assert told["n"].to_list() == [2]
+    assert judged().audit().filter(pl.col("check") == "judgments of a subtopic without a value").is_empty()
 
 
 def test_labels_say_what_is_relevant_to_a_subtopic() -> None:

@@ -28,6 +28,12 @@ def lists_without_two_teams(log: Log) -> Seen:
     return Seen(len(few), len(lists), as_text(few.select(*by, *query)[:1]), at=at)
 
 
+@check("info", "rows")
+def rows_of_no_team(log: Log) -> Seen | None:
+    """{columns.team} is null: they count for no team"""
+    return Seen(log.table["team"].null_count(), len(log.table)) if log.columns.team else None
+
+
 @check("info", "clicks", of="hits")
 def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
     """clicks at rank 1, where users look first, and where a good ranker puts the best result. judgments("coec") takes

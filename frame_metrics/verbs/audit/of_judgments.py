@@ -174,3 +174,13 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
     if not log.judgments.schema.get("grade", pl.Null).is_float():
         return None
     return _graded(log, lambda grade: grade != grade.floor())
+
+
+@check("info", "judgments")
+def judgments_of_a_subtopic_without_a_value(log: Log) -> Seen | None:
+    """their grade or label is null, so they judge nothing: the document counts as not relevant to that subtopic"""
+    if log.judged is None or log.judged.subtopics is None:
+        return None
+    lost = log.judged.unjudged
+    n, known = 0 if lost is None else len(lost), len(log.judged.subtopics.grade)
+    return Seen(n, n + known, as_text(lost.select(*log.judged.keys, "doc")) if lost is not None and n else None)

@@ -40,6 +40,15 @@ def results_without_a_prediction(log: Log) -> Seen | None:
     return None if said is None else Seen(said.null_count(), len(said))
 
 
+@check("info", "results")
+def results_without_a_score(log: Log) -> Seen | None:
+    """they have a rank and count, but thresholds and areas take them for lower than every score"""
+    if not {"rank", "score"} <= {*log.table.columns}:
+        return None
+    ranked = log.table["rank"].is_not_null()
+    return Seen(int((ranked & log.table["score"].is_null()).sum()), int(ranked.sum()))
+
+
 def _of_accuracy(
     counts: Counted, marked: Array, odd: Callable[[dict[str, Array]], Array], unit: float = 1
 ) -> Seen | None:
