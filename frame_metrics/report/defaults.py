@@ -40,9 +40,7 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
         deep = 100 if depth is None else min(100, max(10, depth))
         ranked = (*(GRADED if columns.grade or _graded(played) else LABELLED), f"recall@{deep}")
         return ranked if roles.get("propensity") is None else WEIGHTED
-    if columns.class_scores and not decided:
-        return SCORED[:1]
-    scored = SCORED if columns.score else ()
+    scored = SCORED if columns.score else SCORED[:1] if columns.class_scores else ()
     return (*DECIDED, *scored) if decided else scored or DECIDED
 
 

@@ -36,6 +36,7 @@ from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import split as of_split
 from frame_metrics.verbs.audit.checks import Check
+from frame_metrics.verbs.overview import note_of
 
 BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
@@ -216,6 +217,9 @@ def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict
     columns = plan.played
     if content.query:
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
+    if columns.class_scores:
+        reason = "these are of the scores of one class; name their column with score=, and the class with positive="
+        work.absent.append({"section": "curves and the best threshold", "reason": reason})
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None)
@@ -266,12 +270,12 @@ def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
 
 def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
     """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
-    found, rows = played.found, []
+    rows = []
     for role in ROLES:
         column = getattr(played.columns, role)
         if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
-        rows.append({"role": role, "column": _told(column), "source": "found by name" if role in found else "named"})
+        rows.append({"role": role, "column": _told(column), "source": note_of(played, role) or "named"})
     if plan is not None and plan.judged is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
             column = getattr(plan.judged, role)

@@ -135,7 +135,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     yield _wide(content, content.results, keys, "The metrics") if keys else _long(content)
     if keys and EFFECTIVE in content.results.columns:
         of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
-        labels = [*keys, *(["average"] if of["average"].drop_nulls().n_unique() > 1 else [])]
+        labels = [*keys, *(["average"] if _has_several_averages(of) else [])]
         yield _crossed(content, of, labels, "metric", f"{CALLED[EFFECTIVE].capitalize()}: {INFORMATIVE}")
     yield from _drawn(pictures, "metrics")
 
@@ -174,7 +174,8 @@ def _over(content: Content, results: pl.DataFrame) -> str:
 def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
     """Return a table with a column for each metric and a row for each key; the best systems are bold."""
     best = best_cells(results, content.system) if content.system else set()
-    labels = [*keys, *(["average"] if results["average"].drop_nulls().n_unique() > 1 else [])]
+    several = _has_several_averages(results)
+    labels = [*keys, *(["average"] if several else [])]
     cells = [
         replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(row))
         for at, row in enumerate(results.iter_rows(named=True))
@@ -188,7 +189,23 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
     )
     table = _crossed(content, results, labels, "metric", title + _over(content, results), cells, beside)
     notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
+    notes += [] if several else _averages(results)
     return replace(table, notes=[*notes, *table.notes], beside=f"the {_level(content)}" if content.ci else "")
+
+
+def _has_several_averages(results: pl.DataFrame) -> bool:
+    """Return True if a metric has several averages, and so several values for each key."""
+    pairs = results.select("metric", "average").unique().drop_nulls()
+    return pairs["metric"].n_unique() < len(pairs)
+
+
+def _averages(results: pl.DataFrame) -> list[str]:
+    """Return a note on the average of each metric, if these differ."""
+    of: dict[str, list[str]] = {}
+    for average, metric in results.select("average", "metric").unique(maintain_order=True).drop_nulls().iter_rows():
+        of.setdefault(average, []).append(plain_text(metric))
+    told = "; ".join(f"{average} of {', '.join(metrics)}" for average, metrics in of.items())
+    return [f"Averages: {told}."] if len(of) > 1 else []
 
 
 def _crossed(

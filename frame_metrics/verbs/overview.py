@@ -78,7 +78,7 @@ def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
         looked_at, played, then = None, _named(irm), f"first settle: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {kind_of(frame)}{rows}{_judged(irm)}"
-    parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
+    parts = [_part(role, columns, looked_at, note_of(irm, role)) for role, columns in played.items()]
     said = ", ".join(
         f"{name}={_in_full(value, name)}" for name, value in irm.roles.items() if name not in COLUMNS or value is None
     )
@@ -120,9 +120,15 @@ def _as_columns(said: Any) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else shown(one) for one in several)
 
 
-def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, *, found: bool) -> Part:
+def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, note: str) -> Part:
     values = "" if looked_at is None or len(columns) != 1 else _values(*looked_at, columns[0])
-    return Part(role, printable(", ".join(columns)), values, "found by name" if found else "")
+    return Part(role, printable(", ".join(columns)), values, note)
+
+
+def note_of(irm: Plan, role: str) -> str:
+    """Return how a role got its column, if the caller did not name it, and whether it is set aside."""
+    aside = role == "predicted" and irm.roles.get("threshold") is not None
+    return "set aside by threshold=" if aside else "found by name" if role in irm.found else ""
 
 
 def _values(first: Border, n_rows: int, column: str) -> str:

@@ -146,11 +146,11 @@ def test_a_row_without_a_decision_is_in_the_support() -> None:
 
 
 def test_a_segment_without_a_row_that_counts() -> None:
-    """It has no classes, and its averages are null over no rows."""
+    """It has all classes, and its averages too are null over no rows."""
     frame = pl.DataFrame({"label": ["a", "b", "c", None], "predicted": [*"abca"], "day": [1, 1, 1, 2]})
     found = frame.irm(by="day", unjudged="drop").per_class("recall", average="macro")
     rows = found.filter(day=2).select("class", "average", "value", "support", "n").rows()
-    assert rows == [(None, "macro", None, 0, 0)]
+    assert rows == [*((name, None, None, 0, 0) for name in "abc"), (None, "macro", None, 0, 0)]
 
 
 def test_rows_of_queries_are_pooled() -> None:

@@ -238,6 +238,34 @@ def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
+def test_scores_of_classes_beside_predictions_have_their_metric() -> None:
+    """What scores of classes have is shown, what is of one class's scores is absent with the reason."""
+    shares = {"a": [0.8, 0.1, 0.1, 0.6], "b": [0.1, 0.8, 0.1, 0.2], "c": [0.1, 0.1, 0.8, 0.2]}
+    columns = {f"p_{name}": share for name, share in shares.items()}
+    cases = pl.DataFrame({"label": [*"abca"], "predicted": [*"abcb"], "day": [1, 1, 2, 2], **columns})
+    irm = cases.irm(score={name: f"p_{name}" for name in shares}, by="day")
+    found = data(irm)
+    by_metric = {row["metric"]: row["value"] for row in found["tables"]["results"]["rows"]}
+    assert by_metric["roc_auc"] == irm(by=None).evaluate("roc_auc")["value"].item()
+    (absent,) = found["absent"]
+    assert absent["section"] == "curves and the best threshold"
+    assert cases.irm(score="p_a", positive="a").curve("roc").height > 0  # as the reason says
+    page = irm.report(format="md")
+    rows = [line for line in page.split("**By day")[1].splitlines() if line.startswith(("| 1 |", "| 2 |"))]
+    assert len(rows) == 2
+    assert not any("\u2013" in row for row in rows)
+    assert "Averages: pooled of accuracy, mcc; macro of precision, recall, f1, roc_auc." in page
+
+
+def test_predictions_that_a_threshold_sets_aside_are_marked() -> None:
+    """The roles say so, in the report and in the repr."""
+    irm = pl.DataFrame({"label": [1, 0], "score": [0.9, 0.1], "predicted": [0, 0]}).irm(threshold=0.5)
+    assert {"role": "predicted", "column": "predicted", "source": "set aside by threshold="} in data(irm)["roles"]
+    (line,) = [line for line in repr(irm).splitlines() if line.startswith("  predicted")]
+    assert line.endswith("set aside by threshold=")
+    assert "found by name" in next(line for line in repr(irm(threshold=None)).splitlines() if "predicted" in line)
+
+
 @pytest.mark.parametrize("asked", [{}, {"threshold": np.float32(0.5)}])
 def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) -> None:
     """Labels are called as the caller calls them, and the threshold of the best f1 has its table and its pictures."""
