@@ -385,7 +385,8 @@ def test_audit_reads_judgments_that_differ_before_a_rule_is_said() -> None:
     for rule in ("mean", "median", "max"):
         audit = RUN.irm.judge(JUDGED, grade="rating", annotator="rater", several=rule).audit()
         assert not said & set(audit["check"])
-    assert "2 pairs have two judgments" in error(lambda: RUN.irm.judge(JUDGED, grade="rating").audit())
+    findings = RUN.irm.judge(JUDGED, grade="rating").audit().filter(severity="error")["message"]
+    assert "2 pairs have two judgments" in findings.item()
 
 
 def test_weights_and_clusters_of_judged_queries_stay() -> None:
