@@ -665,12 +665,12 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined,
         (n_unanswered, ci_low, ci_high). ``n`` is the number of queries, or of pooled rows, behind the value;
-        ``n_undefined`` is the number of queries, classes or segments for which the metric is undefined. With ``system``
-        and a query there is ``n_unanswered``, the number of judged queries of which the system has no row: they count
-        as 0 in most metrics, or ``unanswered="drop"`` leaves them out. ``total_over`` names the columns that a total is
-        over, with ", " between them, and is null in other rows. With ``propensity`` there is ``n_effective`` after
-        these: the effective sample size (Σ w)² / Σ w², w being the weights of the relevant results at ranks
-        up to k; off policy those of all results, each a share of its list.
+        ``n_undefined`` is the number of queries, classes or segments for which the metric is undefined. With a query,
+        and with ``system`` or ``judge``, there is ``n_unanswered``, the number of judged queries of which the system,
+        or the log, has no row: they count as 0 in most metrics, or ``unanswered="drop"`` leaves them out.
+        ``total_over`` names the columns that a total is over, with ", " between them, and is null in other rows. With
+        ``propensity`` there is ``n_effective`` after these: the effective sample size (Σ w)² / Σ w², w being the
+        weights of the relevant results at ranks up to k; off policy those of all results, each a share of its list.
 
         With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
         whose results people judged, down to the cutoff, and ``n_undefined`` refers to these. More columns follow:

@@ -30,6 +30,7 @@ from frame_metrics.data.classes import (
 )
 from frame_metrics.data.groups import Cells, named_as_text
 from frame_metrics.data.log import Block, Log
+from frame_metrics.data.spelling import check_positive, spelled_like
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -121,6 +122,7 @@ def read_cases(
     single: bool = False,
     unjudged: bool = False,
     alike: Callable[[], bool] = lambda: False,
+    audited: bool = False,
 ) -> Cases:
     """Check the columns and number the classes.
 
@@ -132,6 +134,7 @@ def read_cases(
         otherwise they are an error.
     alike : returns True if only right and wrong predictions have to be told apart, so that there may be any number of
         classes. If they are too many for a table, one class then stands for that of the row, and one for all others.
+    audited : whether ``positive=`` may be written otherwise than all values, which a finding then says.
 
     Raises
     ------
@@ -143,6 +146,9 @@ def read_cases(
     cell, first = codes(frame, columns.groups)
     out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
+    if conventions.positive is not None and not audited:
+        sides = [side for side in (label, predicted) if side is not None]
+        check_positive(spelled_like(sides, conventions.positive), conventions.positive)
     binary = is_binary(label, predicted, columns, conventions)
     classes, clusters, apart, alphabetic = UNNAMED, None, None, False
     if binary or label is None:

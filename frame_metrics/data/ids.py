@@ -8,11 +8,13 @@ from unicodedata import normalize
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import BadValueError, StrangeIdsError
 from frame_metrics.errors import said as told
 from frame_metrics.roles.series import TEXTS
 
 SAME_WAY = "do both write ids the same way?"
+ALMOST = "they differ in case, spaces or leading zeros only: write them alike"
 IN_ONE_FORM = "they print alike, and differ in Unicode form: bring both into one with .str.normalize('NFC')"
 UNITS = ("ms", "us", "ns")  # units of time, the finest last
 
@@ -134,9 +136,10 @@ def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str]
 
 
 def unlike_in_form(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, str] | None:
-    """Return the first two texts of unmatched ids that differ in their Unicode form only, and what to do about it.
+    """Return the first two texts of unmatched ids that differ in their Unicode form, case or spaces only, and the cure.
 
-    The texts show the characters that differ, because both would print alike. None if there are no such ids.
+    Texts of two Unicode forms show the characters that differ, because both would print alike. None if there are no
+    such ids.
     """
     for sides in zip(ours.iter_columns(), theirs.iter_columns(), strict=True):
         if not all(isinstance(one.dtype, TEXTS) for one in sides):
@@ -146,6 +149,8 @@ def unlike_in_form(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[str, str, 
         for one in (one for one in some if one not in others) if there else ():
             if (like := there.get(normalize("NFC", one))) is not None:
                 return ascii(one), ascii(like), IN_ONE_FORM
+    if pairs := nearly_equal(ours, theirs):
+        return *in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])), ALMOST
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log
+from frame_metrics.data.spelling import check_positive
 from frame_metrics.errors import ColumnError, shown
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
@@ -16,8 +18,9 @@ from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 # not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents; the number
 # of rows of the longest ranking, of all rows, and of the queries.
 POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
+SPELLED = "\0spelled"  # the texts of ``Log.spelled``
 SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
-FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, *SIZES)
+FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, *SIZES)
 
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 
@@ -187,4 +190,11 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, sizes(log), strict=True)}
     known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}
+    facts[SPELLED] = pl.Series([[*log.spelled]], dtype=pl.List(pl.String))
     return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}
+
+
+def check_positive_in(table: pl.DataFrame, positive: Sequence[Any] | None) -> None:
+    """Raise if ``positive=`` is written otherwise than all values, by the facts of all pieces."""
+    if positive is not None:
+        check_positive(table[SPELLED].drop_nulls().explode().drop_nulls().unique().sort().to_list(), positive)

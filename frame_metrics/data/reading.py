@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from frame_metrics.data.judgments import Judged, laid_out, number_clusters, read
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.matching import lend, match
 from frame_metrics.data.origin import Origin
+from frame_metrics.data.spelling import spelled_like
 from frame_metrics.data.stacked import systems_of
 from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.errors import bad_rows
@@ -89,7 +91,17 @@ def read_log(
     known = np.ones(len(grid.pair), bool) if every else _relevance_known(frame, row, grid)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
-    return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
+    more: Any = {"bare": bare, "relevance_known": known}
+    if conventions.positive is not None:
+        more["spelled"] = spelled_like(_sides(frame, columns, held, judging), conventions.positive)
+    return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
+
+
+def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Columns) -> list[pl.Series]:
+    """Return the columns of predictions and labels; ``held``: the judgments, or ``frame``, where labels stand."""
+    label = None if judged.made else judged.label
+    named = ((frame, columns.predicted), (held, label))
+    return [table[name] for table, name in named if name and name in table.columns]
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:

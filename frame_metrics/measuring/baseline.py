@@ -16,6 +16,7 @@ from frame_metrics.data.grid import with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.data.log import Log
+from frame_metrics.data.spelling import in_quotes, nearly_equal
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -287,7 +288,12 @@ class Match:
         alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
-        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)))
+        near = nearly_equal(alone.select(query), self.rest.select(query))
+        told = 0, ""
+        if near is not None:
+            ids = in_quotes(alone.select(query).row(near[0][0]), self.rest.select(query).row(near[1][0]))
+            told = alone.select(query)[near[0]].n_unique(), " and ".join(ids)
+        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), told)
 
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
@@ -334,3 +340,4 @@ class Turnover(NamedTuple):
     there: int  # in the baseline
     only_here: tuple[int, str]  # only in the frame: their number, and the first with its segment
     only_there: tuple[int, str]  # only in the baseline: the same
+    near: tuple[int, str]  # those only in the frame that the baseline spells otherwise: their number, and the first

@@ -16,7 +16,7 @@ from frame_metrics.data.cases import UNNAMED, Cases, cases_of, ranked_rows, read
 from frame_metrics.data.classes import class_type, two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
-from frame_metrics.data.misread import check_positions, check_relevant, positions_in
+from frame_metrics.data.misread import check_positions, check_positive_in, check_relevant, positions_in
 from frame_metrics.errors import ColumnError
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.pieces import (
@@ -139,6 +139,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table, work = gather(work, source)
     if kind is Counting:  # not for an audit, which reports these faults instead of raising
         check_shared_of_pieces(table, work)
+        check_positive_in(table, work.plan.conventions.positive)
         check_positions(positions_in(table, columns))
         check_relevant_of_pieces(table, work)
     table = table.filter(pl.col(TIMES) > 0) if work.queries else table

@@ -20,7 +20,7 @@ from frame_metrics.data.grid import Grid, rankings_of_systems
 from frame_metrics.data.ids import refuse_strangers
 from frame_metrics.data.judgments import read_judgments
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.misread import FACTS, SHARES, check_positions, facts_of, positions
+from frame_metrics.data.misread import FACTS, SHARES, check_positions, check_positive_in, facts_of, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -328,6 +328,7 @@ def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
     ``table``: the tables of all pieces; ``log``: the log that was restored from them.
     """
     check_shared_of_pieces(table, work)
+    check_positive_in(table, work.plan.conventions.positive)
     check_positions(positions(log))
     check_grades(work.asked, log)
 

@@ -312,5 +312,6 @@ def schema(
 
 
 def counts_answers(plan: Plan) -> bool:
-    """Return True if the queries that a system did not answer are counted: systems are named, and queries."""
-    return plan.columns.system is not None and bool(plan.columns.query)
+    """Return True if queries without a row are counted: if systems are named, or judgments are beside the log."""
+    columns = plan.columns
+    return bool(columns.query) and (columns.system is not None or plan.judged is not None or bool(columns.answered))

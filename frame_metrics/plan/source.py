@@ -19,6 +19,7 @@ from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import check_positions, positions
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.reading import read_log
+from frame_metrics.data.spelling import check_positive
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.inputs import Array
@@ -46,6 +47,7 @@ class Source:
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
+            check_positive(log.spelled, conventions.positive)
             if named := positions(log):
                 check_positions(named)
         return log

@@ -11,11 +11,18 @@ from frame_metrics.metrics.elsewhere import is_known
 from frame_metrics.report.cells import counted
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
+from frame_metrics.verbs.audit.of_systems import SOME
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
-MISSING = ("rows left out without a label", "many rows without a score")
+MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
+# Why queries seem to have no row: these stand before any figure.
+CAUSES = (
+    *("queries written otherwise in the judgments", "documents written otherwise in the judgments"),
+    "queries written otherwise in the baseline",
+)
+SEGMENTS = ("judgments without a segment", "segments that judgments name otherwise")  # the same, of segments
 TURNED = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
@@ -37,6 +44,26 @@ class OfAudit(Stated):
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
             yield self._said("split", {}, of=message.partition(";")[0])
 
+    def causes(self) -> Iterator[Said]:
+        """Yield what is written in two ways, from a share of ``SOME`` on, so that figures are too low."""
+        for row in self._written.iter_rows(named=True):
+            of = row["message"].partition(" (n counts")[0]
+            yield self._said("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
+
+    @property
+    def _written(self) -> pl.DataFrame:
+        return self.content.audit.filter(pl.col("check").is_in((*CAUSES, *SEGMENTS)), pl.col("share") > SOME)
+
+    @property
+    def in_two_ways(self) -> bool:
+        """True if ids or segments are written in two ways, so that queries seem to have no row."""
+        return bool(len(self._written))
+
+    @property
+    def segments_in_two_ways(self) -> bool:
+        """True if the log has rows of such queries, in another segment."""
+        return bool(self._written["check"].is_in(SEGMENTS).any())
+
     def turned(self) -> Iterator[Said]:
         """Yield a note if scores order results worse than chance does, as distances do."""
         for message in self.content.audit.filter(pl.col("check") == TURNED)["message"]:
@@ -56,13 +83,14 @@ class OfAudit(Stated):
     def audited(self) -> Iterator[Said]:
         """Yield the gravest findings of the audit that matter for the metrics of the report."""
         relevant = any(not is_known(one) or "relevant" in one.reads for _, one in self.content.asked)
-        elsewhere = SAID_ELSEWHERE if relevant else (*SAID_ELSEWHERE, *OF_RELEVANT)
+        told = (*SAID_ELSEWHERE, *self._written["check"])
+        elsewhere = told if relevant else (*told, *OF_RELEVANT)
         for severity in ("error", "warning"):
             found = self.content.audit.filter(pl.col("severity") == severity)
             rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(elsewhere)]
             if rows:
                 text = ", ".join(map(_found, rows))
-                other = "other " if any(one.startswith(SAID_ELSEWHERE) for one in found["check"]) else ""
+                other = "other " if any(one.startswith(told) for one in found["check"]) else ""
                 many = f"{len(rows)} {other}{severity}{'s' if len(rows) > 1 else ''}"
                 yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
                 return

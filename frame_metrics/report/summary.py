@@ -56,7 +56,9 @@ class Decisions(Stated):
             return
         pairs = [*self._pairs()]
         yield from audit.split()
-        yield from self._unanswered()
+        yield from audit.causes()
+        if not audit.segments_in_two_ways:
+            yield from self._unanswered(alone=not audit.in_two_ways)
         yield from pairs
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
@@ -146,10 +148,11 @@ class Decisions(Stated):
             figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
-    def _unanswered(self) -> Iterator[Said]:
+    def _unanswered(self, *, alone: bool) -> Iterator[Said]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
 
-        Saved numbers say it in the column "answered"; without it all numbers count as measured.
+        Saved numbers say it in the column "answered"; without it all numbers count as measured. ``alone``: whether the
+        audit found no other cause than that the system has no row of them.
         """
         results, columns = self.content.of_first(self.content.results), self.work.columns
         known = "n_unanswered" in results.columns and (not columns.value or columns.answered)
@@ -164,7 +167,7 @@ class Decisions(Stated):
                 value, has = own.get(system, (None, 0))
                 zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
-                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of}
+                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": alone}
                 yield self._said("unanswered", {}, system=system, **figures)
 
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:

@@ -102,8 +102,34 @@ def unjudged_query() -> frame_metrics.IRM[pl.DataFrame]:
     return pl.concat([CLEAN, more]).irm(query="query")
 
 
-def no_results() -> frame_metrics.IRM[pl.DataFrame]:
-    return RUN.irm.judge(pl.concat([QRELS, log(("q3", "a", 1), ("q4", "a", 1), columns="query doc grade")]))
+def no_results(*more: str) -> frame_metrics.IRM[pl.DataFrame]:
+    rows = [(query, "a", 1) for query in ("q3", "q4", *more)]
+    return RUN.irm.judge(pl.concat([QRELS, log(*rows, columns="query doc grade")]))
+
+
+def partly_judged(*docs: str) -> frame_metrics.IRM[pl.DataFrame]:
+    """Judgments of the second query that are not in yet; a third document was found."""
+    empty = (pl.col("query") == "q2") & pl.col("doc").is_in(docs)
+    return RUN.irm.judge(QRELS.with_columns(grade=pl.when(empty).then(None).otherwise("grade")))
+
+
+def shouted() -> frame_metrics.IRM[pl.DataFrame]:
+    """Days, one of which is written in two ways."""
+    more = six(CLEAN).with_columns(query=pl.col("query") + " once more", day=pl.lit("Mo "))
+    return pl.concat([two_days(), more]).irm(by="day")
+
+
+def half_placed() -> frame_metrics.IRM[pl.DataFrame]:
+    """A judgment without the segment of its query."""
+    run, here = six(RUN).with_columns(day=pl.lit("mo")), (pl.col("query") == "q2 3") & (pl.col("doc") == "a")
+    return run.irm(by="day").judge(six(QRELS).with_columns(day=pl.when(here).then(None).otherwise(pl.lit("mo"))))
+
+
+def spelled(query: str = "q1", doc: str = "a") -> frame_metrics.IRM[pl.DataFrame]:
+    """The first query, or its first document, in another spelling."""
+    here = pl.col("query") == "q1"
+    doc_of = pl.when(here).then(pl.col("doc").replace("a", doc)).otherwise("doc")
+    return RUN.irm.judge(QRELS.with_columns(doc=doc_of, query=pl.col("query").replace("q1", query)))
 
 
 def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
@@ -312,6 +338,14 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "positions given as scores": (positions, "error", 2, 1, ""),
     "scores that count from 1": (turned, "warning", 12, 1, ""),
     "segments that judgments name otherwise": (otherwise, "warning", 12, 1, "q1 0"),
+    "names that differ in case or spaces only": (shouted, "warning", 2, 2 / 3, "'mo', 'Mo '"),
+    "judgments without a grade": (lambda: partly_judged("a"), "info", 1, 1 / 6, "q2, a"),
+    "queries without a grade": (lambda: partly_judged(*"abc"), "warning", 1, 1 / 2, "q2"),
+    "judgments without a segment": (half_placed, "warning", 1, 1 / 36, "q2 3, a"),
+    "queries written otherwise in the judgments": (lambda: spelled(query="Q1 "), "warning", 1, 1 / 2, "'q1' and 'Q1 '"),
+    "documents written otherwise in the judgments": (lambda: spelled(doc="A"), "warning", 1, 1 / 4, "'a' and 'A'"),
+    "systems without rows for some queries": (no_results, "warning", 2, 2 / 4, ""),
+    "systems without rows for most queries": (lambda: no_results("q5"), "error", 3, 3 / 5, ""),
     "clicks at the first rank": (clicked, "info", 2, 1, "q1"),
     "lists without two teams": (lambda: clicked(team="team", doc=None), "warning", 1, 1 / 2, "q2"),
 }
@@ -323,12 +357,24 @@ def test_every_check_is_made_to_fire() -> None:
     assert log_checks(irm.irm(query="query", rank="rank", by="day", collection_size=9)) == set(FIRED)
 
 
+LACKED = "systems without rows for some queries"
 # What else is found where a log is odd in two ways.
 WITH_IT = {
     "nothing to evaluate": {"queries without judgments"},
-    "queries without a weight": {"queries without results"},
-    "queries without a cluster": {"queries without results"},
-    "queries without a collection size": {"queries without results"},
+    "queries without results": {LACKED},
+    "queries without a weight": {"queries without results", LACKED},
+    "queries without a cluster": {"queries without results", LACKED},
+    "queries without a collection size": {"queries without results", LACKED},
+    LACKED: {"queries without results"},
+    "systems without rows for most queries": {"queries without results"},
+    "judgments without a grade": {"unjudged in the top 10", "unjudged results"},
+    "queries without a grade": {"judgments without a grade", "queries without judgments"},
+    "judgments without a segment": {
+        *("unjudged in the top 10", "unjudged results", "queries in several segments"),
+        *("queries without results", "segments of few queries", "queries without relevant documents"),
+    },
+    "queries written otherwise in the judgments": {"queries without judgments", "queries without results", LACKED},
+    "documents written otherwise in the judgments": {"unjudged in the top 10", "unjudged results"},
     "grades that do not reach rel": {"queries without relevant documents"},
     "unjudged in the top 10": {"unjudged results"},
     "unjudged results": {"unjudged in the top 10"},
@@ -338,6 +384,8 @@ WITH_IT = {
     "segments that judgments name otherwise": {
         "queries without judgments",
         "queries without results",
+        "queries in several segments",
+        "names that differ in case or spaces only",
         "segments of few queries",
     },
     "rankings split over segments": {
@@ -637,7 +685,7 @@ def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None
     """Where the judgments have the column of weights, no query is without one."""
     irm = unweighted()
     qrels = irm._judgments[0].with_columns(visits=2)  # type: ignore[index]
-    assert checks(irm.judge(None).judge(qrels)) == ["queries without results"]
+    assert checks(irm.judge(None).judge(qrels)) == ["queries without results", LACKED]
     assert irm.judge(None).judge(qrels).evaluate("num_q", average="weighted").select("value", "n").row(0) == (1, 4)
 
 

@@ -24,6 +24,7 @@ WORSE = "decisions worse than chance"
 BELOW = "classes worse than chance"
 FEW = "rare classes among several"
 NEVER = "classes predicted and never true"
+SPELLED = "names that differ in case or spaces only"
 
 
 def table(tp: int, fp: int, fn: int, tn: int, **more: Any) -> pl.DataFrame:
@@ -66,6 +67,7 @@ FIRED_CLASSES: dict[str, tuple[pl.DataFrame, int, float, str]] = {
     BELOW: (classes({"aa": 100, "bc": 40, "cb": 40, "bb": 1, "cc": 1}), 2, 2 / 3, "b"),
     FEW: (classes({"aa": 60, "bb": 36, "cc": 4}), 1, 1 / 3, "c"),
     NEVER: (classes({"aa": 20, "bb": 18, "bB": 2, "cc": 20}), 2, 2 / 60, "B"),
+    SPELLED: (classes({"aa": 20, "bb": 20, "BB": 20}), 2, 2 / 3, "'B', 'b'"),
 }
 CLEAN: dict[str, pl.DataFrame] = {
     "balanced": table(tp=40, fp=10, fn=10, tn=40),
@@ -174,7 +176,8 @@ def test_decisions_worse_than_chance_are_seldom_chance() -> None:
 def test_a_guard_of_several_classes_fires(name: str) -> None:
     """A frame of several classes with one thing odd has that finding and no other, with a class as its example."""
     frame, n, share, example = FIRED_CLASSES[name]
-    assert checks(IRM(frame)) == {name: (n, pytest.approx(share), example)}
+    beside = {SPELLED: (2, 1 / 2, "'B', 'b'")} if name == NEVER else {}
+    assert checks(IRM(frame)) == {name: (n, pytest.approx(share), example)} | beside
 
 
 @pytest.mark.parametrize("name", [BELOW, FEW])
@@ -203,6 +206,8 @@ def test_messages_about_classes() -> None:
         for name, frame in frames.items()
     }
     assert messages == {
+        SPELLED: "'B', 'b' differ in case or spaces only, and count as different classes: make them alike if they mean "
+        "the same",
         BELOW: "informedness of b is -0.259, and chance gives 0: guess is b less often where animal is b than "
         "elsewhere; confusion() shows what is predicted instead",
         FEW: "c is 4.00% of the rows, less than a fifth of an equal share: accuracy and averages weighted by rows "

@@ -127,15 +127,21 @@ def test_segments_and_totals_count_their_queries() -> None:
             assert wide.select("n", "n_unanswered").rows() == found.select("n", "n_unanswered").rows()
 
 
-def test_without_systems_there_is_no_column_and_drop_leaves_judged_queries_out() -> None:
-    """Then unanswered queries are those that only the judgments have, as with and without -c of trec_eval."""
-    irm = RUN.filter(run="b").drop("run").irm.judge(QRELS)
-    assert "n_unanswered" not in irm.evaluate("rr").columns
-    assert [irm(unanswered=rule).evaluate("rr").select("value", "n").row(0) for rule in ("zero", "drop")] == [
-        (1 / 3, 3),
-        (1.0, 1),
-    ]
-    assert irm(unanswered="drop").per_query("rr")["query"].to_list() == [1]
+@pytest.mark.parametrize("kind", [*KINDS, "pieces"])
+def test_without_systems_unanswered_queries_are_those_that_only_the_judgments_have(kind: str) -> None:
+    """They are counted where judgments are beside the log, as with and without -c of trec_eval, and found by audit."""
+    own = RUN.filter(run="b").drop("run").irm.judge(QRELS)
+    irm = in_pieces(own) if kind == "pieces" else _as(own, lambda frame: as_kind(frame, kind))
+    for rule, counted in (("zero", (1 / 3, 3, 2)), ("drop", (1.0, 1, 2))):
+        found = as_polars(irm(unanswered=rule).evaluate("rr"))
+        assert found.select("value", "n", "n_unanswered").row(0) == counted
+    assert as_polars(irm(unanswered="drop").per_query("rr"))["query"].to_list() == [1]
+    (row,) = as_polars(irm.audit()).filter(check="systems without rows for most queries").rows(named=True)
+    assert (row["severity"], row["n"]) == ("error", 2)
+    assert row["message"].startswith("the log has no rows for 2 of 3 queries; they count as 0.")
+    (found,) = as_polars(irm(unanswered="drop").audit()).filter(check="unanswered queries")["n"]
+    assert found == 2
+    assert "n_unanswered" not in RUN.filter(run="b").drop("run").with_columns(grade=1).irm.evaluate("num_ret").columns
 
 
 def test_a_row_without_a_result_is_an_answer() -> None:
@@ -274,7 +280,7 @@ def test_a_wide_result_counts_undefined_values() -> None:
     assert by_list.row(0) == ("macro", 3, 1 / 3, 2)
     bought = pl.DataFrame({"user": ["ann"], "items": ["a"]})
     by_row = lists.select("user", "items").irm(query="user", doc="items").judge(bought, label=True)
-    assert by_row.evaluate("recall@2", layout="wide").row(0) == ("macro", 1, 1.0, 0)
+    assert by_row.evaluate("recall@2", layout="wide").row(0) == ("macro", 1, 0, 1.0, 0)
     assert by_list.columns == ["average", "n", "recall@2", "recall@2_undefined"]
 
 

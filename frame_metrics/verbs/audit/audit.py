@@ -39,7 +39,7 @@ from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
-from frame_metrics.verbs.audit.pieces import Audited, decided, of_pieces
+from frame_metrics.verbs.audit.pieces import Audited, decided, labels_beside, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
 SCHEMA = {
@@ -131,9 +131,8 @@ class _Looking:
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
-        found = Audited(
-            counted(log), guards.about_sides(rows, columns, conventions), log, cases_of(log) if decided(plan) else None
-        )
+        sides = guards.about_sides(rows, columns, conventions, beside=labels_beside(source))
+        found = Audited(counted(log), sides, log, cases_of(log) if decided(plan) else None)
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
         return self._of_log(found, source)

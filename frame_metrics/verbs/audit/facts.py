@@ -10,6 +10,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.verbs.audit import of_cuts, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
+from frame_metrics.verbs.audit.of_spelling import about_names
 
 ORDER = {
     "doc": "ties= orders them by document, descending",
@@ -91,7 +92,7 @@ OF_JUDGED = (
 
 
 def about(log: Log, subject: Any, **words: str) -> list[About]:
-    """Return two subjects of checks: the systems and segments of a log, and ``subject``, both with the log's words.
+    """Return subjects of checks: the systems and segments of a log, their names, and ``subject``.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def about(log: Log, subject: Any, **words: str) -> list[About]:
     """
     keys = Keys(log.columns, len(log.grid.system_row), len(log.grid.segment_row))
     words = _words(log) | words
-    return [About(keys, words), About(subject, words)]
+    return [About(keys, words), *about_names(log.columns, log.cells.values), About(subject, words)]
 
 
 def _words(log: Log) -> dict[str, Any]:

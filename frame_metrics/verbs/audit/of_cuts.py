@@ -14,14 +14,27 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import spans
 from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Seen, check, name_of
+from frame_metrics.verbs.audit.of_spelling import folded_segments
 
 SHOWN = 4  # parts of a search that a message shows
 MANY = 0.01  # the share of searches from which on their cuts are a warning
 
 
+def _in_several(search: Array, segment: Array) -> Array:
+    """Mark the rankings of searches in several segments; ``search``, ``segment``: their numbers, (rankings,) each."""
+    least = np.full(int(search.max(initial=-1)) + 1, segment.max(initial=0))
+    most = np.zeros_like(least)
+    np.minimum.at(least, search, segment)
+    np.maximum.at(most, search, segment)
+    return least[search] < most[search]
+
+
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The rankings of searches that stand in several segments, by search and then by their first ranks."""
+    """The rankings of searches that stand in several segments, by search and then by their first ranks.
+
+    Segments whose names differ in case or spaces only are one here: they cut a search by mistake.
+    """
 
     at: Array  # the numbers of the rankings, shape (parts,)
     first: Array  # the first rank of each, shape (parts,)
@@ -36,9 +49,9 @@ class Parts:
         rank = rankings.values["rank"]
         listed = np.flatnonzero(rankings.lengths > 0)
         search = grid.query[listed] * max(len(grid.system_row), 1) + grid.system[listed]
-        parts = np.bincount(search)
-        several = parts[search] > 1
-        at, search, of = listed[several], search[several], int(np.count_nonzero(parts))
+        of = len(np.unique(search))
+        several = _in_several(search, folded_segments(log)[grid.segment[listed]])
+        at, search = listed[several], search[several]
         ranks, lengths = rank[spans(rankings.starts[at], rankings.lengths[at])], rankings.lengths[at]
         begins = lengths.cumsum() - lengths
         if not len(at):

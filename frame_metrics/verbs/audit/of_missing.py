@@ -108,6 +108,6 @@ def about_missing(
     """
     if not rows[str(columns.label or columns.grade)].null_count() and conventions.scale is None:
         return
-    cases = read_cases(rows, columns, replace(conventions, unjudged=None), unjudged=True)
+    cases = read_cases(rows, columns, replace(conventions, unjudged=None), unjudged=True, audited=True)
     if cases.rows["actual"].null_count():
         yield About(Unlabelled(cases, conventions.unjudged), words)

@@ -25,6 +25,7 @@ from frame_metrics.roles.series import grade_column, one_of
 from frame_metrics.verbs.audit.checks import POOR, RARE, SURE, About, Keys, Seen, cells_in_words, check, seen_in
 from frame_metrics.verbs.audit.of_judgments import Grades, grades_in_words
 from frame_metrics.verbs.audit.of_missing import about_missing
+from frame_metrics.verbs.audit.of_spelling import about_names, about_positive
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
@@ -330,7 +331,7 @@ def about_rows(
     ``unlabelled``: whether rows without a label count as not relevant, and are no bad values.
     """
     known = replace(conventions, unjudged="negative") if unlabelled else conventions
-    times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, known)
+    times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, known, audited=True)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
     words = cells_in_words(columns) | {
@@ -343,6 +344,7 @@ def about_rows(
     yield about_decisions(cases)
     for subject in (Keys(columns, *count), RowLabels(rows[str(columns.label or columns.grade)], times), cases):
         yield About(subject, words)
+    yield from about_names(columns, cases.cells.values, None if cases.binary else cases.classes)
     yield from about_missing(rows, columns, conventions, words)
 
 
@@ -353,13 +355,16 @@ def about_sides(
     times: pl.Series | None = None,
     *,
     several: bool = False,
+    beside: pl.Series | None = None,
 ) -> Iterator[About]:
     """Yield the subjects of checks of the values of labels and predictions.
 
-    There are some with ``positive=``, or with ``several``, if there are several classes.
+    There are some with ``positive=``, or with ``several``, if there are several classes. ``beside``: the labels of
+    separate judgments.
     """
     positive = conventions.positive
     sides = [rows[column] for column in (columns.label, columns.predicted) if column]
+    yield from about_positive(sides, times, beside, conventions)
     if positive is not None and sides:
         marks = [one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())

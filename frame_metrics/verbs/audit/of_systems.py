@@ -10,7 +10,9 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
 from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen_of
+from frame_metrics.verbs.audit.of_beside import queries_in_two_ways
 from frame_metrics.verbs.audit.of_judgments import place_of
+from frame_metrics.verbs.audit.of_spelling import folded_segments
 
 FEW = 10  # a segment with fewer queries is small
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
@@ -35,8 +37,8 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
 
 @check("warning", "queries")
 def segments_that_judgments_name_otherwise(log: Log) -> Seen:
-    """the log has these queries in other segments than the judgments have, so none of their results is judged there: is
-    {by} written the same way in both?
+    """the log has {n} of {of} queries in other segments than the judgments have, so none of their results is judged
+    there: check that {by} is written the same way in both
     """
     judged, (_, by, query) = log.judged, log.columns.key_names
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
@@ -98,23 +100,36 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
 
 @check("info", "queries")
 def queries_in_several_segments(counts: Counted) -> Seen | None:
-    """each segment has its own ranking for them, and totals count them once per segment. If {by} describes documents,
-    it cuts rankings into parts: leave it out of by=
-    """
-    return in_several_segments(counts.log)
+    """each segment has its own ranking for them, and totals count them once per segment. {cause}"""
+    log = counts.log
+    if (seen := in_several_segments(log)) is None or not seen.n:
+        return seen
+    by, grid = ", ".join(log.columns.by), log.grid
+    cause = f"If {by} describes documents, it cuts rankings into parts: leave it out of by="
+    if not _several(log, grid.segment[grid.of_log], grid.query[grid.of_log]).any():
+        cause = f"The judgments have other values of {by} than the log has for them"
+    elif not _several(log, folded_segments(log)[grid.segment], grid.query).any():
+        cause = f"Their values of {by} differ in case or spaces only: make them alike"
+    return seen._replace(words={"cause": cause})
 
 
 def in_several_segments(log: Log) -> Seen | None:
-    """Count the queries that have rankings with rows in several segments; None without ``by``."""
+    """Count the queries that have rows, or judgments, in several segments; None without ``by``."""
     grid = log.grid
     if not log.columns.by:
         return None
-    listed = grid.rankings.lengths > 0
-    first = grid.first_of_pairs[marks(grid.pair[listed], grid.n_pairs)]
-    times = np.bincount(grid.query[first], minlength=len(grid.query_row))
-    several = np.flatnonzero(times > 1)
+    known = np.ones(len(grid.pair), bool) if log.placed is None else log.placed[grid.segment]
+    several = np.flatnonzero(_several(log, grid.segment[known], grid.query[known]))
     example = as_text(log.keys_at(log.columns.key_names[2], grid.query_row[several[:1]]))
-    return Seen(len(several), int((times > 0).sum()), example)
+    return Seen(len(several), int(marks(grid.query[known], len(grid.query_row)).sum()), example)
+
+
+def _several(log: Log, segment: Array, query: Array) -> Array:
+    """Mark the queries that stand in several segments; ``segment``, ``query``: their numbers, for each ranking."""
+    n = max(len(log.grid.segment_row), 1)
+    pairs = np.flatnonzero(marks(query * n + segment, n * len(log.grid.query_row)))
+    several: Array = np.bincount(pairs // n, minlength=len(log.grid.query_row)) > 1
+    return several
 
 
 @check("error", "pairs of systems")
@@ -138,33 +153,41 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
 
 @check("error", "queries")
 def systems_without_rows_for_most_queries(counts: Counted) -> Seen | None:
-    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
-    unanswered='drop'; if it found nothing, 0 is right
-    """
-    return lacking(counts.log, counts["unanswered"], counts.evaluated, MOST, 1)
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. {way}"""
+    return _lacking(counts, MOST, 1)
 
 
 @check("warning", "queries")
 def systems_without_rows_for_some_queries(counts: Counted) -> Seen | None:
-    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. If it was not asked them, pass
-    unanswered='drop'; if it found nothing, 0 is right
-    """
-    return lacking(counts.log, counts["unanswered"], counts.evaluated, SOME, MOST)
+    """{system} has no rows for {lacking} of {queries} queries{others}; they count as 0. {way}"""
+    return _lacking(counts, SOME, MOST)
+
+
+def _lacking(counts: Counted, least: float, most: float) -> Seen | None:
+    """Count as ``lacking`` does, and add the word for what to do about it."""
+    seen = lacking(counts.log, counts["unanswered"], counts.evaluated, least, most)
+    if seen is None or not seen.n:
+        return seen
+    way = "If it was not asked them, pass unanswered='drop'; if it found nothing, 0 is right"
+    if (spelled := queries_in_two_ways(counts)) is not None:
+        way = f"The log has {spelled[0]:,} of them under another spelling, as {spelled[1]}: write ids alike first"
+    return seen._replace(words={**seen.words, "way": way})
 
 
 def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
     """Count the queries of which a system has no row, for the system that lacks most of them.
 
-    None without systems, and if unanswered queries are left out.
+    Without systems the log is one. None if unanswered queries are left out.
 
     Parameters
     ----------
     unanswered, evaluated : marks of the rankings that have no row, and of those that count.
     least, most : a system counts if its share of unanswered queries is above ``least``, and at most ``most``.
     """
-    grid, n = log.grid, len(log.grid.system_row)
-    if not log.columns.system or log.conventions.unanswered == "drop":
+    grid, n = log.grid, max(len(log.grid.system_row), 1)
+    if log.conventions.unanswered == "drop":
         return None
+    unanswered = (unanswered > 0) & ~_in_another_segment(log)
     lacks, of = (np.bincount(grid.system, marks, n) for marks in (unanswered, evaluated))
     share = lacks / of.clip(min=1)
     some = np.flatnonzero((share > least) & (share <= most))
@@ -172,10 +195,25 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
         return Seen(0, int(of.max(initial=0)))
     first = some[share[some].argmax()]
     marked, whole = (in_unit(log, "queries", marks * (grid.system == first)) for marks in (unanswered, evaluated))
-    name, more = as_text(log.keys_at(["system"], grid.system_row[[first]])), len(some) - 1
+    name = as_text(log.keys_at(["system"], grid.system_row[[first]])) if log.columns.system else None
+    more = len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
-    words = {"system": name, "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
+    words = {"system": name or "the log", "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
     return Seen(marked, whole, name, words)
+
+
+def _in_another_segment(log: Log) -> Array:
+    """Mark the rankings whose query the system answered, in a segment that only the judgments name, (rankings,).
+
+    No system has a row of them there: it is not known that a system lacks something.
+    """
+    grid = log.grid
+    if not log.columns.by:
+        return np.zeros(len(grid.pair), bool)
+    search = grid.query * max(len(grid.system_row), 1) + grid.system
+    by_some, by_this = (np.bincount(key, log.answered) > 0 for key in (grid.pair, search))
+    marked: Array = ~by_some[grid.pair] & by_this[search]
+    return marked
 
 
 @check("info", "rankings")

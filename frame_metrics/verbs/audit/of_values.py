@@ -172,6 +172,15 @@ def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
     return _shared(turned, 0.1, 0.5)
 
 
+@check("warning", "queries")
+def queries_written_otherwise_in_the_baseline(turned: Turnover) -> Seen:
+    """{n} of {of} queries are in the baseline under another spelling: {said}. They differ in case, spaces, leading
+    zeros or Unicode form only, and compare() leaves them out. Write ids alike first
+    """
+    n, said = turned.near
+    return Seen(n, turned.here, said or None, {"said": said})
+
+
 @check("info", "queries")
 def queries_without_a_saved_number(turned: Turnover) -> Seen:
     """the baseline does not have them: compare() leaves them out, and counts them in n_unpaired"""

@@ -24,6 +24,7 @@ from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, loo
 from frame_metrics.verbs.audit.checks import About, Counted, Seen
 from frame_metrics.verbs.audit.listed import CHECKS, counted
 from frame_metrics.verbs.audit.of_rows import about_sides
+from frame_metrics.verbs.audit.of_spelling import about_positive
 
 NOTE, SIDE = "\0note", "\0side:"  # columns, or prefixes of columns, of extra rows that are not rankings
 AMOUNT = "\0amount:"  # prefix of the columns with the amounts of each ranking (``Counted.amounts``)
@@ -124,18 +125,28 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
     cases = cases_in_pieces(source, CountingReadable, arms=arms) if decided(work.plan) else None
     return Audited(
-        Counted(log, amounts, of_log), _sides_of(gathered, work.plan), _with_all_judgments(log, work), cases, notes
+        Counted(log, amounts, of_log), _sides_of(gathered, source), _with_all_judgments(log, work), cases, notes
     )
 
 
-def _sides_of(gathered: pl.DataFrame, plan: Plan) -> Iterable[About]:
+def labels_beside(source: Source) -> pl.Series | None:
+    """Return the labels of the separate judgments, of which ``positive=`` names the relevant ones; None without it."""
+    judged = source.judged
+    if judged is None or judged.made or not judged.label or source.plan.conventions.positive is None:
+        return None
+    qrels = source.qrels()
+    return None if qrels is None else qrels[0][judged.label]
+
+
+def _sides_of(gathered: pl.DataFrame, source: Source) -> Iterable[About]:
     """Return the subjects about labels and predictions, from their counts in all pieces."""
+    plan, beside = source.plan, labels_beside(source)
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
-        return ()
+        return about_positive([], None, beside, plan.conventions)
     some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
     some = some.rename({name: name.removeprefix(SIDE) for name in sides})
-    return about_sides(some, plan.columns, plan.conventions, some[TIMES])
+    return about_sides(some, plan.columns, plan.conventions, some[TIMES], beside=beside)
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:

@@ -1,0 +1,123 @@
+"""Checks of the judgments beside a log: those without a grade or a segment, and ids that are written otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.log import Log
+from frame_metrics.data.spelling import are_texts, in_quotes, nearly_equal, plain_ids, quoted
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import marks
+from frame_metrics.roles.columns import judging
+from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit
+
+
+@check("info", "judgments")
+def judgments_without_a_grade(log: Log) -> Seen:
+    """judgments without a {log.judgment_name}: their documents count as not judged"""
+    if log.judged is None or log.judges_itself:
+        return Seen(0)
+    unjudged, of = log.judged.unjudged, len(log.judged.listed)
+    if unjudged is None:
+        return Seen(0, of)
+    return Seen(len(unjudged), of, as_text(unjudged.select(*log.judged.keys, "doc")[:1]))
+
+
+@check("warning", "queries")
+def queries_without_a_grade(log: Log) -> Seen:
+    """none of their judgments has a {log.judgment_name}, so they count as not judged, and no mean has them"""
+    if log.judged is None or log.judges_itself:
+        return Seen(0)
+    query = log.columns.key_names[2]
+    every = log.judged.listed.select(query).unique(maintain_order=True)
+    lost = every.join(log.judged.names.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(lost), len(every), as_text(lost[:1]))
+
+
+@check("warning", "judgments")
+def judgments_without_a_segment(log: Log) -> Seen:
+    """{n} of {of} judgments have no {by}, and the log has their query in other segments only: null is a segment of its
+    own, so that no result is judged by them. Give them the segment of their query, or leave {by} out of the judgments
+    """
+    if log.judged is None or log.judges_itself:
+        return Seen(0)
+    by = [name for name in log.columns.key_names[1] if name in log.judged.keys]
+    if not by:
+        return Seen(0)
+    keys, pairs = log.judged.keys, log.judged.pairs
+    null = pairs.filter(pl.any_horizontal(pl.col(by).is_null()))
+    ours = log.keys_at(keys, log.grid.rankings.first_row) if len(null) else null.select(keys)
+    known = null.join(ours, on=log.columns.key_names[2], how="semi", nulls_equal=True, maintain_order="left")
+    lost = known.join(ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(lost), len(pairs), as_text(lost.select(*keys, "doc")[:1]))
+
+
+@check("warning", "queries")
+def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
+    """{n} of {of} queries of the log are judged under another spelling: {said}. They differ in case, spaces, leading
+    zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments. Write ids
+    alike first
+    """
+    of = in_unit(counts.log, "queries", counts.log.answered.astype(np.int64))
+    found = queries_in_two_ways(counts)
+    return Seen(0, of) if found is None else Seen(found[0], of, found[1], {"said": found[1]})
+
+
+def queries_in_two_ways(counts: Counted) -> tuple[int, str] | None:
+    """Return the number of unjudged queries that are like a judged one without rows, and the first pair; or None."""
+    log, grid = counts.log, counts.log.grid
+    keys, n = log.columns.key_names[2], len(grid.query_row)
+    there, judged = (marks(grid.query[some], n) for some in (log.answered, counts["unanswered"] + counts.evaluated > 0))
+    sides = [np.flatnonzero(one) for one in (there & ~judged, judged & ~there)]
+    if log.judges_itself or not all(map(len, sides)):
+        return None
+    ours, theirs = (log.keys_at(keys, grid.query_row[one]) for one in sides)
+    found = nearly_equal(ours, theirs)
+    return (
+        None
+        if found is None
+        else (len(found[0]), " and ".join(in_quotes(ours.row(found[0][0]), theirs.row(found[1][0]))))
+    )
+
+
+@check("warning", "results")
+def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
+    """{n} of {of} results are judged in their query under another spelling, as {said}. They differ in case, spaces,
+    leading zeros or Unicode form only, and count as not judged. Write ids alike first
+    """
+    if log.judged is None or log.judges_itself or not are_texts(log.table["doc"]):
+        return Seen(0)
+    table, of = log.table, len(log.table)
+    matched = pl.any_horizontal(pl.col(judging(table)).cast(pl.Float64).fill_nan(None).is_not_null())
+    lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
+    at = lost.arg_true().to_numpy()
+    at = at[plain_ids(table["doc"][at]).is_in(plain_ids(log.judged.pairs["doc"]).unique().implode()).to_numpy()]
+    rows, like = _like_judged(log, log.judged.pairs, at) if len(at) else (at, pl.Series())
+    if not len(rows):
+        return Seen(0, of)
+    said = " and ".join(quoted([table["doc"][int(rows[0])], like[0]]))
+    return Seen(len(rows), of, said, {"said": said}, int(log.rows(rows[:1])[0]))
+
+
+def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Series]:
+    """Return the rows of the log that are like a judged document of their query, and these documents.
+
+    A document that the ranking has itself is not the one that is meant.
+
+    Parameters
+    ----------
+    pairs : the judgments.
+    at : rows of the log without a judgment.
+    """
+    judged = [name for name in log.columns.inside if name in pairs.columns]
+    ours = log.table[at].select(*log.columns.inside, "doc")
+    found = nearly_equal(ours.select(*judged, "doc"), pairs.select(*judged, "doc"), ["doc"])
+    if found is None:
+        return at[:0], pairs["doc"][:0]
+    first, other = (one.to_numpy() for one in found)
+    meant = ours[first].with_columns(pairs["doc"][other]).with_row_index("at")
+    here = log.table.filter(log.table["doc"].is_in(meant["doc"].unique().implode())).select(ours.columns)
+    meant = meant.join(here, on=ours.columns, how="anti", nulls_equal=True, maintain_order="left")
+    return at[first[meant["at"].to_numpy()]], meant["doc"]

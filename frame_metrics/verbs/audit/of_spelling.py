@@ -1,0 +1,134 @@
+"""Checks of texts that differ in case or spaces only: labels beside ``positive=``, segments, systems and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.cases import number_of
+from frame_metrics.data.log import Log
+from frame_metrics.data.spelling import are_texts, folded, groups_alike, quoted, said_of, spelled_like, unseen, variants
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import one_of
+from frame_metrics.verbs.audit.checks import About, Seen, check
+
+SHOWN = 5  # texts that a message shows
+
+
+class WithPositive(NamedTuple):
+    """Labels and predictions, of which ``positive=`` names the relevant ones."""
+
+    tables: Sequence[tuple[list[pl.Series], pl.Series | None]]  # columns of equal rows, and how many each stands for
+    positive: Sequence[Any]
+
+    @property
+    def columns(self) -> list[pl.Series]:
+        """All columns of texts."""
+        return [side for sides, _ in self.tables for side in sides if are_texts(side)]
+
+    def number(self, texts: Sequence[str] | None = None) -> int:
+        """Return the number of rows, or of those in which a side is one of some texts."""
+        n = 0
+        for sides, times in self.tables:
+            marks = None
+            for side in sides if texts is not None else ():
+                if are_texts(side):
+                    own = one_of(side, list(texts or ()), side.name).fill_null(False)
+                    marks = own if marks is None else marks | own
+            if texts is None or marks is not None:
+                n += number_of(times, marks, len(sides[0]))
+        return n
+
+
+@check("error", "rows")
+def positive_written_otherwise(sides: WithPositive) -> Seen:
+    """{why}"""
+    lost = unseen(spelled_like(sides.columns, sides.positive), sides.positive)
+    if lost is None:
+        return Seen(0, sides.number())
+    return Seen(sides.number(lost[1]), sides.number(), lost[1][0], {"why": said_of(*lost, sides.positive)})
+
+
+@check("warning", "rows")
+def labels_written_almost_as_positive(sides: WithPositive) -> Seen:
+    """{n} of {of} rows {have} {like}, which {count} as no: {they} from positive={text} in case or spaces only"""
+    columns = sides.columns
+    seen = {*spelled_like(columns, sides.positive)}
+    each = {one: variants(columns, one) for one in sides.positive if isinstance(one, str) and one in seen}
+    texts = [(text, [one for one in like if one not in sides.positive]) for text, like in each.items()]
+    found = [(text, like) for text, like in texts if like]
+    if not found:
+        return Seen(0, sides.number())
+    every = [*dict.fromkeys(one for _, like in found for one in like)]
+    text, n = found[0][0], sides.number(every)
+    told, *like = quoted([text, *every[:SHOWN]])
+    words = {"like": ", ".join(like), "text": told, "have": "has" if n == 1 else "have"}
+    words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
+    return Seen(n, sides.number(), every[0], words)
+
+
+def folded_segments(log: Log) -> Array:
+    """Return the number of each segment, equal for those that differ in case or spaces only, shape (segments,)."""
+    rows = log.grid.segment_row
+    values = log.keys_at(log.columns.key_names[1], rows)
+    texts = [name for name in values.columns if are_texts(values[name])]
+    if not texts:
+        return np.arange(len(rows))
+    return codes(values.with_columns(folded(values[name]) for name in texts), values.columns)[0]
+
+
+class Names(NamedTuple):
+    """The names of segments, of systems or of classes."""
+
+    what: str  # "segments", "systems" or "classes"
+    column: str
+    values: Sequence[Any]
+
+
+@check("warning", "names")
+def names_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
+    """{said}{column} differ in case or spaces only, and count as different {what}: make them alike if they mean the
+    same
+    """
+    groups = groups_alike(names.values)
+    every = [one for group in groups for one in group]
+    words = {"said": ", ".join(quoted(every[:SHOWN])), "what": names.what}
+    words["column"] = f" of {names.column}" if names.what != "classes" else ""
+    return Seen(len(every), len(names.values), ", ".join(quoted(groups[0])) if groups else None, words)
+
+
+def about_positive(
+    sides: list[pl.Series], times: pl.Series | None, beside: pl.Series | None, conventions: Conventions
+) -> list[About]:
+    """Return the subject of checks of ``positive=``, if there is one.
+
+    Parameters
+    ----------
+    sides, times : the columns of labels and predictions, and how many rows each row stands for.
+    beside : the labels of separate judgments, if there are any.
+    """
+    tables = [(sides, times), ([] if beside is None else [beside], None)]
+    known = [(columns, each) for columns, each in tables if columns]
+    return [About(WithPositive(known, conventions.positive))] if known and conventions.positive is not None else []
+
+
+def about_names(columns: Columns, values: pl.DataFrame, classes: pl.Series | None = None) -> list[About]:
+    """Return the subjects of checks of names.
+
+    Parameters
+    ----------
+    values : the values of systems and segments, by the caller's names.
+    classes : the classes, if there are several.
+    """
+    system = [("systems", columns.system)] if columns.system else []
+    named = [*system, *(("segments", name) for name in columns.by)]
+    found = [Names(what, name, values[name].unique(maintain_order=True).to_list()) for what, name in named]
+    if classes is not None and columns.label:
+        found.append(Names("classes", columns.label, classes.to_list()))
+    return [About(one) for one in found]

@@ -1,0 +1,226 @@
+"""Texts that differ in case or spaces only: they are different values, and the package says so before they mislead."""
+
+from __future__ import annotations
+
+from typing import Any
+from unicodedata import normalize
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError
+from helpers import KINDS, as_kind, as_polars, odd
+from inside import in_pieces
+
+DECIDED = pl.DataFrame({"label": ["yes", "Yes", "no", "no"], "predicted": ["yes", "yes", "no", "no"]})
+CLICKS = pl.DataFrame({"search": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "click": ["yes", "no", "no", "yes"]})
+RUN = pl.DataFrame({"query": [*"aab"], "doc": [*"xyz"], "score": [2.0, 1.0, 1.0]})
+QRELS = RUN.select("query", "doc", label=pl.Series(["Yes", "no", "Yes"]))
+ROLES: dict[str, Any] = {"query": "search", "rank": "rank", "label": "click"}
+ALMOST = "labels written almost as positive"
+
+
+def irms(frame: pl.DataFrame, **roles: Any) -> list[Any]:
+    """Return the same of each kind of frame, and in pieces."""
+    return [*(IRM(as_kind(frame, kind), **roles) for kind in KINDS), in_pieces(frame.irm(**roles))]
+
+
+def said(irm: Any, check: str) -> dict[str, Any]:
+    """Return the finding of a check."""
+    (row,) = as_polars(irm.audit()).filter(check=check).rows(named=True)
+    return dict(row)
+
+
+def refused(irm: Any, *metrics: str) -> str:
+    """Return the error of evaluate, which is an audit finding too."""
+    with pytest.raises(BadValueError) as error:
+        as_polars(irm.evaluate(*metrics))
+    row = said(irm, "positive written otherwise")
+    assert row["severity"] == "error"
+    assert row["message"].startswith(str(error.value))
+    return str(error.value)
+
+
+def test_positive_in_no_row_is_an_error_if_it_is_there_in_another_spelling() -> None:
+    """Not accuracy 1 over rows that all count as no; what the error offers works."""
+    frame = pl.DataFrame({"label": ["Yes", "No", "Yes"], "predicted": ["Yes", "No", "No"]})
+    for irm in irms(frame, positive="yes"):
+        assert refused(irm, "accuracy") == (
+            "positive='yes' is in no row, and 'Yes' is, which differs in case or spaces only; pass positive='Yes', or "
+            "write the values alike"
+        )
+    assert frame.irm(positive="Yes").evaluate("accuracy")["value"].to_list() == [2 / 3]
+    for positive in ("yes", " YES"):
+        for verb in ("confusion", "summary", "per_class"):
+            with pytest.raises(BadValueError, match="pass positive='Yes'"):
+                getattr(frame.irm(positive=positive), verb)(*["recall"] * (verb == "per_class"))
+    more = frame.with_columns(pl.col("label").replace("Yes", "YES "))
+    with pytest.raises(BadValueError, match=r"and 'YES ', 'Yes' are, which differ .* positive=\['YES ', 'Yes'\],"):
+        more.irm(positive="yes").evaluate("accuracy")
+    assert more.irm(positive=["YES ", "Yes"]).evaluate("accuracy")["value"].to_list() == [2 / 3]
+
+
+def test_positive_of_clicks_and_of_judgments_that_is_in_no_row() -> None:
+    """In the log, in its pieces, and in judgments beside it."""
+    for irm in irms(CLICKS, **ROLES, positive="YES"):
+        assert "positive='YES' is in no row, and 'yes' is" in refused(irm, "ctr@1")
+    for irm in irms(CLICKS, **ROLES, positive=["yes", "NO"]):
+        assert "pass positive=['yes', 'no']" in refused(irm, "ctr@1")
+    for irm in irms(CLICKS, **ROLES, positive=["yes", "NO", "no"]):
+        assert as_polars(irm.evaluate("ctr@1"))["value"].to_list() == [1]
+    for irm in irms(RUN, positive="yes"):
+        assert "pass positive='Yes'" in refused(irm.judge(QRELS), "rr")
+
+
+def test_positive_in_no_row_and_without_another_spelling_is_0_as_before() -> None:
+    """A log without clicks is honest."""
+    for irm in irms(CLICKS.with_columns(click=pl.lit("no")), **ROLES, positive="yes"):
+        assert as_polars(irm.evaluate("ctr@1"))["value"].to_list() == [0]
+        assert said(irm, "no positive in any row")["n"] == 4
+    assert CLICKS.clear().irm(**ROLES, positive="YES").evaluate("ctr@1")["n"].to_list() == [0]
+    ids = pl.DataFrame({"label": [1, 2], "predicted": [1, 1]})
+    assert ids.irm(positive=1).evaluate("precision")["value"].to_list() == [1 / 2]
+
+
+def test_other_spellings_beside_positive_are_counted() -> None:
+    """They count as no, which the audit and the summary say."""
+    sentence = "1 of 4 rows has 'Yes', which counts as no: it differs from positive='yes' in case or spaces only"
+    for irm in irms(DECIDED, positive="yes"):
+        row = said(irm, ALMOST)
+        assert (row["severity"], row["n"], row["share"], row["example"]) == ("warning", 1, 1 / 4, "Yes")
+        assert row["message"] == sentence
+    assert f"{sentence}." in DECIDED.irm(positive="yes").summary()["sentence"].to_list()
+    assert ALMOST not in DECIDED.irm(positive=["yes", "Yes"]).audit()["check"].to_list()
+    mixed = CLICKS.with_columns(click=pl.Series(["yes", "YES", "no", "yes "]))
+    for irm in irms(mixed, **ROLES, positive="yes"):
+        assert said(irm, ALMOST)["message"].startswith("2 of 4 rows have 'YES', 'yes ', which count as no: they differ")
+    for irm in irms(RUN, positive="yes"):
+        judged = irm.judge(QRELS.with_columns(label=pl.Series(["yes", "YES", "no"])))
+        assert said(judged, ALMOST)["message"].startswith("1 of 3 rows has 'YES'")
+
+
+def test_positive_in_another_unicode_form_shows_the_characters() -> None:
+    """Both would print alike."""
+    one, other = (normalize(form, "Ja é") for form in ("NFC", "NFD"))
+    frame = pl.DataFrame({"label": [other, "no"], "predicted": [other, "no"]})
+    with pytest.raises(BadValueError, match=r"positive='Ja \\xe9' is in no row, and 'Ja e\\u0301' is"):
+        frame.irm(positive=one).evaluate("accuracy")
+
+
+@pytest.mark.parametrize("values", [["North", "north", "north ", "x"], [*"abcd"], [1, 2, 3, 4], [None, "a", "A", "A"]])
+def test_names_of_segments_systems_and_classes_in_two_spellings(values: list[Any]) -> None:
+    """Each kind of name is looked at; what is no text, or differs in letters, is not found."""
+    check = "names that differ in case or spaces only"
+    n = {"North": 3, None: 2}.get(values[0], 0)
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 0, 0, 0], "seg": values})
+    several = pl.DataFrame({"label": values, "predicted": values})
+    for irm in (
+        *irms(rows, by="seg"),
+        *irms(rows, system="seg"),
+        *(irms(several) if isinstance(values[0], str) else ()),
+    ):
+        found = as_polars(irm.audit()).filter(check=check)
+        assert found["n"].to_list() == [n] * bool(n)
+    saved = pl.DataFrame({"query": [*"abcd"], "system": values, "rr": 1.0})
+    assert odd(saved.irm(value="rr", system="system")).filter(check=check)["n"].to_list() == [n] * bool(n)
+
+
+def test_a_segment_in_two_spellings_does_not_describe_documents() -> None:
+    """No advice to leave it out, or to keep the first spelling of each search."""
+    frame = pl.DataFrame({"search": [1, 1, 1, 2, 2, 2], "rank": [1, 2, 3] * 2, "click": [1, 0, 0] * 2})
+    for device in (["web", "WEB", "web", "app", "app", "App"], ["web", "web", "WEB"] * 2):
+        for irm in irms(frame.with_columns(device=pl.Series(device)), **ROLES, by="device"):
+            table = as_polars(irm.audit())
+            text = " ".join(table["message"])
+            assert "names that differ in case or spaces only" in table["check"].to_list()
+            assert "describes documents" not in text
+            assert ".first()" not in text
+            assert "Their values of device differ in case or spaces only: make them alike" in text
+    torn = frame.with_columns(device=pl.Series([*"xyxzwz"])).irm(**ROLES, by="device").audit()
+    assert "rankings split over segments" in torn["check"].to_list()
+
+
+@pytest.mark.parametrize(("one", "other"), [("A", "a "), ("007", "7"), (normalize("NFD", "é"), "é")])
+def test_ids_in_two_spellings(one: str, other: str) -> None:
+    """Queries of judgments and of saved numbers: the audit counts them, and no sentence offers to drop them."""
+    run, qrels = RUN.with_columns(pl.col("query").replace("a", one)), QRELS.with_columns(label=1)
+    judged = qrels.with_columns(pl.col("query").replace("a", other))
+    for irm in irms(run):
+        row = said(irm.judge(judged), "queries written otherwise in the judgments")
+        assert (row["n"], row["share"]) == (1, 1 / 2)
+        lacks = said(irm.judge(judged), "systems without rows for some queries")
+        assert "drop" not in lacks["message"]
+        assert lacks["message"].endswith("write ids alike first")
+    sentences = run.irm.judge(judged).summary()["sentence"].to_list()
+    assert sentences[0].startswith("1 of 2 queries of the log are judged under another spelling: ")
+    assert "unanswered=" not in " ".join(sentences)
+    saved = pl.DataFrame({"query": [one, "b"], "value": [1.0, 0.0], "metric": "rr"})
+    before = saved.with_columns(pl.col("query").replace(one, other))
+    (row,) = saved.irm(value="value").audit(baseline=before).filter(severity="warning").rows(named=True)
+    assert (row["check"], row["n"]) == ("queries written otherwise in the baseline", 1)
+
+
+def test_an_error_of_no_common_id_shows_two_that_are_almost_alike() -> None:
+    """Of queries, of documents, and of saved numbers; in memory and in pieces."""
+    judged = QRELS.with_columns(label=1)
+    pairs = ((pl.col("doc").str.to_uppercase(), "'x', the judgments 'X'"), (pl.col("query") + " ", "'a', the judgm"))
+    for other, text in pairs:
+        for irm in irms(RUN):
+            with pytest.raises(
+                BadValueError, match=f"the log has {text}.*differ in case, spaces or leading zeros only"
+            ):
+                as_polars(irm.judge(judged.with_columns(other)).evaluate("rr"))
+    saved = pl.DataFrame({"query": [*"ab"], "value": [1.0, 0.0], "metric": "rr"})
+    with pytest.raises(BadValueError, match="differ in case, spaces or leading zeros only: write them alike"):
+        saved.irm(value="value").compare("rr", baseline=saved.with_columns(pl.col("query").str.to_uppercase()))
+
+
+def test_a_document_in_two_spellings_that_the_ranking_has_itself_is_another_one() -> None:
+    """Ids that differ in case may be two documents; another system may write the same one otherwise."""
+    check = "documents written otherwise in the judgments"
+    both = pl.DataFrame({"system": [*"mmn"], "query": "a", "doc": ["x", "X", "X"], "score": [2.0, 1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["a"], "doc": ["x"], "grade": [1]})
+    for irm in irms(both, system="system"):
+        row = said(irm.judge(qrels), check)
+        assert (row["n"], row["share"], row["example"]) == (1, 1 / 3, "'X' and 'x'")
+    lists = pd.DataFrame({"query": ["a", "b"], "doc": [["x", "y"], ["z"]], "relevant": [["X"], ["z"]]})
+    assert said(lists.irm, check)["n"] == 1
+    assert check not in both.head(2).irm(system="system").judge(qrels).audit()["check"].to_list()
+
+
+def test_segments_that_share_no_value_with_the_judgments() -> None:
+    """The summary names the cause, and not that systems have no rows; its figures are those of evaluate."""
+    rows = [
+        (s, f"{q}", d, d + k, "long" if q % 2 else "short")
+        for k, s in enumerate("mn")
+        for q in range(40)
+        for d in (1, 2)
+    ]
+    run = pl.DataFrame(rows, schema=["system", "query", "doc", "score", "seg"], orient="row")
+    qrels = run.filter(system="m").select("query", "doc", "seg", grade=pl.col("doc") % 2)
+    upper = run.irm(system="system", by="seg").judge(qrels.with_columns(pl.col("seg").str.to_uppercase()))
+    sentences = upper.summary("rr")["sentence"].to_list()
+    assert sentences[0].startswith("The log has 40 of 40 queries in other segments than the judgments have")
+    assert "no rows for" not in " ".join(sentences)
+    assert any(one.startswith("rr of m is 0.000") for one in sentences)
+    total = upper.evaluate("rr", margins=True).filter(pl.col("total_over").is_not_null())
+    assert total["value"].to_list() == [0, 0]
+    assert not any("no rows for" in message for message in upper.audit()["message"])
+
+
+def test_a_null_segment_in_the_judgments_is_named() -> None:
+    """It is a segment of its own, with queries of the log again; without the column they are of all segments."""
+    run = RUN.with_columns(seg=pl.lit("s"))
+    qrels = QRELS.with_columns(label=1, seg=pl.Series(["s", None, "s"]))
+    for irm in irms(run, by="seg"):
+        table = as_polars(irm.judge(qrels).audit())
+        each = dict(table.select("check", "n").iter_rows())
+        assert each["judgments without a segment"] == 1
+        assert each["queries in several segments"] == 1
+        assert "systems without rows for some queries" not in each
+        assert "The judgments have other values of seg than the log has for them" in " ".join(table["message"])
+    assert run.irm(by="seg").judge(qrels.drop("seg")).evaluate("recall", margins=True)["n"].to_list() == [2, 2]
+    own = run.with_columns(seg=pl.Series(["s", "s", None]))
+    theirs = QRELS.with_columns(label=1, seg=pl.Series(["s", "s", None]))
+    assert "judgments without a segment" not in own.irm(by="seg").judge(theirs).audit()["check"].to_list()
