@@ -14,6 +14,7 @@ from frame_metrics.roles.columns import ROLES as DECLARED
 COUNTS = {"n", "support", "undefined", "answered", "tp", "fp", "fn", "tn", "pairs"}
 # Words for a role in findings, besides its own name, its plural and the column's name.
 WORDS = {"label": ["judg", "label"], "grade": ["judg", "grade"], "relevant": ["judg"], "predicted": ["prediction"]}
+WORDS["doc"] = ["without results"]  # a row whose list is null found nothing
 
 
 def names_it(text: str, role: str, column: str) -> bool:
