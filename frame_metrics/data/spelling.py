@@ -16,7 +16,10 @@ APART = "in case or spaces only"
 
 def folded(values: pl.Series) -> pl.Series:
     """Return texts in lower case, in one Unicode form, and without spaces around them; null stays null."""
-    return values.cast(pl.String).str.normalize("NFC").str.strip_chars().str.to_lowercase()
+    texts = values.cast(pl.String)
+    if (texts.str.len_bytes() != texts.str.len_chars()).any():  # a form of characters beyond ASCII; it takes long
+        texts = texts.str.normalize("NFC")
+    return texts.str.strip_chars().str.to_lowercase()
 
 
 def are_texts(values: pl.Series) -> bool:
@@ -126,4 +129,5 @@ def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
 
 def plain_ids(values: pl.Series) -> pl.Series:
     """Return ids of text, ``folded`` and without leading zeros."""
-    return folded(values).str.replace(r"^0+(\d+)$", "$1")
+    texts = folded(values)
+    return texts.str.replace(r"^0+(\d+)$", "$1") if texts.str.starts_with("0").any() else texts
