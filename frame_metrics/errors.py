@@ -36,7 +36,9 @@ SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "diff
 class FrameMetricsError(ValueError):
     """Any error that frame_metrics raises on purpose. Its message has at most 1,000 characters."""
 
-    of_call = False  # whether the call is at fault, and not the data: audit() raises it, and does not list it
+    of_call = (
+        True  # whether it is not about the data, but the call or the place: audit() raises it, and does not list it
+    )
 
     def __init__(self, *said: Any) -> None:
         super().__init__(*(brief(one) if isinstance(one, str) else one for one in said))
@@ -54,11 +56,11 @@ class FrameMetricsError(ValueError):
 class UnknownNameError(FrameMetricsError):
     """A metric, parameter, option or role that does not exist."""
 
-    of_call = True
-
 
 class ColumnError(FrameMetricsError):
     """A column that is needed and not there, or that plays a part it cannot play."""
+
+    of_call = False
 
 
 class ReportedError(FrameMetricsError):
@@ -82,6 +84,8 @@ class MistakenColumnError(ReportedError, ColumnError):
 
 class BadValueError(FrameMetricsError):
     """A value that cannot be counted honestly: in a column, or given to an option."""
+
+    of_call = False
 
 
 class StrangeIdsError(ReportedError, BadValueError):
@@ -123,6 +127,8 @@ class BadRowsError(BadValueError):
 
 class NotComputableError(FrameMetricsError):
     """A metric, average or tie rule that the given data and conventions do not determine."""
+
+    of_call = False
 
 
 class KernelError(FrameMetricsError):
