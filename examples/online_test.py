@@ -56,7 +56,7 @@ def searched(rng: np.random.Generator, merit: np.ndarray, times: np.ndarray) -> 
 
 def named(log: pl.DataFrame) -> "frame_metrics.IRM[pl.DataFrame]":
     """Say once what each column is."""
-    return log.irm(query="search", rank="rank", label="clicked", system="arm", cluster="user")
+    return log.irm(query="search", rank="rank", label="clicked", arm="arm", cluster="user")
 
 
 def show(says: str, table: pl.DataFrame) -> None:
@@ -90,21 +90,21 @@ def report(log: pl.DataFrame) -> None:
         "Had the new ranker's page crashed for every third user on a phone, the audit would have warned:",
         split_of(lost).select(columns),
     )
-    means = test(system=None, by=["device", "arm"]).evaluate("rr", "success@3", ci=0.95)
+    means = test(by="device").evaluate("rr", "success@3", ci=0.95)
     show(
-        "The means of each arm and device, over its own searches, with intervals that know of users. They are by= and "
-        "no system=.",
+        "The means of each arm and device, over its own searches, with intervals that know of users. The role is arm=, "
+        "not system=.",
         means.select("device", "arm", "metric", "value", "n", "ci_low", "ci_high"),
     )
     asked = ("rr", "success@3", "num_rel_ret")
     some = ["metric", "difference", "ci_low", "ci_high", "p_value", "mde", "n", "n_units"]
-    plain = test.compare(*asked, baseline="old", paired=False)
+    plain = test.ab_test(*asked, baseline="old", split=SPLIT)
     show(
         "The difference of the arms, by search; num_rel_ret is the clicks of a search. Users are exchanged between the "
         "arms for the p-value.",
         plain.select(some),
     )
-    cuped = test.compare(*asked, baseline="old", paired=False, covariate="before")
+    cuped = test.ab_test(*asked, baseline="old", covariate="before")
     show(
         "With what each user had before the test as a covariate (CUPED) the same users tell smaller differences.",
         cuped.select(some),
@@ -119,12 +119,12 @@ def report(log: pl.DataFrame) -> None:
 
 
 def wrong(log: pl.DataFrame, some: list[str], plain: pl.DataFrame) -> None:
-    """Print what the paired call says, and what it would have said; and what comes of users left out."""
+    """Print what a call of pairs says, and what it would have said; and what comes of users left out."""
     test = named(log)
     try:
-        test.compare("rr")
+        test(arm=None, system="arm").compare("rr")
     except frame_metrics.FrameMetricsError as error:
-        print(f"\n{textwrap.fill(f'The paired call is an error: {error}.', 100)}")
+        print(f"\n{textwrap.fill(f'With system= and compare(), which pairs, there is an error: {error}.', 100)}")
     arms = pl.DataFrame({"arm": [*SPLIT]})
     every = log.select("search", "user", "rank", "clicked", mine="arm").join(arms, how="cross")
     none = pl.col("arm") != pl.col("mine")
@@ -133,9 +133,11 @@ def wrong(log: pl.DataFrame, some: list[str], plain: pl.DataFrame) -> None:
         "Pairs could be had by force, each search listed for both arms, without results where it was the other's. Then "
         "each mean is about half of what it is, as every other search is a 0, and the difference says which arm had "
         "more searches.",
-        named(zeros).compare("rr", baseline="old").select("metric", "value", "baseline_value", "difference", "p_value"),
+        named(zeros)(arm=None, system="arm")
+        .compare("rr", baseline="old")
+        .select("metric", "value", "baseline_value", "difference", "p_value"),
     )
-    alone = test(cluster=None).compare("rr", baseline="old", paired=False)
+    alone = test(cluster=None).ab_test("rr", baseline="old")
     width, known = ((found["ci_high"] - found["ci_low"])[0] for found in (alone, plain))
     show("Without the users each search counts as independent, and the interval is too short:", alone.select(some))
     print(f"\nIt is {1 - width / known:.0%} shorter than that of the users, who are what was split.")

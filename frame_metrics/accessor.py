@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVa
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.misuse import option_of, refuse_bare, verb
+from frame_metrics.misuse import RENAMED, option_of, refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
@@ -132,6 +132,8 @@ class IRM(Generic[Frame]):
         none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. For other
         verbs, which read whole lists, use ``team=None``.
     system : the run or ranker; every system is measured on every judged query, see ``unanswered``.
+    arm : in the place of ``system``, a part of the traffic with queries of its own: an arm of an online test, a week, a
+        shop. Each is measured on its own queries, as with ``by``. ``ab_test`` and ``change`` compare them.
     by : a property of the query (its device, locale, day): each segment is evaluated by itself.
     weight : the weight of a query in the mean, one value per query; without a query, the weight of a row, and counts
         become sums of weights.
@@ -145,8 +147,8 @@ class IRM(Generic[Frame]):
         columns of the frame; null for no value.
     value : a number that was computed elsewhere (saved output of ``per_query``, a judge's score, a latency), one for
         each query and metric, null if undefined; or several columns. The frame's column "metric" names the metric, else
-        the name of the value column does. Goes with ``query``, ``system``, ``by``, ``weight`` and ``cluster``, and into
-        ``evaluate``, ``per_query``, ``compare`` and ``audit``.
+        the name of the value column does. Goes with ``query``, ``system``, ``arm``, ``by``, ``weight`` and ``cluster``,
+        and into ``evaluate``, ``per_query``, ``compare``, ``ab_test``, ``change``, ``sample_size`` and ``audit``.
     rel : the lowest grade that is relevant, 1 by default; it may be a word of ``scale``. It is required if some grades
         lie between 0 and 1 and others reach 1.
     scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, if grades are text, categories or other codes;
@@ -282,6 +284,13 @@ class IRM(Generic[Frame]):
     def _repr_html_(self) -> str:
         return self._overview.html()
 
+    if not TYPE_CHECKING:  # which would then take any name
+
+        def __getattr__(self, name: str) -> Never:
+            """Raise for a name that is no verb."""
+            verbs = [one for one in vars(IRM) if not one.startswith("_")]
+            raise AttributeError(name) if name.startswith("_") else no_such_verb(name, verbs, "irm", RENAMED)
+
     @property
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
@@ -351,9 +360,9 @@ class IRM(Generic[Frame]):
         proxy : judgments of a machine, of the same queries and of many more. ``qrels`` are then those that people gave
             to a random sample of queries. A frame whose columns are found like those of ``qrels``, or a frame with
             roles, ``machine.irm(grade="score", scale=..., rel=...)``, which may have its own ``scale`` and ``rel``.
-            ``evaluate`` and ``compare`` give prediction-powered means, ``plan`` says how many queries people have to
-            judge, ``audit`` checks both, other verbs refuse it. For metrics that depend on R or the ideal, a query
-            counts as judged by people only if they judged every document that the machine judged.
+            ``evaluate`` and ``compare`` give prediction-powered means, ``sample_size`` says how many queries people
+            have to judge, ``audit`` checks both, other verbs refuse it. For metrics that depend on R or the ideal, a
+            query counts as judged by people only if they judged every document that the machine judged.
         sampling : with ``proxy``, the column of ``qrels`` with the chance, above 0 and at most 1, with which each query
             was drawn for people, if it was not the same for all.
 
@@ -938,17 +947,16 @@ class IRM(Generic[Frame]):
         test: Test | None = None,
         correction: Correction = "holm",
         over: Over = "metric",
-        paired: bool = True,
-        covariate: str | None = None,
-        looks: Looks | None = None,
-        first_look: int | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
         seed: int = 0,
         per_query: bool = False,
     ) -> Frame:
-        """Compare systems query by query, row by row, or as arms: their differences, with intervals and p-values.
+        """Compare systems on the same queries, or rows: their differences, with intervals and p-values.
+
+        The values of two systems are paired: query by query, or without a query row by row, by ``doc``. Arms, which
+        have queries of their own, are compared by ``ab_test``, and two periods by ``change``.
 
         Parameters
         ----------
@@ -963,50 +971,13 @@ class IRM(Generic[Frame]):
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
-        test : two-sided; None for "randomization", or without a query for the first test below that applies.
-
-            For queries: "randomization" flips the signs of the differences (exact if there are at most ``permutations``
-            ways, else with that many random flips and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are scipy's;
-            "bootstrap" resamples the differences shifted to mean 0; "tukey" exchanges all systems of a query at random,
-            and tests all pairs together (randomised Tukey HSD), so that no correction is needed. With ``cluster``,
-            "randomization" flips the queries of a cluster together, "bootstrap" and the interval resample clusters,
-            "tukey" exchanges the systems of whole clusters, and the other three are an error. With ``weight`` these
-            three are an error too, and weighted values are flipped, resampled or exchanged.
-
-            For arms (``paired=False``): "randomization" exchanges units, queries or clusters of them, between two arms
-            (exact or random, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap" resamples
-            the units of each arm. All take clusters and weights. A unit in several arms, such as a user who comes back,
-            is one unit: it is resampled whole, and its contributions to both means are combined. If there is such a
-            unit, randomization divides each difference by its standard error. Without a query the rows of each arm are
-            pooled: "delong" for roc_auc and gini if each row counts once, else "bootstrap".
-
-            For teams: "randomization" flips who won an impression, or all of a cluster together; "sign" is scipy's test
-            of wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
-
-            With a ``proxy`` of ``judge``: "t" (the default, which needs scipy) or "z", for the prediction-powered
-            difference; both take clusters and weights.
-
-            For rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
-            roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. If rows have
-            a ``weight`` or a ``cluster``, only the last is available.
+        test : two-sided; None for "randomization", or without a query for the first of "mcnemar", "delong", "fisher"
+            and "bootstrap" that applies. The sections below say what each does.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics are then ten separate
             tests.
-        paired : False compares systems with separate queries, such as the arms of an online test: each is measured on
-            its own queries, whatever queries the others have, as with ``by``.
-        covariate : for arms, a column of numbers that were known before the test, one value per query, or cluster. The
-            variation that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2),
-            where rho is its correlation with the measured value.
-        looks : for arms that are compared repeatedly while they grow. "any": the interval is that of a confidence
-            sequence, which covers the true difference at all looks together, however many there are and whenever you
-            stop; the p-value is valid at all of them too, and is below 1 - ``ci`` if the interval excludes 0. It
-            assumes the normal distribution, as "z" does. By default there is one look, planned before.
-        first_look : the number of units in each arm before anybody looks, at least 100, which is the default. Before
-            that the interval is null and the p-value 1. Use the same number at every look: the smaller it is, the
-            longer the intervals.
-        ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test. For arms, that of
-            the test: normal, Welch's for "t", and percentiles for "bootstrap".
+        ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
@@ -1021,56 +992,70 @@ class IRM(Generic[Frame]):
         together, or with "none" would have been), correction (null if n_tests is at most 1). wins are the
         queries on which the system is better than the baseline, by the metric's direction (less, for fdr or brier). If
         the direction is unknown, as for a latency in ``value``, they are those with the greater value. Rows are sorted
-        by segment, then metric as asked for, system and baseline; several baselines keep their order. With ``cluster``,
-        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde uses the standard error that
-        clusters give. With ``weight``, means, their difference and its deviation are weighted, and mde uses the robust
-        standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns, the
-        system, baseline, metric, k, value, baseline_value, difference.
+        by segment, then metric as asked for, system and baseline; several baselines keep their order. With
+        ``per_query``: by..., the query columns, the system, baseline, metric, k, value, baseline_value, difference.
+
+        Queries
+        -------
+        "randomization" flips the signs of the differences (exact if there are at most ``permutations`` ways, else with
+        that many random flips and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are scipy's; "bootstrap" resamples
+        the differences shifted to mean 0; "tukey" exchanges all systems of a query at random, and tests all pairs
+        together (randomised Tukey HSD), so that no correction is needed. With ``cluster``, "randomization" flips the
+        queries of a cluster together, "bootstrap" and the interval resample clusters, "tukey" exchanges the systems of
+        whole clusters, and the other three are an error. With ``weight`` these three are an error too, and weighted
+        values are flipped, resampled or exchanged.
 
         A query that a system does not answer counts as 0 for it in most metrics. With ``unanswered="drop"`` of the irm
         it is left out (with "tukey" for all pairs, as it uses all systems of a query at once). Either way n_unanswered
         counts it. Queries for which one side has no number, in ``value`` or in a saved ``baseline``, are always left
         out; they are in n_unpaired, and not in n_undefined, which counts the other queries whose metric is undefined
-        for one of the two.
+        for one of the two. baseline is the name of the system of saved numbers, if a column has it, or "saved".
 
-        Without a query rows are paired by ``doc``, and there is no n_unanswered; rows that only one system has are left
-        out, and n_unpaired counts them. effect_size, wins, ties and losses are those of rows, for shares of
-        rows, and null for other metrics; n counts the documents that both systems have, and mde comes from the
-        bootstrap (or DeLong). With ``against`` and no system there is no system column, and baseline is the text of
-        ``against``; with saved numbers it is the name of their system, if a column has it, or "saved".
+        With ``cluster``, fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde uses the standard
+        error that clusters give. With ``weight``, means, their difference and its deviation are weighted, and mde uses
+        the robust standard error of a weighted mean; counts are of queries.
 
-        With ``paired=False``: by..., the system, baseline, metric, k, value, baseline_value, difference, relative,
-        relative_low, relative_high (its interval; null unless both means have the same sign), ci_low, ci_high, p_value,
-        p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
-        (queries), n_units and baseline_n_units (clusters if named, else queries), n_undefined, mde, test, n_tests,
-        correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate`` the means
-        are those of arms with the same mean covariate. Without a query n counts rows, and effect_size is null. With
-        ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends are
-        sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and mde
-        is that of this look. t counts queries, as units that come back, and few large ones, also carry more
-        information.
+        Rows without a query
+        --------------------
+        Rows are paired by ``doc``. "mcnemar", exact, is for shares of rows (accuracy, error_rate, recall, specificity
+        ...); "delong" for roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every
+        metric. If rows have a ``weight`` or a ``cluster``, only the last is available.
 
-        With ``team``: by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the metric
-        of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
-        relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted if ``weight`` is named; the
-        interval, the tests, effect_size and mde refer to it. Impressions that show no row of one of the two teams are
-        left out, and n_unpaired counts those that show the other.
+        There is no n_unanswered; rows that only one system has are left out, and n_unpaired counts them. effect_size,
+        wins, ties and losses are those of rows, for shares of rows, and null for other metrics; n counts the documents
+        that both systems have, and mde comes from the bootstrap (or DeLong). With ``against`` and no system there is no
+        system column, and baseline is the text of ``against``.
 
-        With a ``proxy`` of ``judge``: by..., the system, baseline, metric, k, value, baseline_value, difference,
-        relative, ci_low, ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems
-        people judged), n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone),
-        n_unpaired, n_undefined, n_unanswered, mde, test, n_tests, correction. value and baseline_value have the lambda
-        of the difference.
+        Teams of interleaved lists
+        --------------------------
+        "randomization" flips who won an impression, or all of a cluster together; "sign" is scipy's test of wins and
+        losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
+
+        The columns are by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the
+        metric of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without
+        difference and relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted if ``weight`` is
+        named; the interval, the tests, effect_size and mde refer to it. Impressions that show no row of one of the two
+        teams are left out, and n_unpaired counts those that show the other.
+
+        Judgments of a machine
+        ----------------------
+        With a ``proxy`` of ``judge``, "t" (the default, which needs scipy) and "z" test the prediction-powered
+        difference; both take clusters and weights.
+
+        The columns are by..., the system, baseline, metric, k, value, baseline_value, difference, relative, ci_low,
+        ci_high (that of the test), p_value, p_adjusted, n (queries whose results of both systems people judged),
+        n_proxy (those that only the machine judged), lambda, proxy_difference (by the machine alone), n_unpaired,
+        n_undefined, n_unanswered, mde, test, n_tests, correction. value and baseline_value have the lambda of the
+        difference.
 
         Raises
         ------
         FrameMetricsError
             No ``system`` and no saved ``baseline`` is named, there is only one system, ``baseline`` is none of them, a
-            test needs scipy and it is not installed, or a test cannot take the clusters or weights that are named. A
-            covariate does not exist, lacks a value, or has several in a cluster. With ``looks`` a query is in both arms
-            and no cluster is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a system,
-            or systems differ in its label (weight, count, cluster); a metric has no chance value. ``team`` is named
-            together with ``system``, a saved baseline, judgments or ``paired=False``.
+            test needs scipy and it is not installed, or a test cannot take the clusters or weights that are named;
+            ``arm`` is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a system, or
+            systems differ in its label (weight, count, cluster); a metric has no chance value. ``team`` is named
+            together with ``system``, a saved baseline or judgments.
 
         Examples
         --------
@@ -1080,18 +1065,12 @@ class IRM(Generic[Frame]):
         ... )
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
-        >>> arms = runs.with_columns(query=pl.Series(range(6))).irm(system="system")
-        >>> arms.compare("rr", paired=False).select("difference", "p_value", "n", "baseline_n").rows()
-        [(-0.6666666666666667, 0.4, 3, 3)]
         >>> shown = {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "team": [*"abbaab"], "label": [0, 1, 1, 0, 0, 0]}
         >>> lists = pl.DataFrame(shown).irm(team="team")
         >>> lists.compare("clicks", baseline="a").select("value", "baseline_value", "preference", "wins", "ties").rows()
         [(0.6666666666666666, 0.0, 0.3333333333333333, 2, 1)]
 
-        Source: looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy, A. Ramdas, Time-uniform central limit theory
-        and asymptotic confidence sequences, Annals of Statistics 52(6), 2024; its bound, H. Robbins, D. Siegmund,
-        Boundary crossing probabilities for the Wiener process and sample sums, Annals of Mathematical Statistics 41(5),
-        1970; preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
+        Source: preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
         interleaved search evaluation, ACM TOIS 30(1), 2012; credit, F. Radlinski, M. Kurup, T. Joachims, How does
         clickthrough data reflect retrieval quality?, CIKM 2008.
         """
@@ -1100,6 +1079,182 @@ class IRM(Generic[Frame]):
 
         baseline = _with_roles(baseline)
         return compare(self._plan, metrics, _given(CompareOptions, locals()))
+
+    @verb
+    def ab_test(
+        self,
+        *metrics: Metrics,
+        baseline: Any = None,
+        split: Mapping[Any, float] | Literal["equal"] | None = None,
+        covariate: str | None = None,
+        looks: Looks | None = None,
+        first_look: int | None = None,
+        test: Test | None = None,
+        correction: Correction = "holm",
+        over: Over = "metric",
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Compare the arms of an online test, whose units were assigned at random: differences, intervals, p-values.
+
+        ``irm(arm="variant", cluster="user").ab_test("ndcg@10", baseline="old")``. Each arm is measured over its own
+        queries, as with ``by``. A unit is a cluster, or without ``cluster`` a query, or a row without a query: name
+        those that were assigned, the users, with ``cluster``. Two periods, which nobody assigned, are compared by
+        ``change``.
+
+        Formula: difference = mean of the arm - mean of the baseline. Its variance is that of the units' contributions
+        to both means: a unit in both arms, such as a user who comes back, is one unit with one contribution. p-values
+        and intervals are those of ``test``.
+
+        Undefined: an arm of fewer than two units leaves intervals, p-values and mde null.
+
+        Parameters
+        ----------
+        metrics : as in ``compare``.
+        baseline : the arm that every other is compared with, or a list of arms. By default every arm is compared with
+            all before it.
+        split : the share of the units that each arm should have, as {"old": 0.9, "new": 0.1}, or "equal". All arms are
+            tested together: by the chi-square test, or in segments of ``by`` by an exact binomial test. A p-value below
+            0.001 in split_p_value means that units were not assigned as planned, so that the arms differ in more than
+            what you test. By default nothing is tested, as shares may change while a test is ramped up.
+        covariate : a column of numbers that were known before the test, one value per query, or cluster. The variation
+            that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2), where rho
+            is its correlation with the measured value.
+        looks : for a test that is looked at repeatedly while it grows. "any": the interval is that of a confidence
+            sequence, which covers the true difference at all looks together, however many there are and whenever you
+            stop; the p-value is valid at all of them too, and is below 1 - ``ci`` if the interval excludes 0. It
+            assumes the normal distribution, as "z" does. By default there is one look, planned before.
+        first_look : the number of units in each arm before anybody looks, at least 100, which is the default. Before
+            that the interval is null and the p-value 1. Use the same number at every look: the smaller it is, the
+            longer the intervals.
+        test : two-sided. "randomization", the default, exchanges units between two arms (exact if there are at most
+            ``permutations`` ways, else with that many random exchanges and p = (b + 1) / (n + 1)); if some unit is in
+            both, it divides each difference by its standard error. "t" is Welch's, which needs scipy, "z" the normal
+            one; "bootstrap" resamples the units of each arm, and a unit of several arms whole. All take clusters and
+            weights. Without a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts
+            once, else "bootstrap".
+        correction, over : as in ``compare``.
+        ci : level of the interval of the difference, which is that of the test: normal, Welch's for "t", and
+            percentiles for "bootstrap".
+        permutations, resamples, seed : of the random draws; they are the same on every machine.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the arm, baseline, metric, k, value, baseline_value, difference, relative
+        (difference / |baseline_value|), relative_low, relative_high (its interval; null unless both means have the same
+        sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an
+        arm; null without a query), n and baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units
+        in both arms), n_undefined, mde (the smallest difference that this sample would detect 80 % of the time at level
+        1 - ``ci``), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
+        units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
+        split_note (what to know of it: without ``cluster``, that units are queries). With ``covariate`` the means are
+        those of arms with the same mean covariate.
+
+        With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
+        are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
+        mde is that of this look. t counts queries, as units that come back, and few large ones, also carry more
+        information.
+
+        Raises
+        ------
+        FrameMetricsError
+            No ``arm`` is named, there is only one, or ``baseline`` is none of them. ``split`` does not name each arm
+            with its share. Without ``cluster`` every query is in every arm, as if systems had answered the same ones:
+            ``compare`` pairs them. A covariate does not exist, lacks a value, or has several in a cluster. With
+            ``looks`` a query is in both arms and no cluster is named. A test needs scipy and it is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"query": range(6), "variant": ["old", "new"] * 3, "score": 1.0, "grade": [1, 0, 1, 0, 1, 1]}
+        >>> arms = pl.DataFrame(rows).irm(arm="variant")
+        >>> found = arms.ab_test("rr", baseline="old", split="equal")
+        >>> found.select("variant", "difference", "p_value", "n", "baseline_n", "split_p_value").rows()
+        [('new', -0.6666666666666667, 0.4, 3, 3, 1.0)]
+
+        Source: units in several arms, A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics, KDD
+        2018; covariate, A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
+        experiments by utilizing pre-experiment data, WSDM 2013; looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H.
+        Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics
+        52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities for the Wiener process and
+        sample sums, Annals of Mathematical Statistics 41(5), 1970.
+        """
+        from frame_metrics.verbs.compare.ab_test import ab_test
+        from frame_metrics.verbs.compare.options import ArmOptions
+
+        baseline = _with_roles(baseline)
+        return ab_test(self._plan, metrics, _given(ArmOptions, locals()))
+
+    @verb
+    def change(
+        self,
+        *metrics: Metrics,
+        baseline: Any = None,
+        test: Test | None = None,
+        correction: Correction = "holm",
+        over: Over = "metric",
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Compare periods, such as two weeks, each over its own queries: the change, with intervals and p-values.
+
+        ``irm(arm="week", cluster="user").change("ndcg@10", baseline="2026-W01")``. Nobody assigned queries or users to
+        a period at random, so a change has many possible causes, among them other queries. A unit is a cluster, or
+        without ``cluster`` a query, or a row without a query. A unit that is in both periods, such as a user who comes
+        back, or a query that is asked again, is one unit.
+
+        Formula: difference = mean of the period - mean of the baseline, with the variance of the units' contributions
+        to both means. The numbers are those of ``ab_test``.
+
+        Undefined: a period of fewer than two units leaves intervals, p-values and mde null.
+
+        Parameters
+        ----------
+        metrics : as in ``compare``.
+        baseline : the period that every other is compared with, or a list of periods. By default every period is
+            compared with all before it.
+        test : two-sided. "randomization", the default, exchanges units between two periods; if some unit is in both, it
+            divides each difference by its standard error. "t" is Welch's, which needs scipy, "z" the normal one;
+            "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once, else
+            "bootstrap".
+        correction, over : as in ``compare``.
+        ci : level of the interval of the difference, which is that of the test: normal, Welch's for "t", and
+            percentiles for "bootstrap".
+        permutations, resamples, seed : of the random draws; they are the same on every machine.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the period, baseline, metric, k, value, baseline_value, difference,
+        relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n and baseline_n
+        (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, mde, test,
+        n_tests, correction; each as ``ab_test`` returns it.
+
+        Raises
+        ------
+        FrameMetricsError
+            The column of periods is not named with ``arm``, there is only one period, or ``baseline`` is none of them.
+            A test needs scipy and it is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"query": range(6), "week": ["W01"] * 3 + ["W02"] * 3, "score": 1.0, "grade": [1, 0, 1, 0, 1, 1]}
+        >>> weeks = pl.DataFrame(rows).irm(arm="week")
+        >>> weeks.change("rr").select("week", "baseline", "difference", "p_value", "n", "baseline_n").rows()
+        [('W02', 'W01', 0.0, 1.0, 3, 3)]
+
+        Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
+        ideas, KDD 2018.
+        """
+        from frame_metrics.verbs.compare.ab_test import ab_test
+        from frame_metrics.verbs.compare.options import ChangeOptions
+
+        baseline = _with_roles(baseline)
+        return ab_test(self._plan, metrics, _given(ChangeOptions, locals()))
 
     @verb
     def similarity(
@@ -1200,7 +1355,7 @@ class IRM(Generic[Frame]):
         return explain(self._plan, metric, query=query)
 
     @verb
-    def plan(
+    def sample_size(
         self,
         *metrics: Metrics,
         detect: float | Sequence[float],
@@ -1208,18 +1363,18 @@ class IRM(Generic[Frame]):
         baseline: Any = None,
         n_tests: int = 1,
         n_all: int | None = None,
-        paired: bool = True,
         ci: float = 0.95,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
-        """Count the queries that a comparison needs to detect a true difference with a given power.
+        """Count the queries, users or other units that a test needs to detect a true difference with a given power.
 
-        The log is the pilot: the variation of its differences determines how many queries detect a difference of
-        ``detect``. With ``cluster`` clusters are counted, each with as many queries as here. With ``paired=False`` the
-        result is the units of each arm of a test, with two arms of equal size. It is for one look at the end: with
-        ``looks="any"`` of ``compare`` a power of 80 % becomes 34 to 46 % (simulated: 500 to 5,000 units in each arm,
-        200 trials), 70 to 84 % with twice as many units, and 91 to 96 % with three times as many.
+        The log is the pilot: the variation of its differences determines how many units detect a difference of
+        ``detect``. Units are queries, or with ``cluster`` clusters, each with as many queries as here. With ``system``
+        they are those of ``compare``, which answer all systems. With ``arm`` they are those of each arm of ``ab_test``,
+        with two arms of equal size. It is for one look at the end: with ``looks="any"`` of ``ab_test`` a power of 80 %
+        becomes 34 to 46 % (simulated: 500 to 5,000 units in each arm, 200 trials), 70 to 84 % with twice as many units,
+        and 91 to 96 % with three times as many.
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
@@ -1240,7 +1395,7 @@ class IRM(Generic[Frame]):
         metrics : as in ``compare``.
         detect : the true difference of the means that should be detected, in units of the metric, or a list of them.
         power : the chance to detect it, or a list of chances, as for a curve.
-        baseline, paired : as in ``compare``.
+        baseline : as in ``compare``; with ``arm`` as in ``ab_test``.
         n_tests : how many pairs of systems and metrics will be tested; each gets the Bonferroni level.
         n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, including those of
             people; None for those of the log.
@@ -1252,7 +1407,7 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
         n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide if the pilot
         is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units. With
-        ``paired=False`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts the
+        ``arm`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts the
         units of each. With a proxy n and n_units are of people, n_all follows them, and a last column reason says why
         needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with all that
         the metric reads. The ends of the interval are null if they are beyond n_all.
@@ -1269,19 +1424,19 @@ class IRM(Generic[Frame]):
         >>> import polars as pl, frame_metrics
         >>> saved = {"query": [*range(8)] * 2, "run": [*"aaaaaaaabbbbbbbb"], "rr": [0.5] * 8 + [0.4, 0.6] * 4}
         >>> pilot = pl.DataFrame(saved).irm(system="run", value="rr")
-        >>> pilot.plan(detect=0.05).select("n", "needed", "needed_low", "needed_high").rows()
+        >>> pilot.sample_size(detect=0.05).select("n", "needed", "needed_low", "needed_high").rows()
         [(8, 38, 18, 38)]
-        >>> apart = pilot.frame.with_row_index().irm(query="index", system="run", value="rr")
-        >>> apart.plan(detect=0.05, power=[0.5, 0.8], paired=False).select("power", "n_units", "needed").rows()
+        >>> apart = pilot.frame.with_row_index().irm(query="index", arm="run", value="rr")
+        >>> apart.sample_size(detect=0.05, power=[0.5, 0.8]).select("power", "n_units", "needed").rows()
         [(0.5, 8, 19), (0.8, 8, 37)]
 
         Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988; W. C. Guenther, Sample size
         formulas for normal theory t tests, The American Statistician 35(4), 1981.
         """
-        from frame_metrics.verbs.compare.planned import PlanOptions, plan_queries
+        from frame_metrics.verbs.compare.sample_size import SizeOptions, sample_size
 
         baseline = _with_roles(baseline)
-        return plan_queries(self._plan, metrics, _given(PlanOptions, locals()))
+        return sample_size(self._plan, metrics, _given(SizeOptions, locals()))
 
     @verb
     def bounds(
@@ -1401,7 +1556,11 @@ class IRM(Generic[Frame]):
 
     @verb
     def audit(
-        self, fail_on: FailOn | None = None, *, baseline: Any = None, split: Mapping[Any, float] | None = None
+        self,
+        fail_on: FailOn | None = None,
+        *,
+        baseline: Any = None,
+        split: Mapping[Any, float] | Literal["equal"] | None = None,
     ) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 
@@ -1415,11 +1574,10 @@ class IRM(Generic[Frame]):
             "duplicates" are repeated documents, left out or an error. If nothing could be checked, every gate fails.
             Facts fail only by name. A lazy frame is then run at once.
         baseline : saved numbers, as in ``compare``, whose queries are checked together with those of the frame.
-        split : for the arms of an online test, the share of units (clusters if named, else queries, or rows without a
-            query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test checks it; p below 0.001 is
-            a warning. So is each segment of ``by`` with wrong shares, by an exact binomial test that is corrected for
-            the number of segments; example has its name. Each system is then checked over its own queries, as in
-            ``compare(paired=False)``, and need not share any with others.
+        split : with ``arm``, the share of units (clusters if named, else queries, or rows without a query) that each
+            arm should have, as {"A": 0.5, "B": 0.5}, or "equal". A chi-square test checks it; p below 0.001 is a
+            warning. So is each segment of ``by`` with wrong shares, by an exact binomial test that is corrected for the
+            number of segments; example has its name.
 
         Returns
         -------
@@ -1440,7 +1598,7 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             There is more than ``fail_on`` allows, or it names something that is neither a severity nor a check, or
-            ``split`` does not name each system with its share. A column or an option does not exist, or options cannot
+            ``split`` does not name each arm with its share. A column or an option does not exist, or options cannot
             be used together. What is wrong with the data is a finding: bad rows, a column of the wrong type, judgments
             that are bad or contradict each other. If nothing can be read, it is "data that cannot be read".
 
@@ -1475,10 +1633,9 @@ class IRM(Generic[Frame]):
         ci: float | None = 0.95,
         queries: int = 5,
         sort: str | None = None,
-        paired: bool = True,
         covariate: str | None = None,
         cluster: str | None = None,
-        split: Mapping[Any, float] | None = None,
+        split: Mapping[Any, float] | Literal["equal"] | None = None,
     ) -> str:
         """Write a report: the results of the verbs, as a page to read, as Markdown or as JSON.
 
@@ -1501,7 +1658,7 @@ class IRM(Generic[Frame]):
         queries : how many of the best, and of the worst, queries of each system are shown.
         sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
             the order of their names.
-        paired, covariate : as in ``compare``: False for the arms of an online test, each with its own queries.
+        covariate : as in ``ab_test``, for arms.
         cluster : the column of what belongs together, such as users, as in ``irm(cluster=...)``.
         split : as in ``audit``, for arms: the share of the units that each one should have.
 
@@ -1525,7 +1682,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         irm = (self if cluster is None else self(cluster=cluster))._by_name
-        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
+        compared = {"baseline": _with_roles(baseline)} | ({} if covariate is None else {"covariate": covariate})
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format, "split": split}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
@@ -1534,10 +1691,9 @@ class IRM(Generic[Frame]):
         self,
         *metrics: Metrics,
         baseline: Any = None,
-        paired: bool = True,
         covariate: str | None = None,
         ci: float = 0.95,
-        split: Mapping[Any, float] | None = None,
+        split: Mapping[Any, float] | Literal["equal"] | None = None,
     ) -> Frame:
         """Say in sentences what the data show: the best system, what the audit says against it, what stands out.
 
@@ -1555,7 +1711,7 @@ class IRM(Generic[Frame]):
         metrics : names, or values; the sentences are about the first, and those of a comparison about the first that
             can be compared. None for one that suits the roles.
         baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats.
-        paired, covariate : as in ``compare``, for arms.
+        covariate : as in ``ab_test``, for arms.
         ci : level of the intervals.
         split : as in ``audit``, for arms: the share of the units that each one should have.
 
@@ -1587,5 +1743,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
+        compared = {"baseline": _with_roles(baseline)} | ({} if covariate is None else {"covariate": covariate})
         return summary(self._by_name, self._plan, metrics, compared, ci, split)

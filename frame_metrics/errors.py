@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
@@ -55,6 +55,10 @@ class FrameMetricsError(ValueError):
 
 class UnknownNameError(FrameMetricsError):
     """A metric, parameter, option or role that does not exist."""
+
+
+class UnknownVerbError(UnknownNameError, AttributeError):
+    """A verb, or a picture, that does not exist; ``hasattr`` is false for it."""
 
 
 class ColumnError(FrameMetricsError):
@@ -323,6 +327,21 @@ def check_names(columns: Iterable[str]) -> None:
                 f"a column is called {shown(column)}; names that begin with a null character are kept for columns "
                 "that are made here: rename it"
             )
+
+
+def no_such_verb(name: str, there: Sequence[str], of: str, renamed: Mapping[str, str]) -> UnknownVerbError:
+    """Return the error about the name of a verb, or picture, that does not exist.
+
+    Parameters
+    ----------
+    name : the name.
+    there : the names that exist.
+    of : what has them, as "irm".
+    renamed : the name here for some names from elsewhere.
+    """
+    hint = f"; it is {of}.{renamed[name]}()" if name in renamed else closest(name, there)
+    hint = hint or f"; there are {listed(sorted(there))}"
+    return UnknownVerbError(f"there is no {of}.{name}{hint}")
 
 
 def check_parts(parts: Iterable[tuple[str, str]]) -> None:

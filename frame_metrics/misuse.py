@@ -18,9 +18,9 @@ from frame_metrics.roles.roles import Roles, option_called, role_called
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 # Verbs that take numbers from elsewhere.
-OF_VALUES = ("evaluate", "per_query", "compare", "plan", "audit", "report", "summary")
+OF_VALUES = (*("evaluate", "per_query", "compare", "ab_test", "change", "sample_size", "audit", "report", "summary"),)
 # Verbs that take judgments of people and of a machine.
-OF_PROXIES = ("judge", "evaluate", "compare", "plan", "audit")
+OF_PROXIES = ("judge", "evaluate", "compare", "sample_size", "audit")
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
@@ -35,7 +35,24 @@ OPTIONS = {
     **{name: f"judge(), as irm.judge(qrels, {name}=...)" for name in ("annotator", "subtopic", "several", "sampling")},
     "proxy": "judge(), as irm.judge(qrels, proxy=machine)",
     "qrels": "judge(), as irm.judge(qrels)",
-    "covariate": "compare(), for arms with queries of their own: irm.compare(..., paired=False, covariate=...)",
+    **{
+        name: f"ab_test(), of arms: irm(arm=...).ab_test(..., {name}=...)"
+        for name in ("covariate", "looks", "first_look", "split")
+    },
+}
+_OWN = "name the column of arms, which have queries of their own, with arm= in the place of system="
+# Options that were of a verb under another name or in another way, and the way now.
+GONE = {
+    "paired": {
+        "compare": "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm=",
+        **dict.fromkeys(("sample_size", "report", "summary"), f"; {_OWN}"),
+    },
+}
+# Verbs of other names.
+RENAMED = {
+    **dict.fromkeys(("plan", "power", "solve_power"), "sample_size"),
+    **dict.fromkeys(("cuped", "experiment", "abtest", "split_test"), "ab_test"),
+    "week_on_week": "change",
 }
 
 
@@ -54,7 +71,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
         if judgments is not None and method.__name__ not in OF_PROXIES and judgments[1].get("proxy") is not None:
             raise ColumnError(
                 f"{method.__name__}() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), "
-                "plan() and audit() take both; for the others judge() by one of them, without proxy="
+                "sample_size() and audit() take both; for the others judge() by one of them, without proxy="
             )
         try:
             if is_lost():
@@ -106,7 +123,13 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
         return ColumnError(f"{name}() {way}")
     role = role_called(option)
     meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
-    hint = INSTEAD.get(option) or meant or option_called(option, takes) or option_of(option)
+    hint = (
+        GONE.get(option, {}).get(name)
+        or INSTEAD.get(option)
+        or meant
+        or option_called(option, takes)
+        or option_of(option)
+    )
     hint = hint or closest(role or option, takes)
     return UnknownNameError(f"{name}() has no option {shown(option)}{hint}")
 

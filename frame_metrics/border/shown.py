@@ -24,7 +24,7 @@ SHORT = 4  # significant digits of numbers in a notebook
 # Columns of a comparison that a notebook shows on demand.
 BESIDE_MAIN = (
     *("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "n_unanswered", "test", "n_tests"),
-    "correction",
+    *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
 )
 JOINERS = "\u200c\u200d"  # characters that decide if their neighbours are shown as one sign
 # The libraries whose versions are shown: those of frames, those of computing, and optional ones.
@@ -82,7 +82,7 @@ def html_of(table: pl.DataFrame) -> str:
 
 
 def is_comparison(table: pl.DataFrame) -> bool:
-    """Return True for the result of ``compare``."""
+    """Return True for the result of ``compare``, ``ab_test`` or ``change``."""
     return {"p_value", "p_adjusted", "difference"} <= {*table.columns}
 
 

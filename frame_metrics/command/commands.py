@@ -64,6 +64,17 @@ COMMANDS: dict[str, Command] = {
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
         ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
     ),
+    "ab-test": Command(
+        """
+  frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --baseline old
+  frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --split old=0.9 --split new=0.1""",
+        ("baseline", "split"),
+    ),
+    "change": Command(
+        """
+  frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01""",
+        ("baseline",),
+    ),
     "similarity": Command(
         """
   frame-metrics similarity bm25.run dense.run rbo overlap@10 --system run --baseline bm25
@@ -103,6 +114,13 @@ COMMANDS: dict[str, Command] = {
   frame-metrics trec_eval -q -c -m ndcg_cut.5,10 -m map web.qrels bm25.run""",
         usage="[-q] [-c] [-n] [-J] [-l NUMBER] [-M NUMBER] [-N NUMBER] [-m MEASURE] qrels run",
     ),
+}
+
+
+# Options that there were, and the way now.
+RETIRED = {
+    "paired": "--arm in the place of --system names the column of arms, which have queries of their own; ab-test and "
+    "change compare them"
 }
 
 

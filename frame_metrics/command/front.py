@@ -21,6 +21,8 @@ TOLD = {
     "evaluate": "average metrics over queries, for each system and segment",
     "per-query": "compute metrics for every query",
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
+    "ab-test": "compare the arms of an online test, each over its own queries, and test the split of users",
+    "change": "compare periods, such as two weeks, each over its own queries",
     "similarity": "compare the rankings of systems with each other, without judgments",
     "audit": "report errors and oddities in the data, and what was not counted",
     "curve": "print the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",

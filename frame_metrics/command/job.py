@@ -130,8 +130,7 @@ class Job(Call):
 
         The ids are documents or segments; the columns have the same names on both sides.
         """
-        by = self.roles.get("by") or []
-        ids = {role: [by] if isinstance(by, str) else by for role in OF_RANKS}
+        ids = {role: [*reading.each(self.roles.get("arm")), *reading.each(self.roles.get("by"))] for role in OF_RANKS}
         ids |= {role: [str(self.roles.get("doc") or "doc")] for role in OF_DOCS}
         read = {role: self._input([name], "").frame().collect() for role, name in self.frames.items()}
         return {role: (frame, {one: one for one in ids[role]}) for role, frame in read.items()}
@@ -171,7 +170,7 @@ class Job(Call):
         if self._saved_flag is None:
             return pl.DataFrame(), {}
         roles = {"query": "query"} | self.roles
-        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
+        keys = [column for role in ("query", "arm", "by") for column in reading.each(roles.get(role))]
         return reading.saved(self._input([self.said[self._saved_flag]], "")), {key: key for key in keys}
 
     @cached_property
@@ -219,8 +218,9 @@ class Job(Call):
         return dict(zip(arms, split.values(), strict=True))
 
     def _held(self, systems: Iterable[Any]) -> list[Any]:
-        """Return names of systems in the type of their column: numbers and truth values are read from the texts."""
-        kind = self._log.collect_schema().get(str(self.roles.get("system")), pl.String)
+        """Return names of systems, or arms, in the type of their column: the texts may be numbers and truth values."""
+        column = self.roles.get("arm") or self.roles.get("system")
+        kind = self._log.collect_schema().get(str(column), pl.String)
         return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
 
     def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:

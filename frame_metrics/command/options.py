@@ -154,6 +154,11 @@ def shares(texts: Sequence[str]) -> dict[str, float]:
     return {name: number(value) for name, value in pairs(texts).items()}
 
 
+def split_shares(texts: Sequence[str]) -> Any:
+    """Return the shares of arms by name, or the word "equal" as it is."""
+    return texts[0] if len(texts) == 1 and "=" not in texts[0] else shares(texts)
+
+
 def bounds(texts: Sequence[str]) -> Any:
     """Return a single severity as it is; else the bounds of checks and severities, by name.
 

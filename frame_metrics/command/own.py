@@ -1,6 +1,6 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
-from frame_metrics.command.options import ON, SWITCH, Kind, bounds, number, one_of, shares
+from frame_metrics.command.options import ON, SWITCH, Kind, bounds, number, one_of, shares, split_shares
 from frame_metrics.command.reading import READ, checked_names
 from frame_metrics.command.writing import WRITTEN
 
@@ -131,14 +131,14 @@ class Against:
     ----------
     saved : saved numbers from per-query to compare with
     saved_system : the system to use from the saved numbers, if they have several
-    baseline : the system that others are compared with, or several
-    split : the share of units that an arm should have
+    baseline : the system, arm or period that others are compared with, or several
+    split : the share of units that an arm should have; or equal, for all arms
     """
 
     saved = FILE
     saved_system = NAME
     baseline = NAMES
-    split = Kind("ARM=SHARE", shares, many=True)
+    split = Kind("ARM=SHARE", split_shares, many=True)
 
 
 class Asked:

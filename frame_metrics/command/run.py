@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import outside, reading, trec_eval
-from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
+from frame_metrics.command.commands import COMMANDS, COMMON, HELP, RETIRED, fill, options_of
 from frame_metrics.command.front import (
     BROKEN,
     CODES,
@@ -54,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
             near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
             its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
             hint = f"did you mean --{near}?" if near else "--help has the options"
-            way = f"it is of {', '.join(its)}" if its else hint
+            way = f"it is of {', '.join(its)}" if its else RETIRED.get(name.removeprefix("no-"), hint)
             way = f"the file is written ./{flag}" if os.path.isfile(flag) else way
             told.append(f"{self.prog}: there is no option {flag}; {way}")
         return "\n".join(told)

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.commands import COMMANDS, RETIRED, options_of
 from frame_metrics.command.options import Option
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, shown
 from frame_metrics.metrics.parameters import is_number
@@ -70,7 +70,8 @@ def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
         if _plain(key) not in known:
             if isinstance(said[key], dict) and (near := closest(key, COMMANDS)):
                 raise UnknownNameError(f"{where}: there is no command {key!r}{near}")
-            raise UnknownNameError(f"{where}: there is no option {key!r}{closest(_plain(key), sorted(known))}")
+            hint = f"; {RETIRED[_plain(key)]}" if _plain(key) in RETIRED else closest(_plain(key), sorted(known))
+            raise UnknownNameError(f"{where}: there is no option {key!r}{hint}")
 
 
 def _expected(option: Option, given: Any) -> str:

@@ -18,7 +18,6 @@ OTHERWISE = {  # code in messages that the command line has other words for
     "baseline=saved": "--saved FILE",
     "label=True": "--all-relevant",
     "(..., several=)": " with --several",
-    "(..., paired=False)": " with --no-paired",
 }
 # How a column of lists is made in Python, in errors.
 OF_LISTS = re.compile(r"pass (--relevant \S.*?, or )?judge\(gold, label=True\), with a frame of queries and ids")

@@ -36,7 +36,6 @@ def read_log(
     *,
     single: bool = False,
     totals: bool = False,
-    arms: bool = False,
     piece: Piece | None = None,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
@@ -47,12 +46,9 @@ def read_log(
     judgments : the separate judgments, and the roles of their columns; None if there are none.
     single : whether rows will be looked up one by one, so that their row numbers are kept.
     totals : whether to measure judged queries of an unknown segment too, which count in totals only.
-    arms : whether each system is measured on its own queries only, as if it were a segment.
     piece : facts about the whole log, if this is a piece of it; None if it is whole.
     """
-    alone = columns.system is None
-    if arms:
-        columns = columns.as_arms()
+    alone = columns.system is None and columns.arm is None
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # whether scores are checked later: "first" drops rows that errors name
@@ -67,7 +63,7 @@ def read_log(
     )
     log = with_documents(with_ratio(log, columns, conventions), columns, conventions)
     systems = None
-    if columns.per_system and not columns.threshold and later and not arms:  # then systems differ in one column only
+    if columns.per_system and not columns.threshold and later:  # then systems differ in one column only
         systems = systems_of(log, columns)
         log = systems.first
     log, row, repeated = _first_places(log, columns, conventions)

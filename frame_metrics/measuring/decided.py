@@ -55,7 +55,7 @@ class Counting(Work):
     unjudged: bool = False  # whether unjudged rows keep a null as their true class
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
+        log = source.log(single=True, totals=self.totals, piece=piece)
         grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
         cell = ranking if self.queries else grid.cell[ranking]
@@ -131,7 +131,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     ----------
     source : the log.
     kind : the work on each piece.
-    asked : parameters of ``cases_read``, and ``arms``, see ``read_log``.
+    asked : parameters of ``cases_read``.
     """
     work = work_of(kind, source, **asked)
     columns = work.columns

@@ -101,7 +101,7 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms: bool = False) -> Measured:
+def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> Measured:
     """Read numbers as the values of metrics.
 
     Parameters
@@ -110,7 +110,6 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
     asked : the metrics; None for all that there are.
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
-    arms : whether each system is measured on its own queries only, as if it were a segment.
     """
     columns, where = source.plan.columns, "value="
     held, code = _of_columns(columns.value), None
@@ -120,7 +119,6 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms
     if not held and not audited:
         raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
     at = places(held if asked is None else asked, held, where)
-    columns = columns.as_arms() if arms else columns
     log, values, absent = read_values(source.table, columns, source.plan.conventions, code, len(held))
     if not audited:
         check_shared(log)

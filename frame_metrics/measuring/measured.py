@@ -50,7 +50,6 @@ def measured_of(
     *,
     queries: bool = True,
     totals: bool = False,
-    arms: bool = False,
 ) -> Measured:
     """Compute metrics for every ranking of a source, or only their sums, if no single ranking is needed.
 
@@ -62,16 +61,16 @@ def measured_of(
     asked : the metrics; None for all those of ``value=``.
     averages : the averages that will be needed: "micro" needs the counts of each query, "rows" its number of rows.
     queries : whether single queries will be shown or resampled.
-    totals, arms : see ``read_log``.
+    totals : see ``read_log``.
     """
     if asked is None or source.plan.of_values:
-        return values.measured(source, asked, arms=arms)
+        return values.measured(source, asked)
     if not isinstance(source, InPieces):
-        log = source.log(totals=totals, arms=arms)
+        log = source.log(totals=totals)
         check_found(source.plan, log, asked, averages)
         return measure(log, asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
-    measured = pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals, arms=arms), source)
+    measured = pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
     check_found(source.plan, measured.log, asked, averages, whole=False)
     return measured
 

@@ -23,7 +23,7 @@ from frame_metrics.roles.columns import Columns
 
 def check_baselines(plan: Plan, baseline: Any) -> None:
     """Raise for a baseline that is not a system of the frame, or if baselines leave no system to compare with them."""
-    column = str(plan.played.system)
+    column = str(plan.played.side)
     names = _systems(plan, column)
     if not len(names):  # a frame without rows has no systems, which its audit says
         return

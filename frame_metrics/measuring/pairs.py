@@ -23,6 +23,8 @@ from frame_metrics.measuring.results import labels
 from frame_metrics.roles.series import same_as
 from frame_metrics.stats.averages import numbered
 
+ARTICLES = {"arm": "an"}  # of words that do not begin with a consonant
+
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
@@ -187,7 +189,9 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     return Pairing(measured, all_filled(measured), segments, pairs)
 
 
-def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str) -> list[tuple[int, int]]:
+def pairs_of(
+    order: Sequence[int] | Array, names: pl.Series, baseline: Any, column: str, one: str = "system"
+) -> list[tuple[int, int]]:
     """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
 
     Parameters
@@ -195,42 +199,43 @@ def pairs_of(order: Sequence[int] | Array, names: pl.Series, baseline: Any, colu
     order : the numbers of the systems, sorted by name.
     names : the name of each system, by its number.
     baseline : a system, or a list of them; baselines are not compared with each other.
-    column : the caller's name of the column of systems, for errors.
+    column, one : the caller's name of the column of systems, and the word for a system, for errors.
     """
     if len(names) < 2:
-        there = f"one system, {listed(names)}" if len(names) else "no systems"
+        there = f"one {one}, {listed(names)}" if len(names) else f"no {one}s"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
-    bases = [number_of(base, names, column) for base in bases_of(baseline, names)]
+    bases = [number_of(base, names, column, one=one) for base in bases_of(baseline, names, one)]
     if len(set(bases)) < len(bases):
-        raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
+        raise BadValueError(f"baseline={shown(baseline)} names {ARTICLES.get(one, 'a')} {one} twice; name each once")
     others = [int(system) for system in order if system not in bases]
     if not others:
         raise BadValueError(
-            f"baseline={shown(baseline)} names every system of {column}; "
+            f"baseline={shown(baseline)} names every {one} of {column}; "
             "leave one out, or say baseline=None for all pairs"
         )
     return [(system, base) for system in others for base in bases]
 
 
-def bases_of(baseline: Any, names: pl.Series) -> list[Any]:
+def bases_of(baseline: Any, names: pl.Series, one: str = "system") -> list[Any]:
     """Return the baselines as a list; ``baseline`` is one system (even if its name is a list), or a list of them."""
     several = isinstance(baseline, list | tuple) and number_if_any(baseline, names) is None
     if several and not baseline:
-        raise BadValueError(f"baseline={shown(baseline)} names no system; name one, or say baseline=None for all pairs")
+        raise BadValueError(f"baseline={shown(baseline)} names no {one}; name one, or say baseline=None for all pairs")
     return [*baseline] if several else [baseline]
 
 
-def number_of(called: Any, names: pl.Series, column: str, option: str = "baseline=") -> int:
+def number_of(called: Any, names: pl.Series, column: str, option: str = "baseline=", one: str = "system") -> int:
     """Return the number of the system with a name, or raise.
 
-    ``column``: the column of systems; ``option``: the option that named it, for the error.
+    ``column``: the column of systems; ``option``: the option that named it, and ``one`` the word for a system, for the
+    error.
     """
     at = number_if_any(called, names)
     if at is None:
         every = [value_text(name) if isinstance(name, dict) else name for name in names.to_list()]
-        told = f"{option}{shown(called)} is not among the systems of {column}: {listed(every[:5])}"
+        told = f"{option}{shown(called)} is not among the {one}s of {column}: {listed(every[:5])}"
         raise BadValueError(f"{told}{closest(called, every)}")
     return at
 

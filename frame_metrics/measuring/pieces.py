@@ -78,7 +78,6 @@ class Work(ABC):
     judgments: pl.DataFrame | None  # the separate judgments
     systems: pl.Series | None  # all systems, if they have their own rows and are known beforehand; else None
     totals: bool  # see ``read_log``
-    arms: bool  # see ``read_log``
 
     @abstractmethod
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
@@ -94,7 +93,7 @@ class Work(ABC):
     @property
     def unnumbered(self) -> bool:
         """True if pieces have their own systems, and those of other pieces are unknown."""
-        return self.systems is None and self.plan.columns.own_rows and not self.arms
+        return self.systems is None and self.plan.columns.own_rows
 
     @property
     def shared(self) -> list[str]:
@@ -127,7 +126,7 @@ class Work(ABC):
         return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.plan.keys_beside)
 
     def _answer(self, source: Source) -> Answer:
-        every = self.systems if self.systems is not None else () if self.arms else self.plan.columns.per_system
+        every = self.systems if self.systems is not None else self.plan.columns.per_system
         piece = Piece(len(every) or None, more=self.unnumbered)
         answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.plan.columns.relevant:
@@ -137,8 +136,8 @@ class Work(ABC):
 
     @property
     def columns(self) -> Columns:
-        """The roles of the columns; with ``arms`` the system is a column of segments."""
-        return self.plan.columns.as_arms() if self.arms else self.plan.columns
+        """The roles of the columns."""
+        return self.plan.columns
 
     @property
     def names(self) -> pl.Series:
@@ -165,7 +164,7 @@ class Measuring(Work):
     single: ClassVar[bool] = False  # whether single rows are needed, see ``read_log``
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
+        log = source.log(single=self.single, totals=self.totals, piece=piece)
         check_ideal(self.asked, log)
         return self.kept(self.measured(log), ordered=ordered)
 
@@ -209,9 +208,7 @@ def in_type(values: pl.Series, kind: Any) -> pl.Series:
         return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
-def work_of(
-    kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, arms: bool = False, **named: bool
-) -> Any:
+def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, **named: bool) -> Any:
     """Prepare the work for each piece of a frame.
 
     Parameters
@@ -219,7 +216,7 @@ def work_of(
     kind : a subclass of ``Work``.
     source : the frame.
     asked, named : values of the fields that the subclass adds.
-    totals, arms : see ``read_log``.
+    totals : see ``read_log``.
     """
     plan, pieces = source.plan, source.pieces
     columns = plan.columns
@@ -231,11 +228,11 @@ def work_of(
     if ROW in columns.made and plan.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
-    if columns.own_rows and not arms and pieces.ordered:  # not on a cluster, which would compute its frame twice
+    if columns.own_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
     types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
-    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *asked, **named)
+    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
 
 
 def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
@@ -469,7 +466,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
     """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
     columns = work.plan.columns
-    if columns.system is None or work.arms:
+    if columns.system is None:
         return table
     return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
 

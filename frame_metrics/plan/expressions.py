@@ -20,7 +20,7 @@ from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
 
 # Roles whose columns are in results, under their names.
-SHOWN = ("query", "system", "team", "by", "value", "doc")
+SHOWN = ("query", "system", "arm", "team", "by", "value", "doc")
 
 
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:

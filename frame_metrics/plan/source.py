@@ -243,19 +243,18 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
     alone = [at for at in alone if not columns.team or name_of(at) is not None]  # null: rows of both teams
     if not alone or np.count_nonzero(counts) < 2:
         return
-    at, column, by = alone[0], columns.system, list(columns.by)
+    at, column = alone[0], columns.system
     name, queries = name_of(at), f"{counts[at]} {'query' if counts[at] == 1 else 'queries'}"
     name = name if name is None or isinstance(name, int | float) else str(name)  # a date as it is written
     if columns.team:
         raise ColumnError(
             f"{column}: {name!r} has rows of {queries}, and no other team has any in one of them; in "
-            "an interleaved list both have some. For arms with lists of their own say "
-            f"team=None, system={column!r}, and compare(..., paired=False)"
+            "an interleaved list both have some. If each team has lists of its own, pass "
+            f"team=None, arm={column!r} and compare them with ab_test()"
         )
     raise ColumnError(
         f"{column}: {name!r} has results of {queries}, and no other system has results of any of them; "
-        "each system would be measured on the queries of all: say system=None, "
-        f"by={[*by, column] if by else column!r} for the mean of each over its own queries, "
-        "or compare(..., paired=False) for their difference"
-        + ("" if columns.cluster else ", with cluster= for users who have queries of several")
+        f"each system would be measured on the queries of all: pass system=None, arm={column!r} to measure each over "
+        "its own queries, and compare them with ab_test(), or two periods with change()"
+        + ("" if columns.cluster else "; name users who have queries of several with cluster=")
     )

@@ -19,8 +19,8 @@ from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
 from frame_metrics.plot.curves import gain, pr, roc
 from frame_metrics.plot.decisions import confusion, scores, thresholds
-from frame_metrics.plot.planned import power
 from frame_metrics.plot.probabilities import calibration
+from frame_metrics.plot.sizes import sample_size
 from frame_metrics.plot.surfaces import f_beta, f_surface
 
 __all__ = [
@@ -35,10 +35,10 @@ __all__ = [
     "gain",
     "metrics",
     "png",
-    "power",
     "pr",
     "queries",
     "roc",
+    "sample_size",
     "scores",
     "svg",
     "thresholds",

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, Never, TypeAlias
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, no_such_verb
 from frame_metrics.metrics.docstrings import docstring
-from frame_metrics.plot import averages, by_query, curves, decisions, planned, probabilities, surfaces
+from frame_metrics.plot import averages, by_query, curves, decisions, probabilities, sizes, surfaces
 from frame_metrics.plot.called import not_called
 from frame_metrics.plot.tidy import POINTS
 
@@ -31,11 +31,13 @@ class Drawing:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb whose defaults differ here
     # Returns more options of the function, from the irm, the frame, and the caller's arguments and options.
     further: Further = lambda irm, frame, args, options: {}
+    of_arms: str | None = None  # the verb of an irm with arms; None for the same
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
             return self
-        verb, own = getattr(pictures.irm, self.verb), list(signature(self.draw).parameters.values())[1:]
+        named = self.of_arms if self.of_arms and pictures.irm.roles.get("arm") is not None else self.verb
+        verb, own = getattr(pictures.irm, named), list(signature(self.draw).parameters.values())[1:]
         of_verb = signature(verb).parameters
 
         @wraps(self.draw)
@@ -139,6 +141,17 @@ class Pictures:
         names = [name for name, one in vars(type(self)).items() if isinstance(one, Drawing)]
         raise not_called("irm.plot", names, args, "'ndcg@10'")
 
+    if not TYPE_CHECKING:  # which would then take any name
+
+        def __getattr__(self, name: str) -> Never:
+            """Raise for a name that is no picture."""
+            names = [one for one, drawing in vars(Pictures).items() if isinstance(drawing, Drawing)]
+            raise (
+                AttributeError(name)
+                if name.startswith("_")
+                else no_such_verb(name, names, "irm.plot", {"power": "sample_size"})
+            )
+
     def __repr__(self) -> str:
         drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}
         told = (f"  {name:13}{docstring(one.draw).partition(chr(10))[0]}" for name, one in drawings.items())
@@ -154,9 +167,9 @@ class Pictures:
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
-    comparison = Drawing(averages.comparison, "compare", further=_level)
+    comparison = Drawing(averages.comparison, "compare", further=_level, of_arms="ab_test")
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
-    power = Drawing(planned.power, "plan", (), {"power": planned.CHANCES})
+    sample_size = Drawing(sizes.sample_size, "sample_size", (), {"power": sizes.CHANCES})
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
     f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))

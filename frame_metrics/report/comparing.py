@@ -27,7 +27,7 @@ ALL_PAIRS = 32
 def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
     baseline, columns = compared["baseline"], played.columns
-    with_covariate(played, compared["covariate"])
+    with_covariate(played, compared.get("covariate"))
     if baseline is None:
         return
     if is_frame(baseline):
@@ -35,10 +35,10 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
             not_saved(played, baseline, asked)
         else:
             plan_of(baseline, played, None, audited=True)
-    elif columns.system:
+    elif columns.side:
         check_baselines(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
-        work.irm.compare(*work.named(*(name for name, _ in asked)), **compared)
+        work.compare(work.irm, *work.named(*(name for name, _ in asked)), **compared)
 
 
 def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,7 +81,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
         names = [name for name in names if name not in lacking]
     if not names:
         return content
-    found = _of_pairs(irm, work, names, options) if compared["paired"] else _of_arms(irm, content, work, names, options)
+    found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
     if not content.named and compared["baseline"] is not None:  # the baseline is the best
@@ -105,10 +105,10 @@ def _of_arms(
     lists = {name for name, metric in content.asked if metric.input is Lists}
     if lists < {*names}:
         for name in lists:
-            call = partial(irm.compare, name, **compared)
+            call = partial(work.compare, irm, name, **compared)
             work.tried(f"differences of {name}", call, told=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lists]
-    return work.here(irm.compare(*work.named(*names), **compared))
+    return work.here(work.compare(irm, *work.named(*names), **compared))
 
 
 def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str, Any]) -> pl.DataFrame | None:
@@ -143,7 +143,7 @@ def _nothing_compared(baseline: Any) -> str:
 
 def with_differences(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add the differences of systems on each query to the content of a report."""
-    if content.comparison is None or not content.query or not compared["paired"]:
+    if content.comparison is None or not content.query or not work.paired:
         return content
     irm, name = work.apart(work.irm).whole(content), content.first_compared
     call = partial(irm.compare, *work.named(name), baseline=_without_segments(irm, compared), per_query=True)
@@ -158,6 +158,6 @@ def with_segments_compared(content: Content, work: Calls, compared: Mapping[str,
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    call = partial(work.irm.compare, *work.named(content.first_compared), **compared, over="all")
+    call = partial(work.compare, work.irm, *work.named(content.first_compared), **compared, over="all")
     found = work.tried("comparison in each segment", call)
     return replace(content, segments_compared=None if found is None else content.of_compared(found))

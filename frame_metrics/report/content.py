@@ -63,6 +63,7 @@ class Content:
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
     threshold: float | None = None  # the caller's
+    arms: bool = False  # whether ``system`` is the column of arms
     adjusted: str | None = None  # the covariate by which means of arms are adjusted
     best_threshold: pl.DataFrame | None = None
     positive: str = "relevant"  # a word for the positive label
@@ -174,7 +175,7 @@ class Calls:
 
     irm: Any
     columns: Columns  # of the irm
-    arm: str | None = None  # the column of systems, if they are arms with their own queries
+    verb: str = "compare"  # the verb of comparisons
     given: bool = True  # False if the caller named no metrics
     absent: list[dict[str, str]] = field(default_factory=list)
     # What the caller named and could not be made: the metric, or None for the first, and a sentence without its end.
@@ -189,16 +190,19 @@ class Calls:
         """Return a system of a result as the value of ``baseline=``: a list, so that null can be a baseline too."""
         return [self.nested.get(system, system)]
 
-    def each(self, irm: Any) -> Any:
-        """Return the irm for values; arms become segments, so that each is measured on its own queries."""
-        by = irm.roles.get("by") or []
-        own = [by] if isinstance(by, str) else [*by]
-        return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
+    def compare(self, irm: Any, *metrics: str, **options: Any) -> Any:
+        """Call the verb of comparisons."""
+        return getattr(irm, self.verb)(*metrics, **options)
+
+    @property
+    def paired(self) -> bool:
+        """True if the values of systems are paired, False for arms."""
+        return self.columns.arm is None
 
     def here(self, frame: Any) -> pl.DataFrame:
         """Return a result as polars; systems that are structs or lists become texts, by which rows can be looked up."""
         told = here(frame)
-        for name in {*told.columns} & {self.columns.system, "baseline"}:
+        for name in {*told.columns} & {self.columns.side, "baseline"}:
             if told.schema[name].is_nested():
                 texts = [*map(plain_text, told[name].to_list())]
                 self.nested |= zip(texts, told[name].to_list(), strict=True)
@@ -207,7 +211,7 @@ class Calls:
 
     def apart(self, irm: Any) -> Calls:
         """Return calls of another irm, whose notes are not part of the report."""
-        return Calls(irm, self.columns)
+        return Calls(irm, self.columns, self.verb)
 
     def tried(
         self, section: str, call: Callable[[], Any], *, told: str = "", metric: str | None = None
@@ -244,4 +248,4 @@ class Calls:
 
     def all_segments(self, content: Content) -> Any:
         """Return the irm for values over all segments together; arms stay apart."""
-        return self.each(self.apart(self.irm).whole(content))
+        return self.apart(self.irm).whole(content)

@@ -22,7 +22,7 @@ def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Con
     """Add to a report the values and quantiles of the first metric over queries, and the best and worst queries."""
     if not content.query:
         return content
-    irm, names = work.each(work.irm), work.named(content.first)
+    irm, names = work.irm, work.named(content.first)
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
         return content
@@ -81,7 +81,7 @@ def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]
     columns = plan.played
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
-    small = _small(content, work.each(work.irm), plan, chosen)
+    small = _small(content, work.irm, plan, chosen)
     return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
 
 

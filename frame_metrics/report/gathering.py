@@ -32,10 +32,8 @@ from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutof
 from frame_metrics.report.drilled import queries_added
 from frame_metrics.report.summary import summary_of
 from frame_metrics.report.units import with_units
-from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.audit import split as of_split
-from frame_metrics.verbs.audit.checks import Check
 from frame_metrics.verbs.overview import note_of
 
 BINS = 30  # of scores
@@ -48,9 +46,6 @@ DEFAULTS = {
     "duplicates": "an error",
 }
 OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that only rankings have
-GRAVEST = ("error", "warning", "info", "fact")
-# Checks of audit() that need to know how units should be split.
-OF_SPLIT = [one.name for one in vars(of_split).values() if isinstance(one, Check)]
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
 
@@ -80,32 +75,33 @@ def gathered(
     sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     split : the share of the units that each arm should have.
     """
-    columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
-    if not paired and columns.system is None:
-        raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Calls(irm, columns, arm=columns.system if columns.query and not paired else None, given=bool(metrics))
+    columns, baseline = played.columns, compared["baseline"]
+    work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics))
     asked, plan = _planned(played, metrics, None)
     check_named(work, played, asked, compared)
-    depth = depth_of(work.each(irm), played.columns)
+    depth = depth_of(irm, played.columns)
     if not metrics and plan is not None:
         asked, plan = _planned(played, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
-    asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.by))
+    asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
     asked = asked or [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     if not asked:
         raise ColumnError("the frame has no rows, so its metrics have no names")
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = with_units(work.here(work.each(irm).audit(**saved)), columns.as_arms() if work.arm else columns)
-    audit = audit if paired else _with_split(audit, work, split)
+    audit = with_units(work.here(irm.audit(**saved, split=split)), columns)
+    if not work.paired and split is None:
+        reason = f"whether each {columns.arm} has the share of the units that it should have is not known; pass split="
+        work.absent.append({"section": "sample ratio", "reason": reason})
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
         kind=kind_of(irm.frame),
         asked=asked,
         ci=ci,
-        system=columns.system,
-        by=columns.by,
+        system=columns.side,
+        arms=not work.paired,
+        by=columns.segments,
         query=columns.query,
         roles=_roles(played, plan),
         conventions=_conventions(plan, irm.roles),
@@ -116,9 +112,9 @@ def gathered(
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
         threshold=_threshold(plan),
-        adjusted=compared["covariate"],
+        adjusted=compared.get("covariate"),
     )
-    if columns.by:
+    if columns.segments:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
     compared = against_the_best(content, work, {**compared, "ci": ci or 0.95})
@@ -138,26 +134,16 @@ def _threshold(plan: Any) -> float | None:
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
-def _with_split(audit: pl.DataFrame, work: Calls, split: Mapping[Any, float] | None) -> pl.DataFrame:
-    """Add to an audit the findings about the split of units between arms; without ``split`` note that it is unknown.
-
-    Other checks look at arms as segments.
-    """
-    if split is None:
-        arm = work.columns.system
-        reason = f"whether each {arm} has the share of the units that it should have is not known; say split="
-        work.absent.append({"section": "sample ratio", "reason": reason})
-        return audit
-    found = work.here(work.irm.audit(split=split)).filter(pl.col("check").is_in(OF_SPLIT))
-    found = with_units(found, work.columns)
-    return pl.concat([audit, found], how="vertical_relaxed").sort(
-        pl.col("severity").cast(pl.Enum(GRAVEST)), maintain_order=True
-    )
+def verb_of(columns: Columns, compared: Mapping[str, Any], split: Any) -> str:
+    """Return the verb of comparisons: of systems, of arms that were assigned at random, or of other arms."""
+    if columns.arm is None:
+        return "compare"
+    return "change" if split is None and "covariate" not in compared else "ab_test"
 
 
 def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
     """Return the metrics that can be computed, and their values; note the reasons for the others."""
-    irm = work.each(work.irm)
+    irm = work.irm
     try:
         return asked, _valued(work, asked, **options)
     except NotComputableError:
@@ -176,7 +162,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
 
 def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
     """Return the values of metrics with intervals; metrics of all lists together have no interval, which is noted."""
-    irm, names = work.each(work.irm), [name for name, _ in asked]
+    irm, names = work.irm, [name for name, _ in asked]
     lists = [name for name, metric in asked if metric.input is Lists]
     if ci is None or not lists:
         return work.here(irm.evaluate(*names, ci=ci, margins=margins))
@@ -272,7 +258,7 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
     """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
     rows = []
     for role in ROLES:
-        column = getattr(played.columns, role)
+        column = played.columns.segments if role == "by" else getattr(played.columns, role)
         if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
         rows.append({"role": role, "column": _told(column), "source": note_of(played, role) or "named"})

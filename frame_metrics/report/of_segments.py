@@ -34,7 +34,7 @@ class OfSegments(Stated):
         saved = is_frame(named)
         options = {**self.compared, "baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
         calls = self.work.apart(self.work.irm)
-        found = calls.tried("segments", partial(self.work.irm.compare, name, **options))
+        found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:
             reason = calls.absent[0]["reason"].removeprefix("baseline: ")
             yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
@@ -70,7 +70,7 @@ class OfSegments(Stated):
         if n < 2 or why:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        calls, irm = self.work.apart(self.work.irm), self.work.each(self.work.irm)
+        calls, irm = self.work.apart(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
         every = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
         rows = [self._widened(row, level) for row in every if row["ci_low"] is not None and row["n"] >= LEAST]

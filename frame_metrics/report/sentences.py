@@ -222,6 +222,10 @@ def _calibration(said: Said) -> str:
     return f"Read as probabilities, {scores} are {off}: of {some}, {came}."
 
 
+def _arms(said: Said) -> str:
+    return f"Each {plain_text(said.of, LONGEST)} has {said.unit} of its own, and is measured over these."
+
+
 def _split(said: Said) -> str:
     return f"No difference can be trusted before it is known why the split is off: {said.of}."
 
@@ -253,6 +257,7 @@ def _trend(said: Said) -> str:
 
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
+    "arms": _arms,
     "split": _split,
     "absent": _as_it_is,
     "unanswered": _unanswered,

@@ -55,6 +55,8 @@ class Decisions(Stated):
             yield from audit.audited()
             return
         pairs = [*self._pairs()]
+        if self.content.arms:
+            yield self._said("arms", {}, of=self.content.system)
         yield from audit.split()
         yield from audit.causes()
         if not audit.segments_in_two_ways:
@@ -139,7 +141,7 @@ class Decisions(Stated):
         if not self.content.query:
             return
         k = self.content.asked[0][1].k or TOP
-        irm = self.work.each(self.work.irm)(undefined="null")
+        irm = self.work.irm(undefined="null")
         judged = self._quietly(irm.evaluate, f"judged@{k}", margins=bool(self.content.by))
         if judged is not None:
             judged = self.content.over_all(judged)

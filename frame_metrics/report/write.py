@@ -22,7 +22,6 @@ from frame_metrics.border.shown import value_text
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
-    check_bool,
     check_choice,
     check_ci,
     check_text,
@@ -30,6 +29,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
+from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import check_some
 from frame_metrics.report.cells import BETTER, Table, library, plain_text
 from frame_metrics.report.content import Content
@@ -37,6 +37,7 @@ from frame_metrics.report.foremost import foremost
 from frame_metrics.report.gathering import gathered
 from frame_metrics.report.layout import Block, Group, Picture, Section, sections_of, verdict
 from frame_metrics.report.tables import in_markdown, markdown_text
+from frame_metrics.roles.columns import Columns
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
@@ -68,7 +69,7 @@ def report(
         check_ci(options["ci"])
     check_whole("queries", options["queries"], 0)
     check_text("title", options["title"])
-    check_arms(compared, options["split"])
+    check_arms(request.columns, compared, options["split"])
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     if metrics is not None:
@@ -110,18 +111,21 @@ class Page(str):
         return _written(file_name(path), self)
 
 
-def check_arms(compared: Mapping[str, Any], split: Any) -> None:
-    """Raise for options that only arms have, if systems are paired."""
-    check_bool("paired", compared["paired"])
-    for name, given in {"covariate": compared["covariate"], "split": split}.items():
-        if compared["paired"] and given is not None:
-            raise BadValueError(f"{name}={shown(given)} is of arms with queries of their own; say paired=False")
+def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> None:
+    """Raise for options that only arms have, if there are none."""
+    if split is not None:
+        check_split(split, columns)
+    if "covariate" in compared and columns.arm is None:
+        raise BadValueError(
+            f"covariate={shown(compared['covariate'])} is of arms with queries of their own; name their column with "
+            f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
+        )
 
 
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:
     """Implement ``irm.summary``, whose docstring has the parameters."""
     check_ci(ci)
-    check_arms(compared, split)
+    check_arms(request.columns, compared, split)
     content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None, split=split)
     columns, system = content.summary.to_dict(), content.system
     if system in columns and system != "system":
@@ -226,7 +230,7 @@ def _data(content: Content) -> dict[str, Any]:
         "title": content.title,
         "created": content.created.isoformat(),
         "frame": content.kind,
-        "keys": {"system": content.system, "by": [*content.by], "query": [*content.query]},
+        "keys": {**_sides(content), "by": [*content.by], "query": [*content.query]},
         "ci": content.ci,
         "metrics": [{"metric": name, "better": BETTER[metric.higher]} for name, metric in content.asked],
         "roles": content.roles,
@@ -248,6 +252,11 @@ def _data(content: Content) -> dict[str, Any]:
         ],
         "absent": content.absent,
     }
+
+
+def _sides(content: Content) -> dict[str, str | None]:
+    """Return the columns of systems and of arms; a report has one of them, or none."""
+    return {"system": None, "arm": None} | {"arm" if content.arms else "system": content.system}
 
 
 def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:

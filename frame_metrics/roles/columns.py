@@ -75,6 +75,7 @@ class Columns:
         text="text",
     )
     system: str | None = _column(saved=True, text="key")
+    arm: str | None = _column(beside=True, saved=True, text="key")  # it is the first of ``by`` too
     by: tuple[str, ...] = _column((), beside=True, saved=True, called="groupby group_by", plural="segments", text="key")
     score: str | None = _result(
         several=True,
@@ -121,7 +122,7 @@ class Columns:
     count: str | None = _amount("count", "row")
     cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, text="key", check=series.cluster_column)
     of: tuple[str, ...] = ()  # columns that identify what was searched: the option of judgments() and propensities()
-    covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of compare()
+    covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of ab_test()
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     subtopic: str | None = _column(of=("judgment",))  # this and the next three: of separate judgments only
     annotator: str | None = _column(of=("judgment",))
@@ -151,9 +152,19 @@ class Columns:
         """The columns of system and segment."""
         return (*((self.system,) if self.system else ()), *self.by)
 
-    def as_arms(self) -> Columns:
+    @property
+    def side(self) -> str | None:
+        """The column of what is compared: systems or arms."""
+        return self.system or self.arm
+
+    @cached_property
+    def segments(self) -> tuple[str, ...]:
+        """The columns of segments in which arms are compared: those of ``by`` without the arm."""
+        return self.by[1:] if self.arm else self.by
+
+    def as_segments(self) -> Columns:
         """Return these columns with the system as the last ``by`` column, for systems measured on their own queries."""
-        return replace(self, system=None, by=(*self.by, *((self.system,) if self.system else ())))
+        return replace(self, system=None, by=(*self.by, self.system)) if self.system else self
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -163,7 +174,7 @@ class Columns:
     @cached_property
     def single(self) -> dict[str, str]:
         """The column of each role that has exactly one, without the system."""
-        others = ("system", "together")
+        others = ("system", "arm", "together")
         return {role: column for role, column in vars(self).items() if isinstance(column, str) and role not in others}
 
     @cached_property

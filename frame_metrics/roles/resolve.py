@@ -102,10 +102,29 @@ def resolve(
     columns |= _place(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
     lists = tuple(_lists(columns, made, holds_lists, look)) if nested else ()
-    keys = {role: _several(columns[role]) for role in ("query", "by")}
+    keys = {"query": _several(columns["query"]), "by": _segments(columns)}
     resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _segments(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of segments, that of ``arm=`` first; raise for arms beside systems or teams."""
+    arm, by = columns.get("arm"), _several(columns.get("by"))
+    if arm is None:
+        return by
+    for role in ("system", "team"):
+        if other := columns.get(role):
+            columned = columns.get("per_system") if role == "system" else None
+            said = (
+                f"a list of columns, {shown([*columned])}, each of a system" if columned else f"{role}={shown(other)}"
+            )
+            raise ColumnError(
+                f"arm={shown(arm)} beside {said}: an arm is a part of the traffic with queries of its own, and "
+                f"{role}s share their queries; name one of the two, or pass by={shown(arm)} in the place of arm= for "
+                f"the {role}s within each"
+            )
+    return (arm, *by)
 
 
 def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
@@ -377,7 +396,8 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
             f"value= names {len(value)} columns, each of one metric, and the column 'metric' says one for each row; "
             "name one column, or rename 'metric'"
         )
-    by = _several(named.pop("by", None))
+    by = _segments(named)
+    named.pop("by", None)
     k = k if metric else None
     columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k, answered=answered, **named)
     _check_parts(columns)
@@ -448,7 +468,8 @@ def likely(role: str, available: list[str]) -> str:
 
 def _check_parts(columns: Columns) -> None:
     """Raise for a column with two roles, and for a key column with the name of a column of results."""
-    several = {"query": columns.query, "system": _several(columns.system), "by": columns.by, "value": columns.value}
+    several = {"query": columns.query, "system": _several(columns.system), "arm": _several(columns.arm)}
+    several |= {"by": columns.segments, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.per_system
@@ -470,7 +491,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
-    of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
+    of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role not in ("arm", "by")}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("sampling") is not None:

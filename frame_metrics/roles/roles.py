@@ -162,6 +162,7 @@ class Roles(TypedDict, total=False):
     relevant: Column
     team: Column
     system: Column
+    arm: Column
     by: Columns
     weight: Column
     count: Column
@@ -201,7 +202,7 @@ COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.nam
 
 
 # Names of options in other libraries: our option, and the verb that has it.
-OPTIONS_ELSEWHERE = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "compare")}
+OPTIONS_ELSEWHERE = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "ab_test")}
 
 
 def role_called(name: str) -> str | None:

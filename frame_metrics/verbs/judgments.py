@@ -45,12 +45,13 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     plan.check_without(("weight",), "judgments() counts each impression once")
     queries = columns.of or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
+    apart = plan.but(columns=columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
             log, rows = None, _gathered(source)
         else:
-            log = source.log(arms=True)
+            log = source.log()
             rows = rows_of(log, source, keys)
             check_relevant(log)
         each = _graded(rows, model, keys, columns.by, smoothing)
@@ -67,7 +68,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
         return Answer(held, counts, table=rows if log is None else None)
 
-    return answer_of(plan, compute, lambda _: RESULT, keys=keys, in_pieces=True)
+    return answer_of(apart, compute, lambda _: RESULT, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class ClickCounts(Work):
     named: tuple[str, ...]  # the columns of segment, system, query and document
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        log = source.log(arms=True, piece=piece)
+        log = source.log(piece=piece)
         rows = rows_of(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
         summed = [*SUMMED, *([CHANCE] if log.conventions.propensity is not None else [])]
         each = rows.agg(pl.sum(*summed), pl.min(ROW))
@@ -89,13 +90,12 @@ class ClickCounts(Work):
 def _gathered(source: InPieces) -> pl.DataFrame:
     """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
     columns = source.plan.columns
-    arms = columns.as_arms().by
-    named = (*arms, *(columns.of or columns.query), str(columns.doc))
-    work = work_of(ClickCounts, source, named, arms=True)
+    named = (*columns.by, *(columns.of or columns.query), str(columns.doc))
+    work = work_of(ClickCounts, source, named)
     table, _ = gather(work, source)
     check_relevant_of_pieces(table, work)
     table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
-    return table.with_columns(pl.Series(ARM, codes(table, arms)[0])).with_row_index(ROW)
+    return table.with_columns(pl.Series(ARM, codes(table, columns.by)[0])).with_row_index(ROW)
 
 
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:

@@ -42,9 +42,10 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
     plan.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
 
     keys = [*by, *queries, str(plan.columns.doc)]
+    apart = plan.but(columns=plan.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
-        log = source.log(arms=True)
+        log = source.log()
         rows = rows_of(log, source, keys)
         check_relevant(log)
         rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
@@ -63,7 +64,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
 
-    return answer_of(plan, compute, lambda _: RESULT, keys=by)
+    return answer_of(apart, compute, lambda _: RESULT, keys=by)
 
 
 def _of_segment(

@@ -251,11 +251,10 @@ def beside(rng: Random) -> dict[str, Any]:
     return {"baseline": IRM(frame, **roles) if rng.random() < 0.5 else frame}
 
 
-def arms(rng: Random) -> dict[str, Any]:
-    """Draw now and then that systems have each their own queries, and what is held beside them."""
-    if rng.random() > 0.2:
-        return {}
-    return {"paired": rng.choice((False, False, False, None))} | some(rng, covariate=("query", "score", "weight", "x"))
+def arms(irm: Any, rng: Random) -> Any:
+    """Take systems for arms, which have queries of their own, more often than not."""
+    column = irm.roles.get("system")
+    return irm if column is None or rng.random() < 0.1 else irm(system=None, arm=column)
 
 
 def metrics_of(irm: Any, rng: Random, families: Sequence[str], *, cutoff: bool = True) -> list[Any]:
@@ -278,7 +277,7 @@ def fitting(irm: Any, rng: Random) -> Sequence[str]:
     return RANKED if "query=" in repr(irm) or rng.random() < 0.3 else DECIDED
 
 
-COMPARED = {"baseline": ("a", 0, 1, None, "x"), "paired": (False,), "covariate": ("score", "a", "x")}
+COMPARED = {"baseline": ("a", 0, 1, None, "x"), "covariate": ("score", "a", "x")}
 LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
 AVERAGES = (
     *("macro", "weighted", "micro", "gmean", "predicted", "rows", "median", "max", "q0.9", "q2", ["macro"], [], 5),
@@ -330,8 +329,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             per_query=(True,),
             ci=LEVELS,
         )
-        | beside(rng)
-        | arms(rng),
+        | beside(rng),
     ),
     "bounds": lambda irm, rng: irm.bounds(
         *metrics_of(irm, rng, RANKED),
@@ -343,11 +341,27 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         rng.choice(("ndcg@2", "recall", "precision@2", "rr", metric_of(rng, RANKED[:1]))),
         **some(rng, max_grade=(3, 3, 3, 0, "x"), baseline=("a", "a", 0, "x"), way=("depth", "depth", "x")),
     ),
-    "plan": lambda irm, rng: irm.plan(
+    "ab_test": lambda irm, rng: arms(irm, rng).ab_test(
+        *metrics_of(irm, rng, fitting(irm, rng)),
+        permutations=7,
+        resamples=7,
+        **some(
+            rng,
+            baseline=("a", 0, "x"),
+            split=("equal", "equal", {"a": 0.5, "b": 0.5}, {0: 0.25, 1: 0.75}, "x"),
+            covariate=("query", "score", "weight", "x"),
+            test=("z", "bootstrap", "delong", "x"),
+            looks=("any",),
+        ),
+    ),
+    "change": lambda irm, rng: arms(irm, rng).change(
+        *metrics_of(irm, rng, fitting(irm, rng)), permutations=7, resamples=7, **some(rng, baseline=("a", 0, "x"))
+    ),
+    "sample_size": lambda irm, rng: rng.choice((irm, arms(irm, rng))).sample_size(
         *metrics_of(irm, rng, RANKED),
         detect=rng.choice((0.1, 0.1, [0.1, 0.2], 0, "x")),
         resamples=7,
-        **some(rng, power=(0.9, [0.5, 0.8], 1), n_tests=(3, 0), baseline=("a", 0, "x"), paired=(False, False, None)),
+        **some(rng, power=(0.9, [0.5, 0.8], 1), n_tests=(3, 0), baseline=("a", 0, "x")),
     ),
     "agreement": lambda irm, rng: irm.agreement(
         rng.choice((None, None, "a", 0, ["a", 1], "x")),
@@ -359,7 +373,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         metric_of(rng, RANKED[:1]),
         query=rng.choice((0, 0, 1, 1, "a", "a", "b", True, None, ("a", 1), [1], object(), b"a")),
     ),
-    "audit": lambda irm, rng: irm.audit(
+    "audit": lambda irm, rng: rng.choice((irm, arms(irm, rng))).audit(
         **some(
             rng,
             fail_on=("error", "warning", "info", "x"),
@@ -369,6 +383,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
                 {True: 0.5, False: 0.5},
                 {None: 0.5, "a": 0.5},
                 {"a": 1},
+                "equal",
                 2,
             ),
         )
@@ -378,7 +393,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         of=rng.choice(("weight", "weight", "weight", "weight", "by", ["weight", "label"], "x", None, [])),
         **some(rng, smoothing=(1, 0.5, -1, float("nan")), min_impressions=(2, 2, 0)),
     ),
-    "summary": lambda irm, rng: irm.summary(
+    "summary": lambda irm, rng: rng.choice((irm, arms(irm, rng))).summary(
         *metrics_of(irm, rng, fitting(irm, rng)),
         **(some(rng, **COMPARED) if "  system " in repr(irm) or rng.random() < 0.2 else {}),
         **some(rng, ci=LEVELS),
@@ -390,7 +405,9 @@ NEEDS = {
     "judgments": ("  rank ",),
     "similarity": ("  system ", " ["),
     "to_judge": ("judged beside",),
-    "plan": ("  system ", " ["),
+    "ab_test": ("  system ",),
+    "change": ("  system ",),
+    "sample_size": ("  system ", " ["),
     "agreement": ("judged beside",),
     "disagreements": ("judged beside",),
     "explain": ("  query ",),

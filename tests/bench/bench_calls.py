@@ -29,7 +29,7 @@ LOG = pl.DataFrame(
     }
 )
 ALONE, RUN, QRELS = LOG.drop("system", "doc"), LOG.select("query", "doc", "score"), LOG.select("query", "doc", "grade")
-KEPT, JUDGED, ARMS = ALONE.irm(), RUN.irm().judge(QRELS), LOG.irm(system="system")
+KEPT, JUDGED, ARMS = ALONE.irm(), RUN.irm().judge(QRELS), LOG.irm(arm="system")
 CALLS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: KEPT.evaluate("ndcg@10"),
     "irm, evaluate": lambda: ALONE.irm().evaluate("ndcg@10"),
@@ -37,7 +37,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "irm, judge, evaluate": lambda: RUN.irm().judge(QRELS).evaluate("ndcg@10"),
     "irm, judge, best_threshold": lambda: RUN.irm().judge(QRELS).best_threshold("f1"),
     "audit": lambda: KEPT.audit(),
-    "compare, arms": lambda: ARMS.compare("ndcg@10", paired=False),
+    "change": lambda: ARMS.change("ndcg@10"),
 }
 
 

@@ -4,11 +4,11 @@ Intervals: queries are drawn from a large population, one by one or in clusters 
 population's mean is the truth, and evaluate(ci=0.95) is asked for it. Rows without a query are drawn from distributions
 whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
-Arms: users are drawn that have one of two systems each, or both, and compare(paired=False) is asked for their
+Arms: users are drawn that have one of two systems each, or both, and ab_test() is asked for their
 difference.
 Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
-Looks: arms that do not differ grow, and compare(paired=False, looks="any") is asked at each of many looks.
+Looks: arms that do not differ grow, and ab_test(looks="any") is asked at each of many looks.
 Plans: plan() says how many queries, or users, or queries for people beside a machine, see a difference, and a test of
 so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
@@ -427,13 +427,13 @@ def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
 
 
 def asked_of_a_log(drawn: tuple[Any, ...], test: str, trial: int, covariate: str | None) -> dict[str, float]:
-    """Return the same from compare()."""
+    """Return the same from ab_test()."""
     user, value, before, mine, *unit = drawn
     columns = {"query": np.arange(len(user)), "grade": value, "before": before[user], "new": mine[user]}
     columns["user"] = unit[0][user] if unit else user
-    irm = pl.DataFrame(columns).with_columns(score=1.0).irm(system="new", cluster="user")
+    irm = pl.DataFrame(columns).with_columns(score=1.0).irm(arm="new", cluster="user")
     given: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": RESAMPLES, "seed": trial, "test": test}
-    return irm.compare("dcg@1", baseline=False, paired=False, covariate=covariate, **given).row(0, named=True)
+    return irm.ab_test("dcg@1", baseline=False, covariate=covariate, **given).row(0, named=True)
 
 
 def same_arms(ours: dict[str, float], drawn: tuple[Any, ...], *asked: Any) -> None:
@@ -787,8 +787,8 @@ def same_looks(both: tuple[Growing, Growing], z: Any, grown: Any) -> None:
             rows["arm"] += [arm] * len(user)
             rows["user"] += (user + arm * len(sums)).tolist()
             rows["v"] += (sums[user, look] / sizes[user, look]).tolist()
-        irm = pl.DataFrame(rows).with_row_index("query").irm(system="arm", cluster="user", value="v")
-        found = irm.compare(baseline=0, paired=False, looks="any", first_look=first)
+        irm = pl.DataFrame(rows).with_row_index("query").irm(arm="arm", cluster="user", value="v")
+        found = irm.ab_test(baseline=0, looks="any", first_look=first)
         agree(found["p_value"].to_list(), chi2.sf(z[look] - np.log(grown[look]), 3), "p-values of looks")
 
 
@@ -842,7 +842,7 @@ def size_of(differences: Any, tests: int = 1, resamples: int = RESAMPLES) -> Any
 def same_size(differences: Any, ours: Any) -> None:
     """Raise where plan() says another number."""
     values = np.column_stack([np.ones(len(differences)), differences + 1])
-    found = as_log(values).plan("dcg@1", detect=DETECT, resamples=RESAMPLES)
+    found = as_log(values).sample_size("dcg@1", detect=DETECT, resamples=RESAMPLES)
     low, high = percentiles(ours[1:], 0.95)
     agree(found.select("needed", "needed_low", "needed_high").row(0), [ours[0], np.floor(low), np.ceil(high)], "plans")
 

@@ -230,7 +230,7 @@ VERBS: dict[str, Any] = {
     "evaluate": lambda irm: irm.evaluate("ndcg", "rr", ci=0.9),
     "per_query": lambda irm: irm.per_query("ndcg"),
     "compare": lambda irm: irm.compare("ndcg", resamples=9),
-    "arms": lambda irm: irm.compare("ndcg", paired=False, test="z"),
+    "arms": lambda irm: irm(system=None, arm="system").change("ndcg", test="z"),
     "explain": lambda irm: irm.explain("ndcg", query="q3"),
     "ties": lambda irm: irm.bounds("ndcg", of="ties"),
     "unjudged": lambda irm: irm.bounds("rr", of="unjudged"),

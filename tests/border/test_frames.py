@@ -377,7 +377,8 @@ def test_values_that_name_what_pandas_holds(name: str) -> None:
         assert compared["baseline"].tolist() == [values[1]]
         assert log.irm(system="run").similarity("rbo", baseline=[one])["baseline"].tolist() == [values[1]]
         assert log.irm(system="run").bounds("rr", of="unjudged", baseline=one)["run"].tolist() == [values[0]]
-        arms = log.assign(query=[1, 2, 3, 4]).irm(system="run")
+        arms = log.assign(query=[1, 2, 3, 4]).irm(arm="run")
+        assert arms.change("rr", baseline=one)["baseline"].tolist() == [values[1]]
         assert "units split" in arms.audit(split={values[0]: 0.5, one: 0.5})["check"].tolist()
     for one in (one for one in called if not isinstance(one, str)):
         assert set(log.irm(query="run").explain("rr", query=one)["run"]) == {values[1]}

@@ -130,8 +130,12 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "audit of positives": (lambda irm: irm(positive=["good"], predicted="said").audit(), {"by": ["system", "device"]}),
     "audit of a split": (
         lambda irm: irm.audit(split={"a": 0.3, "b": 0.4, "c": 0.3}),
-        {"system": "system", "by": "device", "cluster": "user"},
+        {"arm": "system", "by": "device", "cluster": "user"},
     ),
+    "evaluate arms": (lambda irm: irm.evaluate(METRICS, ci=0.9, margins=True, resamples=50), {"arm": "system"}),
+    "per query of arms": (lambda irm: irm.per_query(METRICS), {"arm": "system", "by": "device"}),
+    "change": (lambda irm: irm.change(METRICS, permutations=50), {"arm": "system", "by": "device"}),
+    "sample size of arms": (lambda irm: irm.sample_size("rr", detect=0.1, resamples=20), {"arm": "system"}),
     "audit beside a baseline": (lambda irm: irm.audit(baseline=_saved()), {"system": "system"}),
 }
 
@@ -254,7 +258,7 @@ def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored
     log = pl.concat(
         [log.drop("grade", "said")] * 4 if query is None else [log.with_columns(pl.col("grade").fill_null(0))]
     )
-    roles = {"query": query, "score": "score", "label": "label", "system": "system", "grade": None}
+    roles = {"query": query, "score": "score", "label": "label", "arm": "system", "grade": None}
     roles |= {"threshold": 0.5} if query is None else {"doc": "doc"}
     split = {"arm 0": 0.5, "arm 1": 0.5}
     assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(log), **roles)
@@ -318,7 +322,7 @@ def test_clusters_that_only_judgments_say_in_pieces(stored: Any) -> None:
     _same(
         lambda irm: irm.judge(qrels, grade="rating").audit(split={"arm 0": 0.5, "arm 1": 0.5}),
         stored(log.drop("grade")),
-        **{**ROLES, "grade": None, "system": "arm", "cluster": "who"},
+        **{**ROLES, "grade": None, "arm": "arm", "cluster": "who"},
     )
 
 
@@ -342,7 +346,7 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
     "audit": (lambda irm: irm.audit(), {"by": "device", "threshold": 0.9}),
     "audit of counts": (lambda irm: irm.audit(), {"count": "times"}),
     "audit of classes": (lambda irm: irm.audit(), {"label": "place", "predicted": "guess", "grade": None}),
-    "audit of a split": (lambda irm: irm.audit(split={"a": 0.5, "b": 0.4, "c": 0.1}), {"system": "system"}),
+    "audit of a split": (lambda irm: irm.audit(split={"a": 0.5, "b": 0.4, "c": 0.1}), {"arm": "system"}),
     "audit of no positive": (
         lambda irm: irm.audit(),
         {"label": "place", "predicted": "guess", "grade": None, "positive": "p7", "count": "times"},
@@ -364,12 +368,12 @@ PAIRED: dict[str, tuple[Call, dict[str, Any]]] = {
     "chance": (lambda irm: irm.compare("informedness", "roc_auc", against="chance", resamples=50), {"threshold": 0.5}),
     "majority": (lambda irm: irm.compare("accuracy", against="majority"), {"threshold": 0.5, "by": "device"}),
     "arms": (
-        lambda irm: irm.compare("recall", "roc_auc", baseline="a", paired=False, resamples=50),
-        {"threshold": 0.5, "by": "device"},
+        lambda irm: irm.ab_test("recall", "roc_auc", baseline="a", resamples=50, split="equal"),
+        {"threshold": 0.5, "by": "device", "system": None, "arm": "system"},
     ),
     "arms of users": (
-        lambda irm: irm.compare("f1", baseline="a", paired=False, resamples=50),
-        {"threshold": 0.5, "cluster": "user"},
+        lambda irm: irm.ab_test("f1", baseline="a", resamples=50),
+        {"threshold": 0.5, "cluster": "user", "system": None, "arm": "system"},
     ),
 }
 
@@ -406,9 +410,9 @@ def test_arms_in_pieces(users: int, stored: Any) -> None:
     log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // users % 2), before=pl.col("q") // 4 * 0.5)
     log = log.filter(pl.col("system") == "b")
     _same(
-        lambda irm: irm.compare(METRICS, paired=False, baseline="arm 0", covariate="before", permutations=50),
+        lambda irm: irm.ab_test(METRICS, baseline="arm 0", covariate="before", permutations=50, split="equal"),
         stored(log),
-        **{**ROLES, "doc": None, "system": "arm", "cluster": "user"},
+        **{**ROLES, "doc": None, "system": None, "arm": "arm", "cluster": "user"},
     )
 
 

@@ -40,7 +40,7 @@ def test_the_log_is_a_test_of_users(example: Any, log: pl.DataFrame) -> None:
 def test_the_new_arm_is_better_for_the_same_users(example: Any) -> None:
     """With far more users the truth shows: the new ranker is better, and what was before is in no arm better."""
     users = example.log_of(40_000, 0)
-    found = example.named(users).compare("rr", baseline="old", paired=False, covariate="before", test="z")
+    found = example.named(users).ab_test("rr", baseline="old", covariate="before", test="z")
     assert 0 < found["ci_low"].item() < 0.03 < found["ci_high"].item() + 0.01
     before = users.unique("user").group_by("arm").agg(pl.col("before").mean())["before"]
     assert before[0] == pytest.approx(before[1], abs=0.01)
@@ -65,8 +65,8 @@ def test_the_report_is_printed(example: Any, capsys: Any) -> None:
         "CUPED",
         "num_rel_ret",
         "relative_low",
-        "The paired call is an error",
-        "by='arm'",
+        "With system= and compare(), which pairs, there is an error",
+        "arm='arm'",
     ):
         assert expected in printed
     assert max(map(len, printed.splitlines())) <= 100

@@ -40,7 +40,7 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.judgments("coec", of="text", smoothing=1), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
     assert_type(log.audit(split={"A": 0.5, "B": 0.5}), pd.DataFrame)
-    assert_type(log.compare("rr", paired=False, test="z", covariate="before"), pd.DataFrame)
+    assert_type(log.ab_test("rr", test="z", split="equal", covariate="before"), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
     assert_type(log(scale={"good": 2, "bad": None}, rel="good"), IRM[pd.DataFrame])
     assert_type(log.judge(qrels, annotator="who", several="median"), IRM[pd.DataFrame])

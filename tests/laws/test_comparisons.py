@@ -136,8 +136,8 @@ def test_arms(test: Any, covariate: str | None) -> None:
                 stands = [one._replace(weight=1.0) for one in stands]
             columns = ["arm", "user", "v", "w", "before"]
             frame = pl.DataFrame(stands, schema=columns, orient="row").with_row_index("query")
-            irm = frame.irm(query="query", system="arm", value="v", **roles)
-            found = irm.compare(paired=False, test=test, covariate=covariate, ci=0.9, permutations=20_000)
+            irm = frame.irm(query="query", arm="arm", value="v", **roles)
+            found = irm.ab_test(test=test, covariate=covariate, ci=0.9, permutations=20_000)
             expected = of_arms(stands, test, covariate=covariate is not None, ci=0.9)
             if test == "bootstrap":  # whose draws are told by what comes near the formulas
                 expected = {name: one for name, one in expected.items() if name not in ("ci_low", "ci_high", "p_value")}
@@ -200,5 +200,5 @@ def test_shares_of_rows_of_arms(shared: bool, roles: dict[str, str]) -> None:
         )
         for place, one in enumerate(frame.rows(named=True))
     ]
-    (row,) = frame.irm(system="run", **roles).compare("accuracy", paired=False, resamples=2000).rows(named=True)
+    (row,) = frame.irm(arm="run", **roles).ab_test("accuracy", resamples=2000).rows(named=True)
     near_draws(row, *error_of(stands))

@@ -79,10 +79,10 @@ ERRORS: dict[str, tuple[pl.DataFrame, dict[str, Any], list[str], dict[str, Any],
     "a metric of numbers": (SAVED, {"value": "value"}, ["mpa"], {}, "'mpa'"),
     "a column": (BOTH, {"system": "rnu"}, ["rr"], {}, "'rnu'"),
     "a segment": (BOTH, {"system": "run", "by": "dya"}, ["rr"], {}, "'dya'"),
-    "a covariate": (BOTH, {"system": "run"}, ["rr"], {"paired": False, "covariate": "befor"}, "'befor'"),
+    "a covariate": (BOTH, {"arm": "run"}, ["rr"], {"covariate": "befor"}, "'befor'"),
     "an arm": (
-        *(BOTH.with_columns(pl.col("query") + N * (pl.col("run") == "new")), {"system": "run"}, ["rr"]),
-        *({"paired": False, "split": {"old": 0.5, "nwe": 0.5}}, "'new'"),
+        *(BOTH.with_columns(pl.col("query") + N * (pl.col("run") == "new")), {"arm": "run"}, ["rr"]),
+        *({"split": {"old": 0.5, "nwe": 0.5}}, "'new'"),
     ),
     "no saved numbers": (ONE, {}, ["rr"], {"baseline": SAVED.rename({"query": "qid"})}, "'query'"),
 }

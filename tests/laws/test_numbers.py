@@ -33,7 +33,7 @@ def _beside(roles: dict[str, Any], *asked: str, **more: Any) -> Callable[[pl.Ser
 def _arms(x: pl.Series) -> Any:
     log = pl.DataFrame({"query": range(4), "score": 1.0, "grade": [0, 1, 1, 0], "arm": [*"aabb"]})
     log = log.with_columns(pl.concat([x, pl.Series([1, 2]).cast(x.dtype)]).alias("x"))
-    return log.irm(system="arm").compare("rr", paired=False, covariate="x", permutations=9)
+    return log.irm(arm="arm").ab_test("rr", covariate="x", permutations=9)
 
 
 def _price(run: frame_metrics.Ranking) -> Any:
@@ -98,5 +98,5 @@ def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> N
 
 def test_every_role_of_numbers_is_tried() -> None:
     """Each role has a case, but for those that hold ids, or 0 and 1."""
-    ids = {"query", "doc", "relevant", "system", "team", "group", "by", "cluster", "label", "predicted"}
+    ids = {"query", "doc", "relevant", "system", "arm", "team", "group", "by", "cluster", "label", "predicted"}
     assert {*COLUMNS} - ids <= {*NUMBERS}

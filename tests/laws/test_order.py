@@ -115,15 +115,15 @@ CALLS: dict[str, Call] = {
     **{
         f"arms by {test}": (
             two_systems,
-            LOG | {"system": "system", "by": "segment", "cluster": "user"},
-            lambda irm, test=test: irm.compare("rr", "ndcg@3", paired=False, test=test, permutations=200, **DRAWS),
+            LOG | {"arm": "system", "by": "segment", "cluster": "user"},
+            lambda irm, test=test: irm.ab_test("rr", "ndcg@3", test=test, permutations=200, **DRAWS),
         )
         for test in ("randomization", "bootstrap", "t", "z")
     },
     "arms of rows": (
         rows,
-        ONE | {"predicted": "decided", "score": "score", "system": "day", "cluster": "user"},
-        lambda irm: irm.compare("accuracy", "roc_auc", paired=False, **DRAWS),
+        ONE | {"predicted": "decided", "score": "score", "arm": "day", "cluster": "user"},
+        lambda irm: irm.ab_test("accuracy", "roc_auc", **DRAWS),
     ),
     "decided rows": (
         rows,

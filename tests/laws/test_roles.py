@@ -38,6 +38,13 @@ TRIED: dict[str, Sequence[Any]] = {
     "clip": (1.5,),
     "catalogue": (60,),
 }
+
+
+def of_arms(irm: Any) -> Any:
+    """Return an irm whose systems, if it has some, are arms."""
+    return irm if "system" not in irm.roles else irm(system=None, arm=irm.roles.get("arm", irm.roles["system"]))
+
+
 # Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
 CALLS: dict[str, Call] = {
     "judge": lambda irm, asked: irm.judge(qrels()).evaluate(*asked, ci=0.9, resamples=20),
@@ -60,9 +67,10 @@ CALLS: dict[str, Call] = {
     "curve of cutoffs": lambda irm, asked: irm.curve(f"{asked[0]}@k", cutoffs=3, ci=0.9, resamples=20),
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
-    "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
-    "plan": lambda irm, asked: irm.plan(*asked, detect=0.1, resamples=20),
-    "plan arms": lambda irm, asked: irm.plan(*asked, detect=0.1, paired=False, resamples=20),
+    "ab_test": lambda irm, asked: of_arms(irm).ab_test(*asked, split="equal", **FEW),
+    "change": lambda irm, asked: of_arms(irm).change(*asked, **FEW),
+    "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=20),
+    "sample_size of arms": lambda irm, asked: of_arms(irm).sample_size(*asked, detect=0.1, resamples=20),
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau", ci=0.9, resamples=20),
     "similarity with saved numbers": lambda irm, asked: irm.similarity("rbo", baseline=listed(), per_query=True),
     "similarity as a baseline": lambda irm, asked: (
@@ -79,9 +87,11 @@ CALLS: dict[str, Call] = {
         saved(*asked).irm(query="query_", value=asked).summary(asked[0], baseline=irm)
     ),
     "compare with saved numbers": lambda irm, asked: irm.compare(*asked, baseline=saved(*asked), **FEW),
-    "plan with saved numbers": lambda irm, asked: irm.plan(*asked, baseline=saved(*asked), detect=0.1, resamples=20),
-    "plan as a baseline": lambda irm, asked: (
-        saved(*asked).irm(query="query_", value=asked).plan(baseline=irm, detect=0.1, resamples=20)
+    "sample_size with saved numbers": lambda irm, asked: irm.sample_size(
+        *asked, baseline=saved(*asked), detect=0.1, resamples=20
+    ),
+    "sample_size as a baseline": lambda irm, asked: (
+        saved(*asked).irm(query="query_", value=asked).sample_size(baseline=irm, detect=0.1, resamples=20)
     ),
     "audit with saved numbers": lambda irm, asked: irm.audit(baseline=saved(*asked)),
     "compare as a baseline": lambda irm, asked: (
@@ -124,13 +134,13 @@ UNREAD = {
         "curve of cutoffs": "predicted threshold catalogue group",
         **dict.fromkeys(
             [
-                "plan",
+                "sample_size",
                 "compare with saved numbers",
                 "summary with saved numbers",
             ],
             "catalogue",
         ),
-        **dict.fromkeys(["compare arms", "plan arms"], "catalogue unanswered"),
+        **dict.fromkeys(["ab_test", "change", "sample_size of arms"], "catalogue unanswered"),
         "judgments": (
             f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries "
             "unanswered"
@@ -146,7 +156,7 @@ UNREAD = {
         "to_judge": f"cluster collection_size extra undefined unjudged {OF_DOCUMENTS}",
         "audit": "weight cluster extra undefined unjudged_queries group popularity",
         "audit with saved numbers": "weight cluster extra undefined unjudged_queries group popularity",
-        "plan with saved numbers": "unjudged_queries catalogue",
+        "sample_size with saved numbers": "unjudged_queries catalogue",
     },
     "rows": {
         "evaluate": POOLED,
@@ -157,7 +167,8 @@ UNREAD = {
         "curve of scores": f"{COUNTED} predicted undefined",
         "compare": "rank grade extra",
         "compare with the majority": POOLED,
-        "compare arms": POOLED,
+        "ab_test": POOLED,
+        "change": POOLED,
         "audit": f"{COUNTED} undefined",
         "summary": "rank grade extra classes undefined",  # it is about the first metric
     },
@@ -278,8 +289,8 @@ def settings() -> Iterator[Setting]:
     yield Setting("queries", partial, both | {"label": "label_"}, ("recall", "map"))
     yield Setting("queries", partial, graded | {"collection_size": 50}, ("tn", "specificity"))
     nobody = frame.filter(pl.col("query_") == 1).with_columns(query_=pl.lit(7), score_=pl.lit(1.0), grade_=None)
-    yield Setting("queries", pl.concat([frame, nobody], how="vertical_relaxed"), graded, ("ndcg",))
-    twice = pl.concat([frame, frame.filter(pl.col("rank_") == 4).with_columns(score_=pl.lit(0.9))])
+    yield Setting("queries", pl.concat([partial, nobody], how="vertical_relaxed"), graded, ("ndcg",))
+    twice = pl.concat([partial, partial.filter(pl.col("rank_") == 4).with_columns(score_=pl.lit(0.9))])
     yield Setting("queries", twice, graded | {"duplicates": "first"}, ("ndcg",))
     yield Setting(
         "queries", frame, {"query": "query_", "rank": "rank_", "grade": "grade_", "system": "system_"}, ("map",)
@@ -301,9 +312,9 @@ def settings() -> Iterator[Setting]:
     every = pl.concat([frame, later]).drop("label_", "grade_")
     yield Setting("queries", every, both, ("ndcg@4", "recall"), CALLS_OF_JUDGE["people and a machine"])
     shown = both | {"label": "label_", "group": "group_", "popularity": "popularity_"}
-    yield Setting("queries", frame, shown, ("novelty", "exposure_share(of='a')"))
-    yield Setting("queries", frame, shown | {"catalogue": 50}, ("item_coverage", "gini@2", "item_entropy"))
-    yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
+    yield Setting("queries", partial, shown, ("novelty", "exposure_share(of='a')"))
+    yield Setting("queries", partial, shown | {"catalogue": 50}, ("item_coverage", "gini@2", "item_entropy"))
+    yield Setting("queries", partial, graded | {"extra": {"price": "extra_"}}, ("spend",))
     lists = of_one.group_by("query_", "by_", maintain_order=True).agg("doc_", relevant_=pl.col("doc_").head(2))
     yield Setting("queries", lists, {"query": "query_", "doc": "doc_", "relevant": "relevant_"}, ("recall", "map"))
     arms = frame.with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"))
@@ -392,8 +403,9 @@ def test_every_verb_is_called() -> None:
     verbs = {name.split()[0] for name in CALLS}
     assert verbs == VERBS - {"report"}
     compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
-    saved = {"compare", "plan", "audit", "summary", "similarity"}
-    assert compared == saved | {"bounds", "to_judge"}  # whose baseline is a system, with judgments that are missing too
+    saved = {"compare", "sample_size", "audit", "summary", "similarity"}
+    # The baseline of these is a system, with judgments that are missing too, an arm or a period.
+    assert compared == saved | {"bounds", "to_judge", "ab_test", "change"}
     assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 
@@ -459,6 +471,7 @@ def own_settings() -> tuple[Setting, ...]:
             {"query": "query_", "score": "score_", "system": "system_", "doc": "doc_", "grade": "grade_"},
             ("tn", "specificity"),
         ),
+        Setting("queries", frame, place | {"doc": "doc_", "arm": "system_"}, ("recall", "tp")),
         Setting("queries", teams, place | {"doc": "doc_", "team": "team_"}, ("clicks",)),
     )
 
@@ -578,12 +591,12 @@ def test_no_null_of_judgments_is_silent(role: str) -> None:
 
 
 def test_a_null_covariate_is_an_error() -> None:
-    """The covariate, an option of compare(), tells of its null as roles do."""
+    """The covariate, an option of ab_test(), tells of its null as roles do."""
     arms = log().with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"), covariate_=pl.col("weight_"))
     arms = arms.with_columns(pl.when(pl.int_range(pl.len()) != 7).then("covariate_"))
-    irm = arms.irm(query="query_", score="score_", doc="doc_", grade="grade_", system="system_")
+    irm = arms.irm(query="query_", score="score_", doc="doc_", grade="grade_", arm="system_")
     with pytest.raises(FrameMetricsError, match="covariate_: 1 of 60 rows has no covariate"):
-        irm.compare("recall", paired=False, covariate="covariate_", **FEW)
+        irm.ab_test("recall", covariate="covariate_", **FEW)
 
 
 def test_every_role_has_a_null() -> None:

@@ -55,7 +55,7 @@ def agree(
     log: pl.DataFrame, metric: str, their: dict[str, Any], covariate: str | None, test: Any, **roles: Any
 ) -> None:
     """Compare all that both tell."""
-    found = IRM(log, system="arm", **roles).compare(metric, paired=False, baseline="A", covariate=covariate, test=test)
+    found = IRM(log, arm="arm", **roles).ab_test(metric, baseline="A", covariate=covariate, test=test)
     row = found.row(0, named=True)
     assert {ours: row[ours] for ours in OURS.values()} == pytest.approx(
         {ours: their[name] for name, ours in OURS.items()}, abs=1e-10
@@ -104,7 +104,7 @@ def test_the_split_of_two_arms(seed: int, ratio: float) -> None:
     assert chi_square(np.array([their["control"], their["treatment"]]), np.array([1 - share, share])) == pytest.approx(
         their["pvalue"], abs=1e-10
     )
-    log = searches(seed).irm(system="arm", cluster="user")
+    log = searches(seed).irm(arm="arm", cluster="user")
     told = log.audit(split={"A": 1 - share, "B": share}).filter(check="units split")["message"].item()
     assert f"A has {their['control']}, B has {their['treatment']} clusters (user)" in told
     assert f"p is {their['pvalue']:.2g} " in told
@@ -140,8 +140,8 @@ def clustered(frame: pl.DataFrame, value: str, weight: str | None) -> tuple[Any,
 def test_users_of_both_arms_are_clusters_of_a_regression(seed: int, share: float, weight: str | None) -> None:
     """The difference, its error and that of the logarithm of the ratio follow from their covariance of both means."""
     frame = in_both(seed, share)
-    irm = IRM(frame, query="query", system="arm", value="v", cluster="user", weight=weight, by="day")
-    found = irm.compare(paired=False, baseline="A", test="z")
+    irm = IRM(frame, query="query", arm="arm", value="v", cluster="user", weight=weight, by="day")
+    found = irm.ab_test(baseline="A", test="z")
     for row in found.rows(named=True):
         means, covariance = clustered(frame.filter(day=row["day"]), "v", weight)
         assert (row["value"], row["baseline_value"]) == pytest.approx(tuple(means), abs=1e-9)
@@ -157,8 +157,8 @@ def test_users_of_both_arms_are_clusters_of_a_regression(seed: int, share: float
 def test_a_covariate_of_users_of_both_arms(seed: int, share: float) -> None:
     """Of users with one search in an arm, it is a regression of what the slope leaves; the slope is that of parts."""
     frame = in_both(seed, share).unique(["user", "arm"], maintain_order=True)
-    irm = IRM(frame, query="query", system="arm", value="v", cluster="user")
-    plain, row = (irm.compare(paired=False, baseline="A", test="z", covariate=one) for one in (None, "before"))
+    irm = IRM(frame, query="query", arm="arm", value="v", cluster="user")
+    plain, row = (irm.ab_test(baseline="A", test="z", covariate=one) for one in (None, "before"))
     if share == 1:  # the mean covariates are the same, and explain no difference
         assert row.equals(plain)
         return

@@ -32,7 +32,7 @@ def made(seed: int, n: int = 400) -> pl.DataFrame:
 
 def rows(frame: Any, *metrics: str, **options: Any) -> pl.DataFrame:
     roles = {name: options.pop(name) for name in ("by", "weight", "count", "cluster") if name in options}
-    return as_polars(IRM(frame, system="arm", threshold=0.5, **roles).compare(*metrics, paired=False, **options))
+    return as_polars(IRM(frame, arm="arm", threshold=0.5, **roles).ab_test(*metrics, **options))
 
 
 @pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"count": "n"}, {"cluster": "user"}])
@@ -128,7 +128,7 @@ def test_users_widen_the_interval() -> None:
 def test_several_classes_and_more_arms() -> None:
     """Classes as in evaluate, and every pair of arms."""
     frame = made_classes(n=300).with_columns(arm=pl.Series(np.arange(300) % 3))
-    found = frame.irm(system="arm").compare("f1", "accuracy", "kappa", paired=False)
+    found = frame.irm(arm="arm").ab_test("f1", "accuracy", "kappa")
     told = frame.irm(by="arm").evaluate("f1", "accuracy", "kappa")
     assert found.select("arm", "baseline").rows() == [(1, 0), (2, 0), (2, 1)] * 3
     for row in found.rows(named=True):
@@ -140,7 +140,7 @@ def test_several_classes_and_more_arms() -> None:
 def test_an_arm_of_one_row_and_a_segment_without_an_arm() -> None:
     """Values are there as far as they are known; intervals, p-value and mde are not."""
     frame = pl.DataFrame({"arm": [*"AAB" + "A"], "label": [1, 0, 1, 1], "predicted": 1, "day": [1, 1, 1, 2]})
-    found = frame.irm(system="arm", by="day").compare("accuracy", paired=False)
+    found = frame.irm(arm="arm", by="day").ab_test("accuracy")
     told = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n", "p_value", "ci_low", "mde")
     assert told.rows() == [(1, 1, 0.5, 0.5, 1, 2, None, None, None), (2, None, 1, None, 0, 1, None, None, None)]
 
@@ -153,7 +153,7 @@ def test_every_kind_of_frame_and_order_of_rows(kind: str) -> None:
     shuffled = as_kind(frame.sample(fraction=1, shuffle=True, seed=1), kind)
     assert rows(shuffled, *METRICS, by="day", cluster="user").equals(told)
     if kind == "lazy":
-        plan = shuffled.irm(system="arm", threshold=0.5).compare("f1", paired=False)
+        plan = shuffled.irm(arm="arm", threshold=0.5).ab_test("f1")
         assert plan.collect_schema() == plan.collect().schema
 
 
@@ -170,16 +170,14 @@ rows(made(0), "roc_auc", "recall", test="delong")
     NotComputableError: recall has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'
     but: rows(made(0), "roc_auc", test="delong")
     but: rows(made(0), "roc_auc", "recall", test="bootstrap", cluster="user")
-rows(made(0), "roc_auc", "recall", per_query=True)
-    NotComputableError: per_query=True lists paired differences; paired=False pairs none, and per_query() has the values
 rows(made(0), "roc_auc", "recall", against="chance")
-    NotComputableError: against='chance' tests each system by itself; say against=None
+    UnknownNameError: ab_test() has no option 'against'
 rows(made(0).filter(arm="A"), "roc_auc", "recall")
-    NotComputableError: arm has one system, 'A'; two are needed to compare
+    NotComputableError: arm has one arm, 'A'; two are needed to compare
     but: rows(made(0), "roc_auc", "recall")
-made_classes().irm(system="place", match="best").compare("accuracy", paired=False)
+made_classes().irm(arm="place", match="best").ab_test("accuracy")
     NotComputableError: match= chooses the classes of each arm's clusters anew;[...]
-    but: made_classes().irm(system="place").compare("accuracy", paired=False)
+    but: made_classes().irm(arm="place").ab_test("accuracy")
 """
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from scipy import stats
 
 from frame_metrics import IRM, BadValueError, NotComputableError
@@ -21,7 +22,8 @@ SEEDS = range(4)
 COLUMNS = (
     ["baseline", "metric", "k", "value", "baseline_value", "difference", "relative", "relative_low", "relative_high"]
     + ["ci_low", "ci_high", "p_value", "p_adjusted", "effect_size", "n", "baseline_n", "n_units", "baseline_n_units"]
-    + ["n_undefined", "mde", "test", "n_tests", "correction"]
+    + ["n_shared", "n_undefined", "mde", "test", "n_tests", "correction"]
+    + ["unit_share", "baseline_unit_share", "split_p_value", "split_note"]
 )
 TESTS = ("randomization", "t", "z", "bootstrap")
 NEEDS_UNITS = ["relative_low", "relative_high", "ci_low", "ci_high", "p_value", "p_adjusted", "mde", "correction"]
@@ -49,7 +51,7 @@ def made(seed: int, users: int = 30, arms: str = "AB") -> pl.DataFrame:
 def versus(frame: pl.DataFrame, covariate: str | None = None, metric: str = "dcg@1", **said: Any) -> dict[str, Any]:
     """The one row of a comparison of two arms."""
     roles = {name: said.pop(name) for name in ("cluster", "weight", "by", "doc", "label") if name in said}
-    found = IRM(frame, system="arm", **roles).compare(metric, paired=False, covariate=covariate, **said)
+    found = IRM(frame, arm="arm", **roles).ab_test(metric, covariate=covariate, **said)
     return found.row(0, named=True)
 
 
@@ -183,7 +185,7 @@ def test_means_are_those_of_by() -> None:
     """Each arm has the mean and the counts that evaluate gives with the arm in by=, in each segment."""
     frame = made(1).with_columns(device=pl.col("query") % 3, grade=pl.col("grade").round(0).cast(pl.Int64))
     metrics = ("dcg@1", "rr", "precision@1")
-    found = frame.irm(system="arm", by="device", cluster="user").compare(*metrics, paired=False)
+    found = frame.irm(arm="arm", by="device", cluster="user").ab_test(*metrics)
     told = frame.irm(by=["device", "arm"], cluster="user").evaluate(*metrics, average="macro")
     means = {row[:3]: row[3:] for row in told.select("device", "arm", "metric", "value", "n").rows()}
     for row in found.rows(named=True):
@@ -197,15 +199,21 @@ def test_means_are_those_of_by() -> None:
 def test_judgments_beside_are_of_each_arms_own_queries() -> None:
     """A judged query counts in the arm that has rows of it; a judged query without rows counts in none."""
     log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 2, 3], "doc": [*"xyx"], "score": 1.0})
-    qrels = pl.DataFrame({"query": [1, 2, 3, 4], "doc": [*"xzxx"], "grade": 1, "arm": [*"BBAA"]})
-    found = log.irm(query="query", system="arm").judge(qrels).compare("recall", paired=False, baseline="A")
+    qrels = pl.DataFrame({"query": [1, 2, 3, 4], "doc": [*"xzxx"], "grade": 1})
+    irm = log.irm(query="query", arm="arm").judge(qrels)
+    found = irm.ab_test("recall", baseline="A")
     assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(1.0, 0.5, 1, 2)]
+    of_arms = qrels.with_columns(arm=pl.Series([*"AABB"]))
+    irm = log.irm(query="query", arm="arm").judge(of_arms)
+    found = irm.ab_test("recall", baseline="A")
+    assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(0.5, 0.5, 2, 2)]
+    assert_frame_equal(irm.evaluate("recall"), irm(arm=None, by="arm").evaluate("recall"))
 
 
 def test_a_query_without_results_counts_and_one_without_judgments_does_not() -> None:
     """A row without a score says that the arm found nothing of it: 0. A query of unjudged rows is not evaluated."""
     columns = {"arm": [*"AABBB"], "query": range(5), "score": [1.0, 1.0, 1.0, None, 1.0], "label": [1, 0, 1, 1, None]}
-    found = pl.DataFrame(columns).irm(query="query", system="arm").compare("recall", paired=False)
+    found = pl.DataFrame(columns).irm(query="query", arm="arm").ab_test("recall")
     assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(0.5, 0.5, 2, 2)]
 
 
@@ -213,7 +221,8 @@ def test_arms_do_not_share_the_judgments_of_a_query() -> None:
     """The same query in both arms is two queries: neither its judgments, nor its user and weight are shared."""
     columns = {"arm": [*"AAB"], "query": [1, 1, 1], "doc": [*"xyx"], "score": [2.0, 1.0, 1.0], "label": [1, 1, 1]}
     frame = pl.DataFrame(columns | {"user": [1, 1, 2], "weight": [1, 1, 3]})
-    assert frame.drop("user", "weight").irm(query="query", system="arm").compare("recall").select("value").item() == 0.5
+    systems = frame.drop("user", "weight").irm(query="query", system="arm")
+    assert systems.compare("recall").select("value").item() == 0.5
     row = versus(frame, metric="recall", cluster="user", weight="weight")
     assert (row["value"], row["baseline_value"]) == (1, 1)
 
@@ -221,11 +230,11 @@ def test_arms_do_not_share_the_judgments_of_a_query() -> None:
 def test_undefined_values_are_left_out_and_counted() -> None:
     """A query without a value is in no mean, and its arm has one query less; zero counts it."""
     columns = {"arm": [*"AAABBB"], "query": range(6), "score": 1.0, "label": [1, 0, 1, 1, 0, 0]}
-    irm = pl.DataFrame(columns).irm(query="query", system="arm", undefined="null")
-    row = irm.compare("recall", paired=False).row(0, named=True)
+    irm = pl.DataFrame(columns).irm(query="query", arm="arm", undefined="null")
+    row = irm.ab_test("recall").row(0, named=True)
     assert (row["n"], row["baseline_n"], row["n_undefined"], row["value"]) == (1, 2, 3, 1)
     assert row["p_value"] is None
-    row = irm(undefined="zero").compare("recall", paired=False).row(0, named=True)
+    row = irm(undefined="zero").ab_test("recall").row(0, named=True)
     assert (row["n"], row["baseline_n"], row["n_undefined"]) == (3, 3, 3)
     assert row["value"] == pytest.approx(1 / 3)
 
@@ -233,10 +242,10 @@ def test_undefined_values_are_left_out_and_counted() -> None:
 def test_metrics_with_other_queries_are_as_alone() -> None:
     """Metrics that are undefined elsewhere are compared each on its own queries, and share no draws."""
     frame = made(2).with_columns(label=(pl.col("grade") > 1.5).cast(pl.Int64)).drop("grade")
-    irm = frame.irm(query="query", system="arm", cluster="user", undefined="null")
-    given: dict[str, Any] = {"paired": False, "permutations": 300}
-    many = irm.compare("recall", "precision@1", "rr", **given)
-    alone = pl.concat(irm.compare(metric, **given) for metric in ("recall", "precision@1", "rr"))
+    irm = frame.irm(query="query", arm="arm", cluster="user", undefined="null")
+    given: dict[str, Any] = {"permutations": 300}
+    many = irm.ab_test("recall", "precision@1", "rr", **given)
+    alone = pl.concat(irm.ab_test(metric, **given) for metric in ("recall", "precision@1", "rr"))
     assert many.equals(alone)
     assert many["n"].n_unique() > 1
 
@@ -251,7 +260,7 @@ def test_an_arm_of_one_user_has_means_and_no_more(test: str) -> None:
     for baseline, n in (("A", (1, 3)), ("B", (3, 1))):
         row = versus(frame, cluster="user", test=test, baseline=baseline)
         assert (row["n_units"], row["baseline_n_units"]) == n
-        assert [name for name, value in row.items() if value is None] == NEEDS_UNITS
+        assert [name for name, value in row.items() if value is None] == [*NEEDS_UNITS, "split_p_value", "split_note"]
         assert abs(row["difference"]) == 0.5
         assert row["effect_size"] is not None
 
@@ -284,7 +293,7 @@ def test_a_segment_without_an_arm_keeps_its_row() -> None:
     frame = pl.DataFrame(
         {"arm": [*"AAABB"], "query": range(5), "day": [1, 1, 2, 1, 3], "score": 1.0, "label": [1, 0, 1, 1, None]}
     )
-    found = frame.irm(query="query", system="arm", by="day").compare("rr", paired=False)
+    found = frame.irm(query="query", arm="arm", by="day").ab_test("rr")
     shown = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n").rows()
     assert shown == [(1, 1.0, 0.5, 0.5, 1, 2), (2, None, 1.0, None, 0, 1), (3, None, None, None, 0, 0)]
     assert found["p_value"].null_count() == 3
@@ -316,7 +325,7 @@ def test_a_baseline_that_is_0_but_for_rounding_has_no_relative_difference() -> N
     """The covariate explains all of the baseline's mean, .1 - .1, which floats leave 3e-17 of: relative was 7e15."""
     frame = pl.DataFrame({"query": [0, 1, 2, 3], "arm": [2, 2, 1, 1], "x": [0.0, 1, 0, 0], "v": [0.3, 0.1, 0, 0]})
     for test in TESTS:
-        found = frame.irm(system="arm", value="v").compare(paired=False, covariate="x", test=test).row(0, named=True)
+        found = frame.irm(arm="arm", value="v").ab_test(covariate="x", test=test).row(0, named=True)
         assert (found["value"], found["baseline_value"]) == (pytest.approx(0.2), 0)
         assert [found[name] for name in ("relative", "relative_low", "relative_high")] == [None] * 3
 
@@ -324,7 +333,7 @@ def test_a_baseline_that_is_0_but_for_rounding_has_no_relative_difference() -> N
 def test_a_relative_end_that_floats_do_not_reach_is_null() -> None:
     """A baseline whose mean is .0005, and its error 1: the upper end is e to the 3921st; exp warned of it."""
     frame = pl.DataFrame({"query": [*"abcd"], "arm": [*"xxyy"], "v": [-1.0, 1.001, 1.0, 2.0]})
-    found = frame.irm(system="arm", value="v").compare(paired=False, test="z").row(0, named=True)
+    found = frame.irm(arm="arm", value="v").ab_test(test="z").row(0, named=True)
     assert found["relative"] == pytest.approx(2999)
     assert (found["relative_low"], found["relative_high"]) == (-1, None)
 
@@ -332,23 +341,23 @@ def test_a_relative_end_that_floats_do_not_reach_is_null() -> None:
 def test_more_arms_and_several_baselines() -> None:
     """Every pair, or each arm with each baseline, as alone; p-values are corrected over the pairs of a metric."""
     frame = made(7, users=60, arms="ABC")
-    given: dict[str, Any] = {"paired": False, "test": "z"}
-    irm = frame.irm(query="query", system="arm", cluster="user")
-    found = irm.compare("dcg@1", **given)
+    given: dict[str, Any] = {"test": "z"}
+    irm = frame.irm(query="query", arm="arm", cluster="user")
+    found = irm.ab_test("dcg@1", **given)
     assert found.select("arm", "baseline").rows() == [("B", "A"), ("C", "A"), ("C", "B")]
-    family = ("p_adjusted", "n_tests", "correction")
+    family = ("p_adjusted", "n_tests", "correction", "unit_share", "baseline_unit_share")  # all of all arms
     for row in found.drop(family).rows(named=True):
         two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(
-            query="query", system="arm", cluster="user"
+            query="query", arm="arm", cluster="user"
         )
-        alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop(family)
+        alone = two.ab_test("dcg@1", baseline=row["baseline"], **given).drop(family)
         assert alone.row(0, named=True) == row
     p = sorted(found["p_value"])
     holm = [min(3 * p[0], 1), max(2 * p[1], 3 * p[0]), max(p[2], 2 * p[1], 3 * p[0])]
     assert sorted(found["p_adjusted"]) == pytest.approx([min(one, 1) for one in holm])
-    both = irm.compare("dcg@1", baseline=["C", "A"], **given)
+    both = irm.ab_test("dcg@1", baseline=["C", "A"], **given)
     assert both.select("arm", "baseline").rows() == [("B", "C"), ("B", "A")]
-    assert irm.compare("dcg@1", correction="none", **given)["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))
+    assert irm.ab_test("dcg@1", correction="none", **given)["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))
 
 
 # What makes no difference
@@ -384,10 +393,10 @@ def test_neither_the_order_of_rows_nor_names_matter(test: str) -> None:
 def test_every_kind_of_frame(kind: str) -> None:
     """Results are of the caller's kind, with the columns and types that a plan says before it runs."""
     frame = made(6).with_columns(day=pl.col("query") % 2)
-    roles: dict[str, Any] = {"system": "arm", "by": "day", "cluster": "user", "weight": "weight", "rel": 1}
-    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
-    told = frame.irm(**roles).compare("dcg@1", "rr", **given)
-    found = IRM(as_kind(frame, kind), **roles).compare("dcg@1", "rr", **given)
+    roles: dict[str, Any] = {"arm": "arm", "by": "day", "cluster": "user", "weight": "weight", "rel": 1}
+    given: dict[str, Any] = {"covariate": "before", "permutations": 200}
+    told = frame.irm(**roles).ab_test("dcg@1", "rr", **given)
+    found = IRM(as_kind(frame, kind), **roles).ab_test("dcg@1", "rr", **given)
     assert isinstance(found, pl.LazyFrame) == (kind == "lazy")
     if isinstance(found, pl.LazyFrame):
         assert found.collect_schema() == told.schema
@@ -427,47 +436,113 @@ def test_a_progress_bar_is_shown(notebook: bool, capsys: Any) -> None:
 
 
 ARMS = made(0)
+SAME = pl.DataFrame({"arm": [*"ABAB"], "query": [1, 1, 2, 2], "score": 1.0, "label": [1, 0, 1, 1], "user": range(4)})
 TWICE = pl.DataFrame({"arm": [*"AAB"], "query": [1, 1, 2], "doc": [*"xxx"], "score": [2.0, 1, 1], "label": 1})
 
 
-def arms(frame: pl.DataFrame = ARMS, metric: str = "dcg@1", paired: Any = False, **given: Any) -> Any:
+def arms(frame: pl.DataFrame = ARMS, metric: str = "dcg@1", **given: Any) -> Any:
     """Compare two arms; some roles and options being others."""
-    roles = {"system": "arm", "cluster": "user", **{r: given.pop(r) for r in ("system", "cluster") if r in given}}
-    return frame.irm(**roles).compare(metric, paired=paired, **given)
+    named = ("system", "arm", "by", "cluster", "score")
+    roles = {"arm": "arm", "cluster": "user"} | {role: given.pop(role) for role in named if role in given}
+    return frame.irm(**roles).ab_test(metric, **given)
 
 
 REFUSALS = r"""
-arms(system=None)
-    ColumnError: compare(paired=False) compares arms; name their column with system=
+arms(arm=None)
+    ColumnError: ab_test() compares each arm over its own queries; name the column of arms with arm=
     but: arms()
+arms(arm=None, system="arm")
+    ColumnError: ab_test() compares each arm over its own queries; name the column of arms with arm= in the place of
+        system='arm'
+    but: arms(arm="arm", system=None)
+arms(arm=None, score=["score", "before"])
+    ColumnError: ab_test() compares each arm over its own queries; name the column of arms with arm=
+ARMS.irm(arm=None).change("dcg@1")
+    ColumnError: change() compares each period over its own queries; name the column of periods with arm=
+    but: ARMS.irm(arm="arm").change("dcg@1")
+arms(system="user", cluster=None)
+    ColumnError: arm='arm' beside system='user': an arm is a part of the traffic with queries of its own, and systems
+        share their queries; name one of the two, or pass by='arm' in the place of arm= for the systems within each
+    but: arms(system=None)
+arms(score=["score", "before"])
+    ColumnError: arm='arm' beside a list of columns, ['score', 'before'], each of a system: an arm is a part of the
+        traffic with queries of its own, and systems share their queries; name one of the two, or pass by='arm' in the
+        place of arm= for the systems within each
+    but: arms(score="score")
+arms(by="arm")
+    ColumnError: by='arm' is the arm too; a column plays one part
+arms(arm=["arm", "user"])
+    BadValueError: arm=['arm', 'user'] is not the name of a column
+    but: arms(arm="arm", by="weight")
+ARMS.irm(arm="arm").compare("dcg@1")
+    ColumnError: arm='arm' is of arms with queries of their own, and compare() pairs what systems did for the same ones:
+        use ab_test() for units that were assigned to arms at random, or change() for two periods
+    but: ARMS.irm(arm="arm").ab_test("dcg@1")
+    but: ARMS.irm(arm="arm").change("dcg@1")
+arms(paired=False)
+    UnknownNameError: ab_test() has no option 'paired'
+ARMS.irm(system="arm").compare("dcg@1", paired=False)
+    UnknownNameError: compare() has no option 'paired'; it pairs, and arms with queries of their own are compared by
+        ab_test() and change(), of arm=
+    but: ARMS.irm(arm="arm").ab_test("dcg@1")
+ARMS.irm(system="arm").compare("dcg@1", covariate="before")
+    UnknownNameError: compare() has no option 'covariate'; it is an option of ab_test(), of arms:
+        irm(arm=...).ab_test(..., covariate=...)
+    but: ARMS.irm(arm="arm").ab_test("dcg@1", covariate="before")
+ARMS.irm(system="arm").compare("dcg@1", looks="any")
+    UnknownNameError: compare() has no option 'looks'; it is an option of ab_test(), of arms:
+        irm(arm=...).ab_test(..., looks=...)
+    but: ARMS.irm(arm="arm").ab_test("dcg@1", looks="any")
+ARMS.irm(arm="arm").change("dcg@1", split="equal")
+    UnknownNameError: change() has no option 'split'; it is an option of ab_test(), of arms:
+        irm(arm=...).ab_test(..., split=...)
+    but: arms(split="equal")
+ARMS.irm(arm="arm").change("dcg@1", baseline="C")
+    BadValueError: baseline='C' is not among the periods of arm: 'A', 'B'
+ARMS.irm(arm="arm").change("dcg@1", baseline=["A", "B"])
+    BadValueError: baseline=['A', 'B'] names every period of arm; leave one out, or say baseline=None for all pairs
+ARMS.filter(arm="A").irm(arm="arm").change("dcg@1")
+    NotComputableError: arm has one period, 'A'; two are needed to compare
+    but: ARMS.irm(arm="arm").change("dcg@1", baseline="A")
+arms(split={"A": 1})
+    BadValueError: split={'A': 1} is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
+arms(split="even")
+    BadValueError: split='even' is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
+arms(split={"A": 0.5, "C": 0.5})
+    BadValueError: split: 'C' is not among the arms of arm: 'A', 'B'
+arms(split={"A": 0.5, "B": 0.6})
+    BadValueError: split: shares add up to 1.1, and should add up to 1
+    but: arms(split={"A": 0.9, "B": 0.1})
+SAME.irm(query="query", arm="arm").ab_test("rr")
+    NotComputableError: every query ('query') is in every arm of arm, as if systems had answered the same queries:
+        compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
+        cluster=
+    but: SAME.irm(query="query", system="arm").compare("rr")
+    but: SAME.irm(query="query", arm="arm", cluster="user").ab_test("rr")
+    but: SAME.irm(query="query", arm="arm").change("rr")
+    but: SAME[1:].irm(query="query", arm="arm").ab_test("rr")
 arms(per_query=True)
-    NotComputableError: per_query=True lists paired differences; paired=False pairs none, and per_query() has the values
-arms(against="chance")
-    NotComputableError: against='chance' tests each system by itself; say against=None
+    UnknownNameError: ab_test() has no option 'per_query'
 arms(test="wilcoxon")
-    NotComputableError: test='wilcoxon' is of pairs, and paired=False pairs none; say test= as one of 'randomization',
+    NotComputableError: test='wilcoxon' is of pairs, and ab_test() pairs none; say test= as one of 'randomization',
         't', 'z', 'bootstrap'
-arms(test="tukey")
-    NotComputableError: test='tukey' is of pairs, and paired=False pairs none; say test= as one of 'randomization', 't',
+ARMS.irm(arm="arm").change("dcg@1", test="tukey")
+    NotComputableError: test='tukey' is of pairs, and change() pairs none; say test= as one of 'randomization', 't',
         'z', 'bootstrap'
 arms(test="welch")
     UnknownNameError: test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey',
         'mcnemar', 'delong', 'fisher'
-arms(paired=True, test="z")
-    NotComputableError: test='z' is of arms; say paired=False, or test= as one of 'randomization', 't', 'wilcoxon',
-        'sign', 'bootstrap', 'tukey'
-arms(paired="no")
-    BadValueError: paired='no' is not True or False
-    but: arms(test="z", per_query=False)
-arms(paired=True, covariate="before")
-    NotComputableError: covariate='before' is of arms that have each their own queries; say paired=False
+ARMS.irm(system="arm").compare("dcg@1", test="z")
+    NotComputableError: test='z' is of arms, whose verb is ab_test(); say test= as one of 'randomization', 't',
+        'wilcoxon', 'sign', 'bootstrap', 'tukey'
+    but: arms(test="z")
 arms(covariate="befor")
     ColumnError: covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before',
         'weight'; did you mean 'before'?
 arms(covariate="user")
     ColumnError: covariate='user' is the cluster too; a column plays one part
 arms(covariate="arm")
-    ColumnError: covariate='arm' is the system too; a column plays one part
+    ColumnError: covariate='arm' is the arm too; a column plays one part
 arms(ARMS.with_columns(before=pl.lit(None, pl.Float64)), covariate="before")
     BadRowsError: before: 116 of 116 rows have no covariate (rows 0, 1, 2); give every row one, as the mean where there
         is none
@@ -483,26 +558,34 @@ arms(pl.concat([ARMS, ARMS[:1].with_columns(score=0.5, before=9.0)]), cluster=No
     but: arms(covariate="before")
     but: arms(ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), cluster=None, covariate="before")
 arms(baseline="C")
-    BadValueError: baseline='C' is not among the systems of arm: 'A', 'B'
+    BadValueError: baseline='C' is not among the arms of arm: 'A', 'B'
 arms(ARMS.filter(arm="A"))
-    NotComputableError: arm has one system, 'A'; two are needed to compare
+    NotComputableError: arm has one arm, 'A'; two are needed to compare
 arms(ARMS.clear())
-    NotComputableError: arm has no systems; two are needed to compare
+    NotComputableError: arm has no arms; two are needed to compare
     but: arms(baseline="B")
 arms(metric="gm_map")
-    NotComputableError: gm_map is an average, and compare() takes the values of queries
-arms(ARMS.rename({"arm": "n_units"}), system="n_units")
+    NotComputableError: gm_map is an average, and ab_test() takes the values of queries
+arms(ARMS.rename({"arm": "n_units"}), arm="n_units")
     ColumnError: 'n_units' is a column of the result as well; rename the frame's column
-    but: arms(ARMS.rename({"arm": "variant"}), system="variant", metric="cg")
-TWICE.irm(query="query", system="arm").compare("rr", paired=False)
+    but: arms(ARMS.rename({"arm": "variant"}), arm="variant", metric="cg")
+TWICE.irm(query="query", arm="arm").ab_test("rr")
     BadRowsError: doc: 1 of 3 rows repeats a document of its query (row 1);[...]
-    but: TWICE[1:].irm(query="query", system="arm").compare("rr", paired=False)
-ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"), paired=False)
-    NotComputableError: baseline= as a frame is paired query by query; say paired=True
+    but: TWICE[1:].irm(query="query", arm="arm").ab_test("rr")
+ARMS.irm(query="query", arm="arm").ab_test("dcg", baseline=ARMS.irm.per_query("dcg"))
+    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; pass the
+        name of one, or leave arm= out to compare the whole frame with these numbers
     but: ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
-ARMS.irm(query="query", system="arm").audit(baseline=ARMS.irm.per_query("dcg"), split={"A": 0.5, "B": 0.5})
-    NotComputableError: split= looks at each arm over its own queries, and baseline= at all; say one of them
-    but: ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})
+ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})
+    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+    but: ARMS.irm(query="query", arm="arm").audit(split={"A": 0.5, "B": 0.5})
+    but: ARMS.irm(arm="arm").audit(split="equal", baseline=ARMS.irm(arm="arm").per_query("dcg"))
+ARMS.irm(system="arm").report(metrics="dcg", split="equal")
+    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+ARMS.irm(system="arm").summary("dcg", covariate="before")
+    BadValueError: covariate='before' is of arms with queries of their own; name their column with arm= in the place of
+        system='arm'
+    but: ARMS.irm(arm="arm").summary("dcg", covariate="before")
 """
 
 
@@ -515,8 +598,8 @@ def test_bad_input() -> None:
 def test_a_missing_covariate_is_an_error_in_every_kind(kind: str) -> None:
     """NaN of pandas is missing, as null is elsewhere."""
     frame = ARMS.with_columns(before=pl.when(pl.col("query") > 0).then("before"))
-    irm = IRM(as_kind(frame, kind), system="arm")
-    said = error(lambda: irm.compare("dcg@1", paired=False, covariate="before"), BadValueError)
+    irm = IRM(as_kind(frame, kind), arm="arm")
+    said = error(lambda: irm.ab_test("dcg@1", covariate="before"), BadValueError)
     assert said.startswith(f"before: 1 of {len(frame)} rows has no covariate (row 0); give every row one")
 
 
@@ -531,7 +614,7 @@ def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     for test in ("randomization", "z", "bootstrap"):
         assert versus(ARMS, test=test, permutations=50)["p_value"] is not None
-    said = error(lambda: ARMS.irm(system="arm").compare("dcg@1", paired=False, test="t"), NotComputableError)
+    said = error(lambda: ARMS.irm(arm="arm").ab_test("dcg@1", test="t"), NotComputableError)
     assert said == "test='t' needs scipy, which is not installed: pip install scipy"
 
 
@@ -569,23 +652,25 @@ def test_a_row_per_search_with_lists(kind: str) -> None:
     flat = pl.DataFrame(columns | {"doc": [own or ["none"] for own in docs]}).explode("doc")
     flat = flat.with_columns(score=pl.when(pl.col("doc") != "none").then(-pl.int_range(pl.len())))
     qrels = pl.DataFrame({"query": range(5), "doc": "x", "label": 1})
-    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
-    given: dict[str, Any] = {"paired": False, "covariate": "before", "test": "z"}
-    told = flat.irm(**roles).judge(qrels).compare("rr", "precision@2", **given)
-    found = as_polars(IRM(as_kind(nested, kind), **roles).compare("rr", "precision@2", **given))
+    roles: dict[str, Any] = {"arm": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"covariate": "before", "test": "z"}
+    told = flat.irm(**roles).judge(qrels).ab_test("rr", "precision@2", **given)
+    found = as_polars(IRM(as_kind(nested, kind), **roles).ab_test("rr", "precision@2", **given))
     assert found.rows() == told.rows()
     assert found["n"].to_list() == [3, 3]
     split = as_polars(IRM(as_kind(nested, kind), **roles).audit(split={"A": 0.5, "B": 0.5}))
     assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
 
 
-def test_a_column_per_system() -> None:
-    """Systems of one log may be taken for arms: each has all queries, and the difference is that of pairs."""
+def test_the_same_queries_in_both_periods() -> None:
+    """Each is a unit of both, and the difference is that of pairs."""
     rng = np.random.default_rng(0)
     wide = pl.DataFrame({"query": np.repeat(range(20), 3), "old": rng.random(60), "new": rng.random(60)})
-    irm = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60))).irm(score=["old", "new"])
-    pairs, arms = (irm.compare("rr", baseline="old", paired=paired) for paired in (True, False))
-    assert arms.select("system", "baseline", "n").rows() == [("new", "old", 20)]
+    wide = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60)), doc=pl.int_range(60))
+    long = wide.unpivot(["old", "new"], index=["query", "label", "doc"], variable_name="week", value_name="score")
+    pairs = long.irm(system="week").compare("rr", baseline="old")
+    arms = long.irm(arm="week").change("rr", baseline="old")
+    assert arms.select("week", "baseline", "n", "n_shared").rows() == [("new", "old", 20, 20)]
     assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
 
 
@@ -593,13 +678,13 @@ def test_a_column_per_system() -> None:
 def test_numbers_from_elsewhere(kind: str) -> None:
     """A number per search, as a saved value or its latency, is compared as the metric it stands for."""
     frame = made(9).rename({"grade": "latency"}).with_columns(cost=pl.col("weight")).drop("score")
-    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
-    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
+    roles: dict[str, Any] = {"arm": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"covariate": "before", "permutations": 200}
     value = IRM(as_kind(frame, kind), value=["latency", "cost"], **roles)
-    found = as_polars(value.compare(**given))
+    found = as_polars(value.ab_test(**given))
     for column in ("latency", "cost"):
         log = frame.with_columns(grade=pl.col(column), score=1.0).drop("latency", "cost")
-        told = log.irm(**roles).compare("dcg@1", **given)
+        told = log.irm(**roles).ab_test("dcg@1", **given)
         mine = found.filter(metric=column)
         assert mine.drop("metric", "k").rows() == told.drop("metric", "k").rows()
     split = as_polars(value.audit(split={"A": 0.5, "B": 0.5}))
@@ -613,8 +698,8 @@ def test_arms_may_be_periods_of_pandas() -> None:
     months = pd.period_range("2026-01", periods=2, freq="M")
     by_month = frame.assign(arm=[months["AB".index(arm)] for arm in frame["arm"]])
     by_number = frame.assign(arm=["AB".index(arm) for arm in frame["arm"]])
-    given: dict[str, Any] = {"paired": False, "permutations": 100}
-    found, told = (one.irm(system="arm").compare("dcg@1", **given) for one in (by_month, by_number))
+    given: dict[str, Any] = {"permutations": 100}
+    found, told = (one.irm(arm="arm").ab_test("dcg@1", **given) for one in (by_month, by_number))
     assert found["arm"].tolist() == [months[1]]
     assert found.drop(columns=["arm", "baseline"]).equals(told.drop(columns=["arm", "baseline"]))
     found, told = (one.irm(by="arm").evaluate("dcg@1", ci=0.9) for one in (by_month, by_number))

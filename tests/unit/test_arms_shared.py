@@ -36,8 +36,8 @@ def made(seed: int, alone: tuple[int, int] = (7, 9), shared: int = 8, arms: str 
 def versus(frame: pl.DataFrame, covariate: str | None = None, **said: Any) -> dict[str, Any]:
     """The one row of a comparison of two arms, over users."""
     roles = {"cluster": "user"} | {name: said.pop(name) for name in ("cluster", "weight") if name in said}
-    irm = frame.irm(query="query", system="arm", value="v", **roles)
-    return irm.compare(paired=False, covariate=covariate, **said).row(0, named=True)
+    irm = frame.irm(query="query", arm="arm", value="v", **roles)
+    return irm.ab_test(covariate=covariate, **said).row(0, named=True)
 
 
 # By hand, and by another way
@@ -163,7 +163,8 @@ def test_a_user_who_weighs_nothing_in_an_arm_is_not_of_it() -> None:
     frame = made(8).with_columns(w=pl.when((pl.col("user") == 20) & (pl.col("arm") == "A")).then(0.0).otherwise("w"))
     told = versus(frame.filter(pl.col("w") > 0), weight="w", test="t")
     found = versus(frame, weight="w", test="t")
-    same = [name for name in told if name not in ("baseline_n", "effect_size")]
+    other = ("baseline_n", "effect_size", "unit_share", "baseline_unit_share")  # of all who were assigned
+    same = [name for name in told if name not in other]
     assert [found[name] for name in same] == [told[name] for name in same]
 
 
@@ -196,11 +197,11 @@ def test_the_other_arm_as_the_baseline(alone: tuple[int, int], test: str) -> Non
 def test_neither_kind_nor_order_nor_names_matter(kind: str, test: str) -> None:
     """Shuffled rows and other names of users give the same numbers in every kind of frame, with weights too."""
     frame = made(10).with_columns(day=pl.col("query") % 2)
-    roles: dict[str, Any] = {"system": "arm", "value": "v", "query": "query", "weight": "w", "by": "day"}
-    given: dict[str, Any] = {"paired": False, "test": test, "covariate": "before", "permutations": 300}
-    told = frame.irm(cluster="user", **roles).compare(**given)
+    roles: dict[str, Any] = {"arm": "arm", "value": "v", "query": "query", "weight": "w", "by": "day"}
+    given: dict[str, Any] = {"test": test, "covariate": "before", "permutations": 300}
+    told = frame.irm(cluster="user", **roles).ab_test(**given)
     other = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(user=pl.format("u{}", 99 - pl.col("user")))
-    found = as_polars(IRM(as_kind(other, kind), cluster="user", **roles).compare(**given))
+    found = as_polars(IRM(as_kind(other, kind), cluster="user", **roles).ab_test(**given))
     for name in ("difference", *ENDS, "p_value", "mde", "n_units"):
         assert found[name].to_list() == told[name].to_list()
 
@@ -208,15 +209,15 @@ def test_neither_kind_nor_order_nor_names_matter(kind: str, test: str) -> None:
 def test_segments_and_pairs_of_arms_are_as_alone() -> None:
     """In each segment the users that both arms have there are shared, and other arms make no difference."""
     frame = made(11, arms="ABC").with_columns(day=pl.col("query") % 2)
-    roles: dict[str, Any] = {"system": "arm", "value": "v", "query": "query", "cluster": "user"}
-    corrected = ("p_adjusted", "n_tests", "correction")  # which depend on how many pairs there are
+    roles: dict[str, Any] = {"arm": "arm", "value": "v", "query": "query", "cluster": "user"}
+    corrected = ("p_adjusted", "n_tests", "correction", "unit_share", "baseline_unit_share")  # which depend on all arms
     for test in TESTS:
-        given: dict[str, Any] = {"paired": False, "test": test, "permutations": 200, "covariate": "before"}
-        found = frame.irm(by="day", **roles).compare(**given).drop(corrected)
+        given: dict[str, Any] = {"test": test, "permutations": 200, "covariate": "before"}
+        found = frame.irm(by="day", **roles).ab_test(**given).drop(corrected)
         assert len(found) == 6
         for row in found.rows(named=True):
             two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]]), day=row.pop("day"))
-            alone = two.irm(**roles).compare(baseline=row["baseline"], **given).drop(corrected)
+            alone = two.irm(**roles).ab_test(baseline=row["baseline"], **given).drop(corrected)
             assert alone.row(0, named=True) == row
 
 
@@ -255,9 +256,9 @@ def test_without_shared_units_numbers_are_those_of_arms_by_themselves(case: int)
     test, roles, covariate, told = OF_QUERIES[case]
     arm, day = pl.col("user").map_elements(lambda user: "ABC"[user % 3], pl.String), pl.col("query") % 2
     frame = made(20, (30, 0), 0).with_columns(arm=arm, day=day)
-    irm = frame.irm(system="arm", value="v", query="query", **roles)
+    irm = frame.irm(arm="arm", value="v", query="query", **roles)
     given: dict[str, Any] = {"permutations": 200, "resamples": 100}
-    row = irm.compare(paired=False, test=test, covariate=covariate, **given).row(-1, named=True)
+    row = irm.ab_test(test=test, covariate=covariate, **given).row(-1, named=True)
     assert [row[name] for name in PINNED] == pytest.approx([float(one) for one in told.split()], rel=1e-12)
 
 
@@ -279,8 +280,8 @@ def test_rows_that_are_the_same_in_both_arms_do_not_differ() -> None:
     """Each draw has them in both, of tables and of scores, in each segment."""
     one = of_rows(0).drop("arm").with_columns(day=pl.col("user") % 2)
     frame = pl.concat([one.with_columns(arm=pl.lit(arm)) for arm in "AB"])
-    irm = frame.irm(system="arm", cluster="user", by="day", threshold=0.5)
-    found = irm.compare("accuracy", "precision", "roc_auc", paired=False, resamples=50)
+    irm = frame.irm(arm="arm", cluster="user", by="day", threshold=0.5)
+    found = irm.ab_test("accuracy", "precision", "roc_auc", resamples=50)
     assert found.select("ci_low", "ci_high", "relative_low", "mde", "p_value").unique().rows() == [(0, 0, 0, 0, 1)]
 
 
@@ -295,9 +296,7 @@ def test_rows_of_every_kind_and_order(kind: str) -> None:
         ({"label": "label", "score": "score", "threshold": 0.5, "weight": "w"}, ("f1", "roc_auc")),
         ({"label": "place", "predicted": "said", "score": None}, ("f1", "kappa")),
     ):
-        roles |= {"system": "arm", "cluster": "user", "query": None}
-        told, found = (
-            as_polars(IRM(one, **roles).compare(*metrics, paired=False, resamples=50)) for one in (frame, shuffled)
-        )
+        roles |= {"arm": "arm", "cluster": "user", "query": None}
+        told, found = (as_polars(IRM(one, **roles).ab_test(*metrics, resamples=50)) for one in (frame, shuffled))
         assert found.equals(told)
         assert told["ci_low"].null_count() == 0

@@ -468,7 +468,7 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         "compare two.parquet rr --system run --baseline b --test bootstrap --seed 3": both.compare(
             "rr", baseline="b", test="bootstrap", seed=3
         ),
-        "compare two.parquet rr --system run --no-paired --test z": both.compare("rr", paired=False, test="z"),
+        "change two.parquet rr --arm run --test z": both(system=None, arm="run").change("rr", test="z"),
         "similarity two.parquet rbo --system run --doc docid --baseline b --per-query": both(doc="docid").similarity(
             "rbo", baseline="b", per_query=True
         ),
@@ -531,7 +531,8 @@ def test_systems_that_are_no_texts(capsys: pytest.CaptureFixture[str]) -> None:
     assert truth == "old,baseline,difference\nfalse,true,0.0\n"
     for column, arms in (("run", ("1", "-2")), ("old", ("true", "false"))):
         shares = [f"--split={arm}=.5" for arm in arms]
-        assert "\nunits split,fact,8," in out(capsys, "audit", "two.parquet", "--system", column, *shares)
+        assert "\nunits split,fact,8," in out(capsys, "audit", "two.parquet", "--arm", column, *shares)
+    assert "\nunits split,fact,8," in out(capsys, "audit", "two.parquet", "--arm", "run", "--split", "equal")
 
 
 def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
@@ -687,6 +688,7 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
     ("text", "told"),
     [
         ("qurey = 'qid'", "settings.toml: there is no option 'qurey'; did you mean 'query'?"),
+        ("[compare]\npaired = false", "no option 'paired'; --arm in the place of --system names the column"),
         ("[evaluate]\nfail-on = 'error'", "settings.toml, table 'evaluate': there is no option 'fail-on'"),
         ("[evalute]\nby = 'device'", "settings.toml: there is no command 'evalute'; did you mean 'evaluate'?"),
         ("ties = 'none'", "settings.toml: --ties none is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
@@ -766,14 +768,22 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
         (["evaluate", "blanks.csv", "rr"], "'label'; did you mean 'query ', with its blanks?"),
-        (["evaluate", "dashes.csv", "rr", "--system=--arm"], "say --no-system, --by=--arm for the mean of each over"),
+        (
+            ["evaluate", "dashes.csv", "rr", "--system=--arm"],
+            "pass --no-system, --arm=--arm to measure each over its own queries",
+        ),
+        (
+            ["compare", "two.parquet", "rr", "--no-paired"],
+            "there is no option --no-paired; --arm in the place of --system",
+        ),
+        (["report", "log.parquet", "--paired"], "there is no option --paired; --arm in the place of --system"),
         (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
         (
             ["evaluate", "log.parquet", "rr", "--qury", "qid"],
             "evaluate: there is no option --qury; did you mean --query?",
         ),
         (["evaluate", "log.parquet", "--qury=qid"], "evaluate: there is no option --qury; did you mean --query?"),
-        (["evaluate", "log.parquet", "rr", "--split", "a"], "no option --split; it is of audit"),
+        (["evaluate", "log.parquet", "rr", "--split", "a"], "no option --split; it is of ab-test, audit, report"),
         (["evaluate", "log.parquet", "rr", "--ties", "none"], "argument --ties: invalid choice: 'none'"),
         (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
         (
@@ -842,7 +852,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--ci=-1"], "frame-metrics: --ci -1 is not a level between 0 and 1"),
         (
             ["report", "log.parquet", "rr", "--covariate", "score"],
-            "is of arms with queries of their own; say --no-paired",
+            "is of arms with queries of their own; name their column with --arm",
         ),
         (
             ["evaluate", "log.parquet", "rr", "--qrels", "log.parquet", "--all-relevant", "--grade", "score"],

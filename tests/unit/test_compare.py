@@ -492,16 +492,20 @@ def test_no_correction() -> None:
         (2, {"correction": "none"}, [(1, None)] * 3),
         (2, {"test": "tukey"}, [(1, None)] * 3),
         (2, {"over": "all"}, [(3, "holm")] * 3),
-        (2, {"over": "all", "paired": False}, [(3, "holm")] * 3),
+        (2, {"over": "all", "arm": True}, [(3, "holm")] * 3),
         (3, {}, [(3, "holm")] * 9),
         (3, {"baseline": "a", "correction": "bh"}, [(2, "bh")] * 6),
-        (3, {"paired": False}, [(3, "holm")] * 9),
+        (3, {"arm": True}, [(3, "holm")] * 9),
         (3, {"test": "tukey"}, [(3, "tukey")] * 9),
     ],
 )
 def test_how_many_p_values_were_corrected_together(systems: int, options: Any, expected: list[Any]) -> None:
     """n_tests counts the p-values of the family; of one that stands alone nothing was corrected."""
-    found = of(noisy(8, systems=systems)).compare("cg", "rr", "map", permutations=50, resamples=20, **options)
+    irm = of(noisy(8, systems=systems))
+    arm = {"system": None, "arm": irm.roles["system"]} if options.get("arm") else {}
+    options = {name: value for name, value in options.items() if name != "arm"}
+    verb = irm(**arm).change if arm else irm.compare
+    found = verb("cg", "rr", "map", permutations=50, resamples=20, **options)
     assert found.select("n_tests", "correction").rows() == expected
     if expected[0][1] is None:
         assert found["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))

@@ -39,9 +39,9 @@ REFUSED = r"""
 LOG.evaluate("rr", ci=Fraction(1, 2))
     BadValueError: ci=Fraction(1, 2) is no float; pass ci=0.5
     but: LOG.evaluate("rr", ci=0.5)
-LOG.plan("rr", detect=np.array("rr"))
+LOG.sample_size("rr", detect=np.array("rr"))
     BadValueError: detect=[...] is not a difference above 0
-    but: LOG.plan("rr", detect=np.array([0.1, 0.2]), resamples=5)
+    but: LOG.sample_size("rr", detect=np.array([0.1, 0.2]), resamples=5)
 LOG.bounds("rr", of="ties", per_query=VALUE)
     for: "no", [], pd.Series([True]), np.array([])
     BadValueError: per_query=[...] is not True or False

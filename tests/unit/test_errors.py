@@ -1338,9 +1338,9 @@ LOG_OF_TWO.irm.evaluate("rr", wide=True)
 LOG_OF_TWO.irm(wide=True)
     UnknownNameError: there is no role or option 'wide'; did you mean layout='wide' of evaluate()?
 LOG_OF_TWO.irm.compare("rr", cuped="before")
-    UnknownNameError: compare() has no option 'cuped'; did you mean covariate=?
+    UnknownNameError: compare() has no option 'cuped'; did you mean covariate= of ab_test()?
 LOG_OF_TWO.irm.evaluate("rr", cuped="before")
-    UnknownNameError: evaluate() has no option 'cuped'; did you mean covariate= of compare()?
+    UnknownNameError: evaluate() has no option 'cuped'; did you mean covariate= of ab_test()?
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel")
     UnknownNameError: judge() has no option 'relevance'; did you mean 'grade'?
 LOG_OF_TWO.irm.evaluate(metrics=["rr"])
@@ -1361,8 +1361,8 @@ LOG_OF_TWO.irm(annotator="grade")
     UnknownNameError: there is no role or option 'annotator'; it is an option of judge(), as irm.judge(qrels,
         annotator=...)
 LOG_OF_TWO.irm(covariate="grade")
-    UnknownNameError: there is no role or option 'covariate'; it is an option of compare(), for arms with queries of
-        their own: irm.compare(..., paired=False, covariate=...)
+    UnknownNameError: there is no role or option 'covariate'; it is an option of ab_test(), of arms:
+        irm(arm=...).ab_test(..., covariate=...)
 LOG_OF_TWO.irm(doc=["a", "b"])
     BadValueError: doc=['a', 'b'] is not the name of a column; make one column of them, and name the other one too,
         irm(doc='doc', system='system'): frame.unpivot(['a', 'b'], index=..., variable_name='system', value_name='doc')
@@ -1388,14 +1388,14 @@ def test_a_search_that_found_nothing_counts(place: str, role: str) -> None:
     """Its row has no place and no judgment, an error that offers 0 for it; so it is a query with 0, in every mean."""
     columns: dict[str, Any] = {place: [1, 2, None, 1], role: [0, 1, None, 1], "arm": ["a", "a", "a", "b"]}
     frame = pl.DataFrame({"query": [1, 1, 2, 3], "doc": ["x", "y", "none", "x"], **columns})
-    roles: dict[str, Any] = {place: place, role: role, "system": "arm"}
-    said = error(lambda: frame.irm(**roles).compare("rr", paired=False, test="z"))
+    roles: dict[str, Any] = {place: place, role: role, "arm": "arm"}
+    said = error(lambda: frame.irm(**roles).ab_test("rr", test="z"))
     assert said.endswith(f"(row 2); drop them, or say {role} 0 where the query found nothing")
     assert frame.irm(**roles).audit().filter(severity="error")["message"][0] == said
     irm = frame.with_columns(pl.col(role).fill_null(0)).irm(**roles)
-    found = irm.compare("success@5", baseline="b", paired=False, test="z")
+    found = irm.ab_test("success@5", baseline="b", test="z")
     assert found.select("value", "n").row(0) == (0.5, 2)
-    assert irm(system=None).evaluate("success@5")["value"][0] == pytest.approx(2 / 3)
+    assert irm(arm=None).evaluate("success@5")["value"][0] == pytest.approx(2 / 3)
 
 
 IN_WORDS: dict[str, tuple[str, dict[str, Any], str, str]] = {

@@ -136,15 +136,20 @@ def test_the_audit_names_lists_without_two_teams() -> None:
 REFUSALS = r"""
 compared(LOG.filter(pl.col("search").is_in([1, 7])).with_columns(**{"from": pl.col("user")}))
     ColumnError: from: 'u' has rows of 1 query, and no other team has any in one of them; in an interleaved list both
-        have some. For arms with lists of their own say team=None, system='from', and compare(..., paired=False)
+        have some. If each team has lists of its own, pass team=None, arm='from' and compare them with ab_test()
 LOG.irm(**ROLES).compare("clicks", baseline="C")
     BadValueError: baseline='C' is not among the systems of from: 'B', 'A'
 LOG.irm(**ROLES, system="device").compare("clicks")
     NotComputableError: team='from' says which system contributed a row of the same list, and system='device' says
         another; leave it out, or say team=None
-LOG.irm(**ROLES).compare("clicks", paired=False)
-    NotComputableError: team='from' says which system contributed a row of the same list, and paired=False compares arms
-        with lists of their own; leave it out, or say team=None
+LOG.irm(**ROLES).ab_test("clicks")
+    ColumnError: team='from' says which system contributed a row of an interleaved list, and compare() credits it with
+        the clicks; say team=None to read each list as one
+LOG.irm(**ROLES, arm="device").evaluate("clicks")
+    ColumnError: arm='device' beside team='from': an arm is a part of the traffic with queries of its own, and teams
+        share their queries; name one of the two, or pass by='device' in the place of arm= for the teams within each
+    but: LOG.irm(**ROLES, by="device").compare("clicks")
+    but: LOG.irm(**ROLES | {"team": None}, arm="device").evaluate("clicks")
 LOG.irm(**ROLES).compare("clicks", baseline=LOG)
     NotComputableError: team='from' says which system contributed a row of the same list, and a frame as baseline= is of
         other lists; leave it out, or say team=None

@@ -25,7 +25,7 @@ def test_the_seed_of_every_verb_is_0() -> None:
     verbs = {name: inspect.signature(verb).parameters for name, verb in inspect.getmembers(IRM, inspect.isfunction)}
     seeds = {name: parameters["seed"].default for name, parameters in verbs.items() if "seed" in parameters}
     assert seeds == dict.fromkeys(seeds, 0)
-    assert {"evaluate", "compare", "plan", "propensities"} <= {*seeds}
+    assert {"evaluate", "compare", "ab_test", "change", "sample_size", "propensities"} <= {*seeds}
 
 
 # Statistics
@@ -40,7 +40,7 @@ def test_people_judge_until_four_units_differ(differ: int, needed: int) -> None:
     keys = pl.DataFrame({"query": [*range(400)] * 2, "run": ["a"] * 400 + ["b"] * 400, "score": 1.0})
     every = keys.select("query", doc="run", grade=grade)
     irm = keys.with_columns(doc="run").irm(system="run").judge(every.filter(pl.col("query") < 40), proxy=every)
-    found = irm.plan("dcg@1", detect=0.05 * np.sqrt(differ / 2), n_all=100_000, resamples=1)
+    found = irm.sample_size("dcg@1", detect=0.05 * np.sqrt(differ / 2), n_all=100_000, resamples=1)
     assert found["needed"].item() == needed
 
 
@@ -48,7 +48,7 @@ def test_exchanges_that_differ_by_rounding_are_alike() -> None:
     """Three users rise by .2, .1 and .2: 2 of the 8 ways to exchange their arms have the observed distance."""
     arm, value = ["A"] * 3 + ["B"] * 3, [0.1, 0.1, 0.1, 0.3, 0.2, 0.3]
     rows = {"arm": arm, "query": range(6), "user": [0, 1, 2] * 2, "v": value}
-    found = pl.DataFrame(rows).irm(system="arm", cluster="user", value="v").compare(paired=False, resamples=10)
+    found = pl.DataFrame(rows).irm(arm="arm", cluster="user", value="v").ab_test(resamples=10)
     assert found["p_value"].to_list() == [0.25]
 
 
@@ -79,7 +79,7 @@ def test_fewer_than_30_units_are_few(units: int, few: bool) -> None:
     """Units of A vary three times as much as those of B: a finding if A has fewer than 30."""
     hits = [*np.resize([0.0, 3.0], units), *np.resize([1.0, 2.0], 40)]
     frame = pl.DataFrame({"arm": ["A"] * units + ["B"] * 40, "query": range(units + 40), "hits": hits})
-    found = checks(frame.irm(system="arm", query="query", value="hits"), split=HALVES)
+    found = checks(frame.irm(arm="arm", query="query", value="hits"), split=HALVES)
     assert ("few units that vary otherwise" in found) == few
 
 

@@ -22,12 +22,12 @@ def arms(n: int, m: int, *, shift: float = 0.0, each: int = 1, kind: str = "pola
     mine = np.repeat([True] * n + [False] * m, each)
     values = worth + random.normal(size=len(worth)) + shift * mine
     rows = {"query": np.arange(len(worth)), "new": mine, "v": values, "user": np.repeat(np.arange(n + m), each)}
-    return IRM(as_kind(pl.DataFrame(rows), kind), query="query", system="new", value="v", **roles)
+    return IRM(as_kind(pl.DataFrame(rows), kind), query="query", arm="new", value="v", **roles)
 
 
 def looked(irm: IRM[Any], **options: Any) -> dict[str, Any]:
     """The only row of a comparison at any look."""
-    (row,) = as_polars(irm.compare(paired=False, baseline=False, looks="any", **options)).rows(named=True)
+    (row,) = as_polars(irm.ab_test(baseline=False, looks="any", **options)).rows(named=True)
     return row
 
 
@@ -35,7 +35,7 @@ def looked(irm: IRM[Any], **options: Any) -> dict[str, Any]:
 def test_the_ends_and_the_p_value_are_those_of_the_formula(n: int, m: int, each: int) -> None:
     """The ends are sqrt(c + log t) errors away, c of chi-square with 3 degrees of freedom, t by counts of queries."""
     irm = arms(n, m, shift=0.3, each=each, cluster="user")
-    row, once = looked(irm), as_polars(irm.compare(paired=False, baseline=False, test="z")).row(0, named=True)
+    row, once = looked(irm), as_polars(irm.ab_test(baseline=False, test="z")).row(0, named=True)
     error = (once["ci_high"] - once["ci_low"]) / 2 / 1.959963984540054
     grown = 2 / (1 / n + 1 / m) * each / 100
     far = (chi2.ppf(0.95, 3) + log(grown)) ** 0.5
@@ -87,9 +87,9 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
 def test_who_comes_back_has_to_be_named() -> None:
     """A query of both arms is asked by who comes back; with a cluster each user is one unit, in both arms too."""
     rows = arms(150, 150).frame.with_columns(query=pl.col("query") % 150, user=pl.col("query") % 150)
-    irm = rows.irm(query="query", system="new", value="v")
-    said = error(lambda: irm.compare(paired=False, looks="any"))
-    assert "150 queries ('query') are of both arms" in said
+    irm = rows.irm(query="query", arm="new", value="v")
+    said = error(lambda: rows[1:].irm(**irm.roles).ab_test(looks="any"))
+    assert "149 queries ('query') are of both arms" in said
     assert "name who asks with cluster=" in said
     assert looked(irm(cluster="user"))["n_units"] == 150
 
@@ -97,9 +97,9 @@ def test_who_comes_back_has_to_be_named() -> None:
 def test_arms_that_do_not_vary_differ_or_do_not() -> None:
     """Where neither varies, the p-value is 1 of equal means, and null of others, as that of one look is."""
     frame = arms(100, 100).frame.with_columns(v=pl.lit(1.0))
-    assert looked(frame.irm(system="new", value="v"))["p_value"] == 1
+    assert looked(frame.irm(arm="new", value="v"))["p_value"] == 1
     apart = frame.with_columns(v=pl.col("new").cast(pl.Float64))
-    assert looked(apart.irm(system="new", value="v"))["p_value"] is None
+    assert looked(apart.irm(arm="new", value="v"))["p_value"] is None
 
 
 def test_ranks_weights_and_covariates_are_taken() -> None:
@@ -115,19 +115,18 @@ def test_ranks_weights_and_covariates_are_taken() -> None:
         "weight": 1 + np.arange(n) % 3,
     }
     frame = pl.DataFrame(rows).with_columns(rank=pl.Series(np.clip(np.round(5 + 2 * before), 1, 10)).cast(pl.Int64))
-    irm = frame.irm(query="query", system="arm", rank="rank", label="label", weight="weight")
-    options: dict[str, Any] = {"paired": False, "looks": "any"}
-    plain = irm.compare("rr", **options)
-    less = irm.compare("rr", **options, covariate="before")
+    irm = frame.irm(query="query", arm="arm", rank="rank", label="label", weight="weight")
+    options: dict[str, Any] = {"looks": "any"}
+    plain = irm.ab_test("rr", **options)
+    less = irm.ab_test("rr", **options, covariate="before")
     width = [(one["ci_high"] - one["ci_low"]).item() for one in (plain, less)]
     assert width[1] < 0.9 * width[0]
-    assert_frame_equal(irm.frame.lazy().irm(**irm.roles, memory=20_000).compare("rr", **options).collect(), plain)
+    assert_frame_equal(irm.frame.lazy().irm(**irm.roles, memory=20_000).ab_test("rr", **options).collect(), plain)
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"looks": "any", "paired": True}, "say paired=False"),
         ({"looks": "any", "test": "t"}, "leave test='t' out"),
         ({"looks": "all"}, "looks='all' is not one of 'any'"),
         ({"looks": "any", "first_look": 99}, "first_look=99 is not a whole number from 100"),
@@ -136,9 +135,9 @@ def test_ranks_weights_and_covariates_are_taken() -> None:
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, Any], words: str) -> None:
     """Before anything is read."""
-    assert words in error(lambda: arms(3, 3).compare(**{"paired": False} | options))
-    rows = pl.DataFrame({"label": [1, 0], "score": [0.2, 0.3], "run": ["a", "b"]}).irm(system="run", query=None)
-    assert "name query=" in error(lambda: rows.compare("roc_auc", paired=False, looks="any"))
+    assert words in error(lambda: arms(3, 3).ab_test(**options))
+    rows = pl.DataFrame({"label": [1, 0], "score": [0.2, 0.3], "run": ["a", "b"]}).irm(arm="run", query=None)
+    assert "name query=" in error(lambda: rows.ab_test("roc_auc", looks="any"))
 
 
 def test_peeking_gives_few_false_alarms() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from frame_metrics import IRM
@@ -54,12 +56,12 @@ def runs(**roles: object) -> IRM[pl.DataFrame]:
 
 def arms() -> IRM[pl.DataFrame]:
     """Two systems that were asked queries of their own."""
-    return IRM(RUNS.with_columns(query=pl.format("{} of {}", "query", "system")), system="system")
+    return IRM(RUNS.with_columns(query=pl.format("{} of {}", "query", "system")), arm="system")
 
 
-def both(**roles: object) -> IRM[pl.DataFrame]:
+def both(**roles: Any) -> IRM[pl.DataFrame]:
     """Two systems that people and a machine judged."""
-    return IRM(RUNS.drop("grade"), system="system", **roles).judge(JUDGED, proxy=JUDGED)
+    return IRM(RUNS.drop("grade"), **({"system": "system"} | roles)).judge(JUDGED, proxy=JUDGED)
 
 
 def unread(**options: object) -> IRM[pl.DataFrame]:
@@ -150,14 +152,14 @@ runs().bounds("rr", of="unjudged", baseline="x")
 one(doc="doc").bounds("rr", of="unjudged", baseline="x")
     ColumnError: baseline='x' is a system, and no column says which row is whose; name system=
     but: runs(doc="doc", system="system").bounds("rr", of="unjudged", baseline="x")
-arms().compare("rr", looks="any", test="t", paired=False)
+arms().ab_test("rr", looks="any", test="t")
     NotComputableError: looks='any' has its own test; leave test='t' out, or [...] looks=None
-    but: arms().compare("rr", looks="any", paired=False)
-    but: arms().compare("rr", looks=None, test="t", paired=False)
-runs().plan("rr", detect=0.1, n_all=10)
+    but: arms().ab_test("rr", looks="any")
+    but: arms().ab_test("rr", looks=None, test="t")
+runs().sample_size("rr", detect=0.1, n_all=10)
     NotComputableError: n_all=10 is of what a machine judges beside people; leave it out, or judge() with proxy=
-    but: runs().plan("rr", detect=0.1)
-    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).plan("rr", detect=0.1, n_all=10)
+    but: runs().sample_size("rr", detect=0.1)
+    but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=JUDGED).sample_size("rr", detect=0.1, n_all=10)
 both().evaluate("rr", ci=0.9, method="bootstrap")
     NotComputableError: method='bootstrap' is of one set of judgments; [...] method='t' or 'normal'
     but: both().evaluate("rr", ci=0.9, method="t")
@@ -171,12 +173,12 @@ both().evaluate("recall", average="micro")
         average='macro' in evaluate(), or judge() without proxy=
     but: both().evaluate("recall", average="macro")
     but: IRM(RUNS.drop("grade"), system="system").judge(JUDGED, proxy=None).evaluate("recall", average="micro")
-decided(system="arm").compare("f1", looks="any", paired=False)
+decided(arm="arm").ab_test("f1", looks="any")
     NotComputableError: looks='any' is of the means of queries, and there is none; name query=
-    but: decided(system="arm", query="of").compare("f1", looks="any", paired=False)
-decided(system="arm").plan("f1", detect=0.1)
-    NotComputableError: plan() counts queries, and rows without a query are counted together; name query=
-    but: decided(system="arm", query="both").plan("f1", detect=0.1)
+    but: decided(arm="arm", query="of").ab_test("f1", looks="any")
+decided(system="arm").sample_size("f1", detect=0.1)
+    NotComputableError: sample_size() counts queries, and rows without a query are counted together; name query=
+    but: decided(system="arm", query="both").sample_size("f1", detect=0.1)
 decided(system="arm").compare("informedness", against="chance", baseline="x")
     NotComputableError: against='chance' tests each system by itself; [...] baseline=None
     but: decided(system="arm").compare("informedness", against="chance", baseline=None)
@@ -205,28 +207,46 @@ one().evaluate("ndcg(rel=1)")
 unread(sampling="chance").evaluate("rr")
     ColumnError: sampling='chance' is of queries that people judged beside a machine; name proxy=
     but: unread(sampling="chance", proxy=JUDGED).evaluate("rr")
-unread(sampling="chance", proxy=JUDGED).plan("rr", detect=0.1)
-    NotComputableError: sampling='chance' has a chance for each query, and plan() counts queries that are drawn alike;
-        give judge() a pilot that was drawn so, without sampling=
-    but: unread(sampling=None, proxy=JUDGED).plan("rr", detect=0.1)
+unread(sampling="chance", proxy=JUDGED).sample_size("rr", detect=0.1)
+    NotComputableError: sampling='chance' has a chance for each query, and sample_size() counts queries that are drawn
+        alike; give judge() a pilot that was drawn so, without sampling=
+    but: unread(sampling=None, proxy=JUDGED).sample_size("rr", detect=0.1)
 both().explain("rr", query=1)
-    ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), compare(), plan() and
-        audit() take both; for the others judge() by one of them, without proxy=
+    ColumnError: explain() reads one set of judgments, and proxy= is a second one: evaluate(), compare(),
+        sample_size() and audit() take both; for the others judge() by one of them, without proxy=
     but: unread(proxy=None).explain("rr", query=1)
     but: both().compare("rr")
-both().compare("rr", paired=False)
-    NotComputableError: proxy= estimates the difference of systems over the same queries, and paired=False has queries
+both(system=None, arm="system").sample_size("rr", detect=0.1)
+    NotComputableError: proxy= estimates the difference of systems over the same queries, and arm='system' has queries
         of each arm; leave it out, or judge() without proxy=
-    but: both().compare("rr")
-    but: arms().compare("rr", paired=False)
-arms().compare("rr", paired=False, baseline=SAVED)
-    NotComputableError: baseline= as a frame is paired query by query; [...] paired=True
-    but: runs().compare("rr", paired=True, baseline=SAVED)
-clicks(team="system").compare("clicks", paired=False)
-    NotComputableError: team='system' says which system contributed a row of the same list, and paired=False compares
-        arms with lists of their own; leave it out, or [...] team=None
+    but: both(system="system").sample_size("rr", detect=0.1)
+    but: arms().sample_size("rr", detect=0.1)
+    but: unread(proxy=None).sample_size("rr", detect=0.1)
+one().sample_size("rr", detect=0.1)
+    ColumnError: sample_size() pairs systems query by query; name their column with system=, or give what per_query()
+        returned of another one, as baseline=saved; for arms with queries of their own pass arm= in its place
+    but: runs(system=None, arm="system").sample_size("rr", detect=0.1)
+    but: one().sample_size("rr", detect=0.1, baseline=SAVED)
+runs().sample_size("rr", detect=0.1, paired=False)
+    UnknownNameError: sample_size() has no option 'paired'; name the column of arms, which have queries of their own,
+        with arm= in the place of system=
+    but: runs(system=None, arm="system").sample_size("rr", detect=0.1)
+    but: runs(system=None, arm="system").summary("rr")
+clicks(team="system", system="arm").compare("clicks")
+    NotComputableError: team='system' says which system contributed a row of the same list, and system='arm' says
+        another; leave it out, or say team=None
+    but: clicks(team="system", system=None).compare("clicks")
+    but: clicks(team=None, arm="arm").ab_test("clicks")
+arms().ab_test("rr", baseline=SAVED)
+    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; [...] the
+        name of one, or leave arm= out to compare the whole frame with these numbers
+    but: arms().ab_test("rr", baseline="x")
+    but: runs().compare("rr", baseline=SAVED)
+clicks(team="system").ab_test("clicks")
+    ColumnError: team='system' says which system contributed a row of an interleaved list, and compare() credits it with
+        the clicks; [...] team=None to read each list as one
     but: clicks(team="system").compare("clicks")
-    but: clicks(team=None, system="arm").compare("clicks", paired=False)
+    but: clicks(team=None, arm="arm").ab_test("clicks")
 clicks(team="system").evaluate("rr")
     ColumnError: team='system' says which system contributed a row of an interleaved list, and compare() credits it with
         the clicks; [...] team=None to read each list as one

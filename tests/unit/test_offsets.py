@@ -56,8 +56,8 @@ def same(got: pl.DataFrame, expected: pl.DataFrame, *, moved: float = 0.0, digit
 @pytest.mark.parametrize("test", ["t", "z", "bootstrap", "randomization"])
 def test_arms_are_compared_beside_their_offset(test: str, covariate: str | None, more: dict[str, str]) -> None:
     """Difference, interval, p-value and effect size are those of the values less what all have in common."""
-    asked: dict[str, Any] = {"paired": False, "test": test, "covariate": covariate, "baseline": "a"}
-    plain, far = (arms(offset).irm(system="arm", value="v", **more).compare(**asked) for offset in (0, LARGE))
+    asked: dict[str, Any] = {"test": test, "covariate": covariate, "baseline": "a"}
+    plain, far = (arms(offset).irm(arm="arm", value="v", **more).ab_test(**asked) for offset in (0, LARGE))
     same(far, plain)
     assert far["baseline_value"].item() == pytest.approx(LARGE, abs=1)
 
@@ -65,10 +65,7 @@ def test_arms_are_compared_beside_their_offset(test: str, covariate: str | None,
 @pytest.mark.parametrize("test", ["t", "z", "bootstrap"])
 def test_arms_far_apart_have_the_width_of_their_values(test: str) -> None:
     """One arm with a large offset, which the other does not have: the width is not lost to rounding."""
-    plain, far = (
-        arms(0, apart).irm(system="arm", value="v").compare(paired=False, test=test, baseline="a")
-        for apart in (0, 2.0**40)
-    )
+    plain, far = (arms(0, apart).irm(arm="arm", value="v").ab_test(test=test, baseline="a") for apart in (0, 2.0**40))
     same(far, plain, moved=2.0**40, digits=2e-3)
 
 
@@ -112,7 +109,7 @@ def test_an_interval_of_a_mean_beside_its_offset(more: dict[str, str]) -> None:
 def test_values_that_differ_by_rounding_alone_do_not_vary(test: str) -> None:
     """Sums in another order, such as .1 + .2 and .3, are still one value: no offset is seen in them."""
     noisy = arms().with_columns(v=pl.when(pl.col("query") % 3 == 0).then(0.1 + 0.2).otherwise(0.3))
-    row = noisy.irm(system="arm", value="v").compare(paired=False, test=test).row(0, named=True)
+    row = noisy.irm(arm="arm", value="v").ab_test(test=test).row(0, named=True)
     assert (row["ci_low"], row["ci_high"], row["p_value"]) == pytest.approx((0, 0, 1), abs=1e-15)
     two = pairs().with_columns(v=pl.when(pl.col("arm") == "a").then(0.1 + 0.2).otherwise(0.3))
     row = two.irm(system="arm", value="v").compare(test="bootstrap").row(0, named=True)

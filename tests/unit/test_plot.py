@@ -390,7 +390,7 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
     two = pl.concat(runs.compare("rr").with_columns(baseline=pl.lit(name)) for name in "ac")
     assert rows(plot.comparison(two), "color") == [[("b against a",), ("b against c",)]]
     arms = RUNS.with_columns(query=pl.col("query") + pl.col("system").rank("dense") * 10, day=pl.lit("mon"))
-    each = arms.irm(system="system", by="day").plot.comparison("rr", paired=False, resamples=10)
+    each = arms.irm(arm="system", by="day").plot.comparison("rr", resamples=10)
     assert rows(each, "color", "facet", "value") == [[("b", "mon", -0.25)]]
 
 
@@ -851,7 +851,7 @@ def test_more_segments_than_can_be_drawn(facet: str | None) -> None:
 
 def test_power_rises_with_the_number_of_queries() -> None:
     """A line for each system with a band between the ends of its numbers, and a dashed line at the goal."""
-    chart = runs.plot.power("rr", detect=0.5, baseline="a", resamples=20)
+    chart = runs.plot.sample_size("rr", detect=0.5, baseline="a", resamples=20)
     band, line, goal = (marks(chart, kind)[0] for kind in ("area", "line", "rule"))
     assert fields(line) == {"x": "needed", "y": "power", "color": "color", "order": "power"}
     assert (fields(band)["x"], fields(band)["x2"], fields(band)["y"]) == ("needed_low", "needed_high", "power")
@@ -860,25 +860,26 @@ def test_power_rises_with_the_number_of_queries() -> None:
     (found,) = rows(chart, "color", "power", "needed", "goal")
     assert found[0][0] == "b"
     assert {row[3] for row in found} == {0.8}
-    plan = runs.plan("rr", detect=0.5, baseline="a", resamples=20, power=[row[1] for row in found])
+    plan = runs.sample_size("rr", detect=0.5, baseline="a", resamples=20, power=[row[1] for row in found])
     assert plan["needed"].to_list() == [row[2] for row in found]
     assert specification(chart)["title"]["subtitle"] == ["rr, to see a difference of 0.5, against a"]
-    several = runs.plan("rr", "ap", detect=[0.1, 0.5], power=[0.5, 0.9], resamples=20, paired=False)
-    assert {row[0] for row in rows(plot.power(several, goal=0.9), "facet")[0]} == {
+    arms = runs(system=None, arm="system")
+    several = arms.sample_size("rr", "ap", detect=[0.1, 0.5], power=[0.5, 0.9], resamples=20)
+    assert {row[0] for row in rows(plot.sample_size(several, goal=0.9), "facet")[0]} == {
         f"{name}, {detect}" for name in ("rr", "ap") for detect in (0.1, 0.5)
     }
-    assert "Units of each arm" in titles(plot.power(several))
+    assert "Units of each arm" in titles(plot.sample_size(several))
     plans = [several.filter(metric="ap", detect=0.5).with_columns(pilot=pl.lit(name)) for name in ("one", "other")]
-    both = specification(plot.power(pl.concat(plans), color="pilot"))
+    both = specification(plot.sample_size(pl.concat(plans), color="pilot"))
     assert "facet" not in both
     assert both["title"]["subtitle"] == ["ap, to see a difference of 0.5, against a, system b"]
-    assert "goal=2 is not a chance" in error(lambda: plot.power(several, goal=2))
+    assert "goal=2 is not a chance" in error(lambda: plot.sample_size(several, goal=2))
     for key in ("reason", "n_all", "baseline_n"):  # columns of other plans, here keys
-        one = runs.plan("rr", detect=0.5, power=[0.5, 0.9], baseline="a", resamples=20)
+        one = runs.sample_size("rr", detect=0.5, power=[0.5, 0.9], baseline="a", resamples=20)
         plan = pl.concat([one.select(pl.lit(name).alias(key), pl.all()) for name in "01"])
-        assert {row[0] for row in rows(plot.power(plan), "color")[0]} == {"0", "1"}
-    assert "a single chance" in error(lambda: plot.power(runs.plan("rr", detect=0.5)))
-    assert "there is no column 'power'" in error(lambda: plot.power(runs.compare("rr")))
+        assert {row[0] for row in rows(plot.sample_size(plan), "color")[0]} == {"0", "1"}
+    assert "a single chance" in error(lambda: plot.sample_size(runs.sample_size("rr", detect=0.5)))
+    assert "there is no column 'power'" in error(lambda: plot.sample_size(runs.compare("rr")))
 
 
 def test_a_value_without_an_interval_is_no_interval_of_width_0() -> None:
@@ -904,17 +905,19 @@ def test_power_that_all_queries_do_not_reach() -> None:
         {"power": [0.5, 0.7, 0.9], "n_all": 300, "needed": [90, 200, None], "needed_low": [40, 80, 150]}
     )
     plan = plan.with_columns(needed_high=pl.Series([180, None, None], dtype=pl.Int64), reason=pl.lit("all are too few"))
-    chart = plot.power(plan)
+    chart = plot.sample_size(plan)
     (found,) = rows(chart, "needed_low", "needed_high", "to")
     assert found == [(40, 180, 180), (80, 300, None), (150, 300, None)]
     assert specification(chart)["title"]["subtitle"] == ["90% or more is not reached where people judge all 300"]
     several = pl.concat([plan.with_columns(run=pl.lit(name)) for name in "ab"])
-    assert specification(plot.power(several))["title"]["subtitle"][0].startswith("2 numbers are not drawn, which are ")
-    (people,) = rows(plot.power(plan.drop("n_all")), "needed_high")
+    assert specification(plot.sample_size(several))["title"]["subtitle"][0].startswith(
+        "2 numbers are not drawn, which are "
+    )
+    (people,) = rows(plot.sample_size(plan.drop("n_all")), "needed_high")
     assert people == [(180,), (200,), (200,)]
     none = plan.with_columns(needed=pl.lit(None, pl.Int64))
-    assert "no number is known, of any chance (all are too few)" in error(lambda: plot.power(none), BadValueError)
-    assert "(the queries of the pilot" in error(lambda: plot.power(none.drop("reason")), BadValueError)
+    assert "no number is known, of any chance (all are too few)" in error(lambda: plot.sample_size(none), BadValueError)
+    assert "(the queries of the pilot" in error(lambda: plot.sample_size(none.drop("reason")), BadValueError)
 
 
 def test_pairs_without_a_difference_are_counted_and_not_drawn() -> None:

@@ -99,7 +99,7 @@ def test_a_report_is_what_the_verbs_return() -> None:
     }.items():
         assert tables[name] == {"rows": expected.to_dicts(), "left_out": 0}, name
     assert [row["average"] for row in tables["quantiles"]["rows"][:2]] == ["min", "q0.1"]
-    assert found["keys"] == {"system": "run", "by": ["segment"], "query": ["query"]}
+    assert found["keys"] == {"system": "run", "arm": None, "by": ["segment"], "query": ["query"]}
     assert {"convention": "ties", "value": "doc", "source": "default"} in found["conventions"]
     assert {"role": "system", "column": "run", "source": "named"} in found["roles"]
     assert {"role": "doc", "column": "doc", "source": "found by name"} in found["roles"]
@@ -388,7 +388,8 @@ def test_a_metric_of_all_lists_together_has_a_value_and_no_interval() -> None:
     assert re.search(rf"\*\*{re.escape(best)}\*\* \|$", text, re.MULTILINE)
     assert "catalogue_gini@2 (lower is better)" in irm.report(metrics=asked, queries=0)
     assert irm.summary(asked[1], "rr@2")["sentence"][0].startswith("catalogue_gini@2 of ")
-    arms = data(irm, metrics=asked, paired=False, queries=0)
+    arms = data(irm(system=None, arm="run"), metrics=asked, queries=0)
+    assert (arms["keys"]["system"], arms["keys"]["arm"]) == (None, "run")
     assert {row["metric"] for row in arms["tables"]["comparison"]["rows"]} == {"rr@2"}
     assert "differences of catalogue_gini@2" in [one["section"] for one in arms["absent"]]
 

@@ -43,7 +43,7 @@ def test_systems_that_share_no_query_are_an_error(verb: str) -> None:
     """Each would be measured on the queries of the other; the error says how to have the mean of each."""
     said = error(lambda: VERBS[verb](ARMS.irm(query="query", system="arm")), ColumnError)
     assert said.startswith("arm: 'A' has results of 300 queries, and no other system has results of any of them")
-    assert "system=None, by='arm'" in said
+    assert "system=None, arm='arm'" in said
     large = in_pieces(ARMS.irm(query="query", system="arm"), 4_000)
     assert error(lambda: as_polars(VERBS[verb](large)), ColumnError) == said
 
@@ -52,25 +52,25 @@ def test_the_error_leads_to_users_of_both() -> None:
     """It says cluster= for users who have queries of several, unless they are named; then that is a comparison."""
     users = ARMS.with_columns(user=pl.col("query") % 100)
     said = error(lambda: users.irm(query="query", system="arm").evaluate("rr"), ColumnError)
-    assert said.endswith("for their difference, with cluster= for users who have queries of several")
+    assert said.endswith("two periods with change(); name users who have queries of several with cluster=")
     irm = users.irm(query="query", system="arm", cluster="user")
-    assert error(lambda: irm.evaluate("rr"), ColumnError).endswith("for their difference")
-    assert irm.compare("rr", paired=False).select("n_units", "baseline_n_units").row(0) == (100, 100)
+    assert error(lambda: irm.evaluate("rr"), ColumnError).endswith("or two periods with change()")
+    assert irm(system=None, arm="arm").ab_test("rr").select("n_units", "baseline_n_units").row(0) == (100, 100)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_way_out_gives_the_mean_of_each(kind: str) -> None:
     """Whatever the frame; both arms are perfect."""
     irm = IRM(as_kind(ARMS, kind), query="query", system="arm")
-    assert "by='arm'" in error(lambda: irm.evaluate("rr"), ColumnError)
-    assert as_polars(irm(system=None, by="arm").evaluate("rr")).select("value", "n").rows() == [(1, 300), (1, 100)]
+    assert "arm='arm'" in error(lambda: irm.evaluate("rr"), ColumnError)
+    assert as_polars(irm(system=None, arm="arm").evaluate("rr")).select("value", "n").rows() == [(1, 300), (1, 100)]
 
 
 def test_judgments_beside_change_nothing() -> None:
     """The judged queries are those of both, and the results of each are still its own."""
     log = ARMS.with_columns(doc=pl.lit("x"))
     irm = log.drop("label").irm(query="query", system="arm").judge(log.select("query", "doc", "label"))
-    assert "by='arm'" in error(lambda: irm.evaluate("rr"), ColumnError)
+    assert "arm='arm'" in error(lambda: irm.evaluate("rr"), ColumnError)
 
 
 def test_a_pair_is_a_query_in_a_segment() -> None:
@@ -79,7 +79,7 @@ def test_a_pair_is_a_query_in_a_segment() -> None:
         {"query": [1, 1, 2], "arm": ["A", "B", "B"], "day": [1, 2, 2], "score": 1.0, "label": 1, "week": [1, 1, 1]}
     )
     assert log.irm(query="query", system="arm", by="week").evaluate("rr")["value"].to_list() == [0.5, 1]
-    assert "by=['day', 'arm']" in error(
+    assert "system=None, arm='arm'" in error(
         lambda: log.irm(query="query", system="arm", by="day").evaluate("rr"), ColumnError
     )
 

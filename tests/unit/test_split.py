@@ -27,7 +27,7 @@ def arms(**n: int) -> pl.DataFrame:
 
 def told(frame: pl.DataFrame, split: Any = HALVES, **roles: Any) -> dict[str, tuple[Any, ...]]:
     """The findings of the split: severity, n, share, example and message by check."""
-    found = IRM(frame, system="arm", **roles).audit(split=split)
+    found = IRM(frame, arm="arm", **roles).audit(split=split)
     some = found.filter(pl.col("check").is_in([MISMATCH, SEVERAL, SPLIT]))
     return {row[0]: row[1:] for row in some.rows()}
 
@@ -61,7 +61,7 @@ def test_the_chi_square_test_of_shares_is_scipys(groups: int) -> None:
 
 def test_a_split_as_it_was_meant_is_a_fact() -> None:
     """The units of each arm and p are told, and nothing is wrong: not that the arms share no query either."""
-    found = arms(A=52, B=48).irm(query="query", system="arm").audit(split=HALVES)
+    found = arms(A=52, B=48).irm(query="query", arm="arm").audit(split=HALVES)
     assert found.filter(pl.col("severity").is_in(["error", "warning"])).is_empty()
     assert found.row(-1) == (
         *(SPLIT, "fact", 100, None, None),
@@ -95,7 +95,7 @@ def test_units_are_clusters_where_they_are_named() -> None:
     assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
     assert found[SEVERAL][:3] == ("warning", 10, 10 / 15)
     assert found[SEVERAL][4] == (
-        "clusters (user) that are in more than one arm: compare(paired=False) counts each as one unit; in an online "
+        "clusters (user) that are in more than one arm: ab_test() counts each as one unit; in an online "
         "test, the effect of one arm is then also in the other"
     )
 
@@ -114,7 +114,7 @@ def test_few_units_of_an_arm_that_vary_otherwise_are_a_finding(kind: str) -> Non
         else:
             frame = frame.with_columns(rank=pl.lit([1, 2, 3])).explode("rank")
             frame = frame.with_columns(label=(pl.col("rank") <= pl.col("hits")).cast(pl.Int64)).drop("hits")
-        irm = IRM(as_kind(frame, kind), query="query", system="arm", cluster="user", **roles)
+        irm = IRM(as_kind(frame, kind), query="query", arm="arm", cluster="user", **roles)
         found = as_polars(irm.audit(split=HALVES)).filter(check="few units that vary otherwise")
         assert all(one.startswith(f"A has {users} clusters (user), and {name} vary 3.") for one in found["message"])
         return found.select("severity", "n", "share", "example").rows()
@@ -131,7 +131,7 @@ def test_of_two_arms_of_few_units_that_of_fewer_is_told() -> None:
     frame = pl.DataFrame(rows, ["arm", "query", "rank", "label"], orient="row")
     for each in (frame, frame.reverse()):
         found = (
-            each.irm(query="query", system="arm")
+            each.irm(query="query", arm="arm")
             .audit(split={"A": 0.6, "B": 0.4})
             .filter(check="few units that vary otherwise")
         )
@@ -141,7 +141,7 @@ def test_of_two_arms_of_few_units_that_of_fewer_is_told() -> None:
 def test_queries_of_both_arms_are_a_finding() -> None:
     """A query id in both arms is one query too many; the finding about segments says nothing of it."""
     frame = arms(A=5, B=5).with_columns(query=pl.Series([*range(5), *range(3, 8)]))
-    found = frame.irm(query="query", system="arm").audit(split=HALVES)
+    found = frame.irm(query="query", arm="arm").audit(split=HALVES)
     assert told(frame)[SEVERAL][:3] == ("warning", 2, 0.25)
     assert "queries in several segments" not in found["check"].to_list()
 
@@ -156,17 +156,18 @@ def test_rows_without_a_query() -> None:
 
 
 def test_each_arm_is_looked_at_over_its_own_queries() -> None:
-    """Without split= each arm lacks the queries of the other; with it, nothing is amiss."""
+    """As a system each arm lacks the queries of the other; as an arm nothing is amiss, with split= or without."""
     frame = arms(A=30, B=30)
-    checks = [frame.irm(query="query", system="arm").audit(split=split)["check"].to_list() for split in (None, HALVES)]
-    assert {"queries without results", "systems that share almost no query"} <= set(checks[0])
-    assert not {"queries without results", "systems that share almost no query"} & set(checks[1])
+    lacking = {"queries without results", "systems that share almost no query"}
+    assert lacking <= {*frame.irm(query="query", system="arm").audit()["check"]}
+    for split in (None, HALVES, "equal"):
+        assert not lacking & {*frame.irm(query="query", arm="arm").audit(split=split)["check"]}
 
 
 def test_arms_that_share_queries_are_no_segments() -> None:
     """A query of both arms, whose ranks stand in one arm each, is a unit of several, and nothing is said of by=."""
     rows = {"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "arm": [*"ABAB"], "label": [1, 0, 0, 1]}
-    found = pl.DataFrame(rows).irm(query="query", system="arm").audit(split=HALVES)
+    found = pl.DataFrame(rows).irm(query="query", arm="arm").audit(split=HALVES)
     assert found.filter(check=SEVERAL)["n"].to_list() == [2]
     assert not found["message"].str.contains("by=").any()
 
@@ -175,7 +176,7 @@ def test_users_that_only_the_judgments_know() -> None:
     """Their column may stand in the judgments, as in every verb; queries without one are left out."""
     frame = arms(A=4, B=6).with_columns(doc=pl.lit("x"))
     qrels = frame.select("query", "doc", "label", "user").filter(pl.col("query") > 1)
-    irm = frame.drop("label", "user").irm(query="query", system="arm", cluster="user").judge(qrels)
+    irm = frame.drop("label", "user").irm(query="query", arm="arm", cluster="user").judge(qrels)
     said = irm.audit(split=HALVES).filter(check=SPLIT)["message"].item()
     assert said.startswith("A has 1, B has 3 clusters (user), and")
 
@@ -183,9 +184,9 @@ def test_users_that_only_the_judgments_know() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame(kind: str) -> None:
     """Whatever the frame; a lazy one is not run before it is collected, and bad names are an error then."""
-    frame = IRM(as_kind(arms(A=600, B=400), kind), query="query", system="arm")
+    frame = IRM(as_kind(arms(A=600, B=400), kind), query="query", arm="arm")
     assert MISMATCH in as_polars(frame.audit(split=HALVES))["check"].to_list()
-    assert "is not among the systems" in error(lambda: frame.audit(split={"A": 0.5, "C": 0.5}), BadValueError)
+    assert "is not among the arms" in error(lambda: frame.audit(split={"A": 0.5, "C": 0.5}), BadValueError)
     assert "1 finding" in error(lambda: frame.audit("warning", split=HALVES), BadValueError)
 
 
@@ -196,21 +197,21 @@ def test_arms_may_have_names_of_any_type() -> None:
     assert told(numbered, {1: 0.5, 2: 0.5})[SPLIT][1] == 10
     lists = frame.with_columns(arm=pl.concat_list("arm", "arm"))  # which no mapping can have as a key
     said = error(lambda: told(lists, HALVES), BadValueError)
-    assert said == "split: 'A' is not among the systems of arm: ['A', 'A'], ['B', 'B']"
+    assert said == "split: 'A' is not among the arms of arm: ['A', 'A'], ['B', 'B']"
     null = frame.with_columns(arm=pl.col("arm").replace({"A": None}))
     assert told(null, {None: 0.5, "B": 0.5})[SPLIT][4].startswith("None has 5, B has 5 queries")
 
 
 def of(split: Any, **given: Any) -> pl.DataFrame:
     """Audit two arms by the shares that each should have."""
-    return IRM(**{"frame": arms(A=3, B=4), "system": "arm", **given}).audit(split=split)
+    return IRM(**{"frame": arms(A=3, B=4), "arm": "arm", **given}).audit(split=split)
 
 
 REFUSALS = r"""
 of(0.5)
-    BadValueError: split=0.5 is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}
+    BadValueError: split=0.5 is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
 of({"A": 1.0})
-    BadValueError: split={'A': 1.0} is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}
+    BadValueError: split={'A': 1.0} is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
 of({"A": "half", "B": 0.5})
     BadValueError: split: 'A' has 'half', and a share is a number between 0 and 1
 of({"A": 50, "B": 50})
@@ -220,11 +221,11 @@ of({"A": 0, "B": 1})
 of({"A": 0.5, "B": 0.6})
     BadValueError: split: shares add up to 1.1, and should add up to 1
 of({"A": 0.5, "C": 0.5})
-    BadValueError: split: 'C' is not among the systems of arm: 'A', 'B'
+    BadValueError: split: 'C' is not among the arms of arm: 'A', 'B'
 of({"A": 0.5, "C": 0.5}, frame=arms(A=2, B=2, C=2))
-    BadValueError: split: 'B' of arm has no share; give each system one
-of(HALVES, system=None)
-    ColumnError: split= is of the arms of a test; name their column with system=
+    BadValueError: split: 'B' of arm has no share; give each arm one
+of(HALVES, arm=None)
+    ColumnError: split= is of the arms of a test; name their column with arm=
     but: of({"A": 0.25, "B": 0.75})
     but: of({"A": 0.25, "B": 0.25, "C": 0.5}, frame=arms(A=2, B=2, C=2))
 """
@@ -254,7 +255,7 @@ def devices(**n: tuple[int, int]) -> pl.DataFrame:
 
 def off(frame: Any, split: Any = HALVES, **roles: Any) -> list[tuple[Any, ...]]:
     """The findings about segments: severity, n, share, example and message."""
-    found = as_polars(IRM(frame, **{"system": "arm", "by": "device", **roles}).audit(split=split))
+    found = as_polars(IRM(frame, **{"arm": "arm", "by": "device", **roles}).audit(split=split))
     return [row[1:] for row in found.filter(check=IN_SEGMENT).rows()]
 
 
@@ -270,7 +271,7 @@ def test_segments_that_are_off_though_all_together_are_not(kind: str) -> None:
         "segments (exact binomial test)"
         for a, b, holm in ((250, 150, 3), (150, 250, 3))  # of equal ones Holm's second is no less than the first
     ]
-    audit = as_polars(IRM(as_kind(frame, kind), query="query", system="arm", by="device").audit(split=HALVES))
+    audit = as_polars(IRM(as_kind(frame, kind), query="query", arm="arm", by="device").audit(split=HALVES))
     assert MISMATCH not in audit["check"].to_list()
     (fact,) = audit.filter(check=SPLIT)["message"]
     assert fact.startswith("A has 430, B has 434 queries")
@@ -279,7 +280,7 @@ def test_segments_that_are_off_though_all_together_are_not(kind: str) -> None:
 
 def test_the_gate_stops_for_a_segment() -> None:
     """fail_on= raises with the segments' findings."""
-    irm = IRM(devices(phone=(250, 150), web=(150, 250)), query="query", system="arm", by="device")
+    irm = IRM(devices(phone=(250, 150), web=(150, 250)), query="query", arm="arm", by="device")
     assert "2 findings" in error(lambda: irm.audit("warning", split=HALVES), BadValueError)
 
 

@@ -344,7 +344,7 @@ def test_verbs_take_measures_of_subtopics(tmp_path: Path) -> None:
     compared = irm.compare("alpha_ndcg@3", resamples=20)
     assert compared["difference"].to_list() == pytest.approx([value[1] - value[0]])
     assert irm.curve("alpha_ndcg@k", cutoffs=3).filter(k=3)["value"].to_list() == pytest.approx(value)
-    assert len(irm.plan("alpha_ndcg@3", detect=0.1, resamples=20)) == 1
+    assert len(irm.sample_size("alpha_ndcg@3", detect=0.1, resamples=20)) == 1
     assert len(irm.summary("alpha_ndcg@3"))
     assert len(irm.audit())
     irm.report(tmp_path / "page.html", metrics=["alpha_ndcg@3"])

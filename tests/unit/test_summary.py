@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_metrics import IRM, BadValueError, show
+from frame_metrics import IRM, ColumnError, show
 from frame_metrics.report.of_audit import OF_RELEVANT
 from helpers import KINDS, LONG, as_kind, as_polars, error
 from inside import CHECKS
@@ -90,15 +90,17 @@ def test_a_baseline_that_is_named_is_what_another_is_held_against(baseline: str,
     assert {unjudged["run"], unjudged["baseline"]} == {*pair}
 
 
-@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(("side", "verb"), [("system", "compare"), ("arm", "change")])
 @pytest.mark.parametrize("baseline", ["a", "b", None])
 @pytest.mark.parametrize("metric", ["ndcg@5", "fdr@5", "num_ret"])
-def test_a_difference_has_the_sign_that_compare_gives_it(metric: str, baseline: str | None, paired: bool) -> None:
+def test_a_difference_has_the_sign_that_compare_gives_it(
+    metric: str, baseline: str | None, side: Any, verb: str
+) -> None:
     """Whatever is better, and of a metric without a direction too; only without a baseline the best goes first."""
     log = runs(queries=60, a=0.2, b=1.5)
-    irm = log.filter(pl.col("run").eq("b") | (pl.col("doc") < 9)).irm(system="run")
-    (row,) = said(irm, metric, baseline=baseline, paired=paired)
-    (found,) = irm.compare(metric, baseline=baseline, paired=paired).to_dicts()
+    irm = log.filter(pl.col("run").eq("b") | (pl.col("doc") < 9)).irm(**{side: "run"})
+    (row,) = said(irm, metric, baseline=baseline)
+    (found,) = getattr(irm, verb)(metric, baseline=baseline).to_dicts()
     turned = baseline is None and metric != "num_ret" and found["baseline"] == "b"
     assert row["difference"] == (-1 if turned else 1) * found["difference"] != 0
     assert row["run"] == found["baseline" if turned else "run"]
@@ -451,17 +453,18 @@ def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
 
 
 def test_arms_have_a_report() -> None:
-    """Each arm is measured on its own queries; differences are those of compare(paired=False), by users."""
+    """Each arm is measured on its own queries; differences are those of ab_test(), by users."""
     log = runs(queries=60, a=0.0, b=1.5).with_columns(before=pl.col("query") // 2, user=pl.col("query") // 2)
-    arms = log.filter(pl.col("query") % 2 == (pl.col("run") == "b").cast(int)).irm(system="run")
-    options: dict[str, Any] = {"paired": False, "covariate": "before"}
+    arms = log.filter(pl.col("query") % 2 == (pl.col("run") == "b").cast(int)).irm(arm="run")
+    options: dict[str, Any] = {"covariate": "before"}
     found = json.loads(arms.report(metrics="ndcg@5", cluster="user", format="json", queries=0, **options))
-    whole = arms(cluster="user").compare("ndcg@5", **options).to_dicts()
+    whole = arms(cluster="user").ab_test("ndcg@5", **options).to_dicts()
     assert found["tables"]["comparison"]["rows"] == whole
-    means = arms(system=None, by="run").evaluate("ndcg@5", ci=0.95).to_dicts()
+    means = arms(arm=None, by="run").evaluate("ndcg@5", ci=0.95).to_dicts()
     unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", queries=0, **options))["tables"]
     assert [row["value"] for row in unclustered["results"]["rows"]] == [row["value"] for row in means]
     assert unclustered["audit"]["rows"][0]["severity"] != "error"
+    assert arms.summary("ndcg@5")["sentence"][0] == "Each run has queries of its own, and is measured over these."
     (sentence,) = said(arms, "ndcg@5", **options)
     assert sentence["sentence"].startswith("b beats a: ")
     assert ", adjusted by before (+" in sentence["sentence"]
@@ -473,9 +476,11 @@ def test_arms_have_a_report() -> None:
 @pytest.mark.parametrize(
     ("roles", "options", "message"),
     [
-        ({"system": "run"}, {"covariate": "grade"}, "say paired=False"),
-        ({"system": "run"}, {"paired": False, "covariate": "befor"}, "there is no such column"),
-        ({}, {"paired": False}, "name their column with system="),
+        ({"system": "run"}, {"covariate": "grade"}, "name their column with arm= in the place of system='run'"),
+        ({"system": "run"}, {"split": "equal"}, "name their column with arm= in the place of system='run'"),
+        ({"arm": "run"}, {"covariate": "befor"}, "there is no such column"),
+        ({"arm": "run"}, {"paired": False}, "has no option 'paired'"),
+        ({}, {"split": "equal"}, "name their column with arm="),
     ],
 )
 def test_options_of_arms_that_do_not_fit_are_refused(
@@ -529,15 +534,15 @@ def test_an_online_test_says_how_its_units_are_split() -> None:
     n = 600
     arm = np.where(np.arange(n) < 240, "new", "old")
     log = pl.DataFrame({"query": np.arange(n), "arm": arm, "rank": 1, "label": np.arange(n) % 3 == 0})
-    irm = log.irm(system="arm", rank="rank", label="label")
+    irm = log.irm(arm="arm", rank="rank", label="label")
     split = {"new": 0.5, "old": 0.5}
-    first, *_ = said(irm, "success@1", about="split", paired=False, split=split)
+    first, *_ = said(irm, "success@1", about="split", split=split)
     assert first["sentence"].startswith(
         "No difference can be trusted before it is known why the split is off: new has 240, old has 360 queries, and "
     )
-    asked = json.loads(irm.report(metrics="success@1", format="json", paired=False))
-    assert asked["absent"][0]["reason"].endswith("the units that it should have is not known; say split=")
-    asked = json.loads(irm.report(metrics="success@1", format="json", paired=False, split=split))
+    asked = json.loads(irm.report(metrics="success@1", format="json"))
+    assert asked["absent"][0]["reason"].endswith("the units that it should have is not known; pass split=")
+    asked = json.loads(irm.report(metrics="success@1", format="json", split=split))
     assert asked["absent"] == []
-    with pytest.raises(BadValueError, match="paired=False"):
-        irm.summary("success@1", split=split)
+    with pytest.raises(ColumnError, match="name their column with arm="):
+        irm(arm=None, system="arm").summary("success@1", split=split)

@@ -74,12 +74,12 @@ def test_one_mean_is_one_number_in_every_verb(roles: dict[str, Any]) -> None:
     """evaluate, both sides of compare, of arms too, and a summary have the same digits."""
     for seed in range(10):
         irm = log(seed).irm(system="system", **roles)
-        apart = log(seed).with_columns(query=pl.format("{}{}", "system", "query")).irm(system="system", **roles)
+        apart = log(seed).with_columns(query=pl.format("{}{}", "system", "query")).irm(arm="system", **roles)
         draws: dict[str, Any] = {"baseline": "a", "resamples": 10, "permutations": 10}
         for averages, compared in (
             (irm.evaluate(*ASKED), irm.compare(*ASKED, **draws)),
             (irm.evaluate(*ASKED), irm.summary("rr", baseline="a").filter(about="difference")),
-            (apart(system=None, by="system").evaluate(*ASKED), apart.compare(*ASKED, paired=False, **draws)),
+            (apart.evaluate(*ASKED), apart.ab_test(*ASKED, **draws)),
         ):
             means = {(s, m): v for s, m, v in averages.select("system", "metric", "value").rows()}
             for metric, value, base in compared.select("metric", "value", "baseline_value").rows():

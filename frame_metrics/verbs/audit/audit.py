@@ -25,6 +25,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Array
 from frame_metrics.measuring import baseline as saved
 from frame_metrics.measuring.elsewhere import asked_of, measured, named_in, plan_of
+from frame_metrics.measuring.split import Shares, check_split
 from frame_metrics.plan.needs import audited
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -40,7 +41,7 @@ from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, decided, labels_beside, of_pieces
-from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
+from frame_metrics.verbs.audit.split import split_of_queries, split_of_rows
 
 SCHEMA = {
     "check": pl.String,
@@ -52,7 +53,7 @@ SCHEMA = {
 }
 
 
-def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | None) -> Any:
+def audit(irm: Plan, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
     """Implement ``irm.audit``, whose docstring has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
@@ -61,7 +62,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
     except ReportedError as error:  # it is open what checks should look at
         return _alone(irm, fail_on, of_error(error))
     if split is not None:
-        check_split(split, plan.columns, alone=baseline is None)
+        check_split(split, plan.columns)
     rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))
     beside = None if baseline is None else _baseline(baseline, plan)
 
@@ -109,7 +110,7 @@ class _Looking:
 
     source: Source
     rule: str | None  # ``several=``, as the caller gave it
-    split: Mapping[Any, float] | None  # ``split=``: the share that each arm should have
+    split: Shares | None  # ``split=``: the share that each arm should have
     there: Log | None  # the saved numbers of a baseline
 
     def at_rows(self, rows: pl.DataFrame, unlabelled: bool) -> list[Finding]:
@@ -118,9 +119,9 @@ class _Looking:
         ``unlabelled``: whether rows without a label are known, and count as not relevant.
         """
         source, plan = replace(self.source, table=rows), self.source.plan
-        columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
+        columns, conventions = plan.columns, plan.conventions
         if columns.value:
-            numbers = measured(source, None, audited=True, arms=arms)
+            numbers = measured(source, None, audited=True)
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
             seen = findings(*about(numbers.log, numbers, metrics=", ".join(values)), *self._turned(numbers.log))
             return self._with_arms(seen, numbers.log, values)
@@ -130,7 +131,7 @@ class _Looking:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
-        log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
+        log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan))
         sides = guards.about_sides(rows, columns, conventions, beside=labels_beside(source))
         found = Audited(counted(log), sides, log, cases_of(log) if decided(plan) else None)
         if source.proxy is not None:
@@ -140,7 +141,7 @@ class _Looking:
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is read in pieces, and about its bad rows."""
         try:
-            found, plan = of_pieces(source, arms=self.split is not None), source.plan
+            found, plan = of_pieces(source), source.plan
         except FrameMetricsError as error:
             if error.of_call:
                 raise
@@ -169,7 +170,7 @@ class _Looking:
         every += about_annotators(found.judged, self.rule)
         every += self._turned(counts.log)
         every += [About(FoundQuery(counts))] if source.plan.found_ranking else []
-        every += [] if self.split is not None else about_proxies(source)
+        every += about_proxies(source)
         every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
@@ -182,18 +183,21 @@ class _Looking:
         return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]
 
     def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
-        """Add the findings about the split of units between arms; without ``split=`` nothing is added.
+        """Add the findings about the split of units between arms, and leave out those about queries of several arms.
+
+        Without ``split=`` nothing is added.
 
         Parameters
         ----------
         seen : the findings so far.
-        log : the log, in which each arm is a segment.
+        log : the log.
         values : numbers of each ranking, by name.
         """
+        columns = self.source.plan.columns
+        there = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
         if self.split is None:
-            return seen
-        there = [finding for finding in seen if finding.check not in OF_SEGMENTS]  # since segments are arms here
-        return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
+            return there
+        return [*there, *findings(*split_of_queries(log, columns, self.split, values))]
 
 
 def _set_aside(plan: Plan) -> list[str]:

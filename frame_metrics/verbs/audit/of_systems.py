@@ -135,9 +135,9 @@ def _several(log: Log, segment: Array, query: Array) -> Array:
 @check("error", "pairs of systems")
 def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most. Each
-    is measured on all queries, and counts as 0 where it has no results. If each query belonged to one system, use
-    audit(split=) and compare(paired=False), with cluster= for users who have queries of both; or name {columns.system}
-    with by= instead of system=
+    is measured on all queries, and counts as 0 where it has no results. If each query belonged to one system, name
+    {columns.system} with arm= in the place of system=, with cluster= for users who have queries of both: ab_test() and
+    change() compare arms
     """
     return sharing(counts.log, 0, ALMOST_NONE)
 

@@ -78,7 +78,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
+        log = replace(source, table=rows).log(single=decided(work.plan), piece=piece)
         return counted(log)
 
     readable = look_past_bad_rows(source, look)
@@ -112,9 +112,9 @@ def _words(note: Note) -> dict[str, str]:
     return {} if note.said is None else {"said": note.said}
 
 
-def of_pieces(source: InPieces, *, arms: bool) -> Audited:
-    """Run the checks on all pieces, and join the results; ``arms``: each system is a segment with its own queries."""
-    work = work_of(Auditing, source, arms=arms)
+def of_pieces(source: InPieces) -> Audited:
+    """Run the checks on all pieces, and join the results."""
+    work = work_of(Auditing, source)
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
     gathered, work = gather(work, source)
@@ -123,7 +123,7 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
-    cases = cases_in_pieces(source, CountingReadable, arms=arms) if decided(work.plan) else None
+    cases = cases_in_pieces(source, CountingReadable) if decided(work.plan) else None
     return Audited(
         Counted(log, amounts, of_log), _sides_of(gathered, source), _with_all_judgments(log, work), cases, notes
     )
@@ -165,4 +165,4 @@ def _with_all_judgments(log: Log, work: Work) -> Log:
     if judged is None or options is None or not (judged.annotator or work.plan.conventions.several):
         return log
     source = source_of(work.plan, work.empty, work.beside(work.judgments), piece=True)
-    return replace(log, judged=source.log(arms=work.arms, piece=Piece(None)).judged)
+    return replace(log, judged=source.log(piece=Piece(None)).judged)

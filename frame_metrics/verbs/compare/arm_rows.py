@@ -22,22 +22,26 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
+from frame_metrics.verbs.compare.splits import splits_of_rows
 
 
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
     columns = source.plan.columns
     alike = partial(of_all_rows, asked)
-    cases = read_cases(source.table, columns.as_arms(), source.plan.conventions, alike=alike)
+    cases = read_cases(source.table, columns, source.plan.conventions, alike=alike)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
     if options.test == "delong" and lacks:
         raise NotComputableError(
             f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
         )
-    arms = ArmRows.of(cases, str(columns.system), asked, options)
-    pairs = pairs_among(arms.systems, options)
-    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, arms.rows)
+    arms = ArmRows.of(cases, asked, options)
+    pairs, splits = pairs_among(arms.systems, options), None
+    if options.shares:
+        splits = splits_of_rows(source.table, columns, arms.segments, arms.systems, options)
+    rows = arms.rows if splits is None else splits.beside(arms.rows)
+    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +57,10 @@ class ArmRows:
     _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cases: Cases, system: str, asked: Asked, options: CompareOptions) -> ArmRows:
-        """Find the arms; ``system``: the column of arms."""
+    def of(cls, cases: Cases, asked: Asked, options: CompareOptions) -> ArmRows:
+        """Find the arms."""
         each = segments_of(cases.cells)
-        return cls(cases, *cases.cells.by_system(system), each, asked, options)
+        return cls(cases, *cases.cells.by_system(cases.columns.arm), each, asked, options)
 
     @cached_property
     def at(self) -> dict[tuple[int, int], int]:
@@ -125,6 +129,8 @@ class ArmRows:
         for arm, at in zip(("", "baseline_"), places, strict=True):
             row |= {f"{arm}n": 0 if at is None else self.each.n[at]}
             row |= {f"{arm}n_units": 0 if at is None else self.units[at]}
+        both = [self.clusters[at] for at in there]
+        row["n_shared"] = np.isin(both[0], both[1]).sum() if len(both) == len(pair) else 0
         row["n_undefined"] = values.undefined[there].sum()
         row["test"] = "delong" if metric in self.normal else self.options.test or "bootstrap"
         if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):

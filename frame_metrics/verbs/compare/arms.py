@@ -1,9 +1,10 @@
-"""Compare arms: systems with separate queries, as in an online test."""
+"""Compare arms: parts of the traffic with queries of their own, as in an online test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
+from frame_metrics.verbs.compare.splits import splits_of_queries
 
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
@@ -37,10 +39,8 @@ def with_covariate(plan: Plan, name: Any) -> Plan:
             f"covariate={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
         )
     columns = plan.columns
-    if name in columns.per_system:
-        raise ColumnError(f"covariate={shown(name)} is the column of a system; name one that was known before the test")
-    keys = [("system", str(columns.system)), *(("query", key) for key in columns.query)]
-    keys += [("by", key) for key in columns.by]
+    keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
+    keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
     return plan.but(columns=replace(columns, covariate=name))
 
@@ -62,10 +62,10 @@ class ArmValues:
     covariate: Array | None  # the covariate of each query; None if none is named
 
     @classmethod
-    def of(cls, measured: Measured, system: str) -> ArmValues:
-        """Lay out the measured values in the order of random draws; ``system``: the column of arms."""
+    def of(cls, measured: Measured) -> ArmValues:
+        """Lay out the measured values in the order of random draws."""
         log = measured.log
-        systems, segments = log.cells.by_system(system)
+        systems, segments = log.cells.by_system(log.columns.arm)
         arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[log.drawing_order(some)]
@@ -172,7 +172,8 @@ class ArmValues:
 
 def counts_of(mine: Array, arms: Arms) -> Row:
     """Return the numbers of queries and units of two arms; ``mine``: whether each query is of the first arm."""
-    return {"n": mine.sum(), "baseline_n": (~mine).sum(), "n_units": arms.n[0], "baseline_n_units": arms.n[1]}
+    n_units = {"n_units": arms.n[0], "baseline_n_units": arms.n[1], "n_shared": arms.shared.shape[1]}
+    return {"n": mine.sum(), "baseline_n": (~mine).sum()} | n_units
 
 
 def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:
@@ -189,10 +190,12 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def arms_compared(measured: Measured, system: str, options: CompareOptions) -> Answer:
+def arms_compared(measured: Measured, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
-    arms = ArmValues.of(measured, system)
+    arms = ArmValues.of(measured)
     pairs = pairs_among(arms.systems, options)
+    splits = splits_of_queries(measured.log, arms.segments, arms.systems, options) if options.shares else None
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     with progress(draws * len(arms.segments), "draw", work=HARDER * draws * len(arms.arm)) as tick:
-        return pairs_compared(*each, options, lambda segment, pair: arms.between(segment, pair, options, tick))
+        between = partial(arms.between, options=options, tick=tick)
+        return pairs_compared(*each, options, between if splits is None else splits.beside(between))

@@ -1,4 +1,4 @@
-"""The verb compare: differences between systems with intervals and tests, paired by query or between arms."""
+"""The verb compare: differences between systems with intervals and tests, paired by query or by document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
-from frame_metrics.errors import check_apart
+from frame_metrics.errors import ColumnError, check_apart
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.measured import measured_of, planned
@@ -28,41 +28,41 @@ from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.proxies import students_t
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
-from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
-from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
-from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared
+from frame_metrics.verbs.compare.options import TESTS, CompareOptions, check_compared, kind_of
 from frame_metrics.verbs.compare.proxied import proxied
 from frame_metrics.verbs.compare.rows import rows_compared
 
-OF_SOURCE = {"rows": rows_compared, "rows of arms": arm_rows_compared, "proxies": proxied}
+OF_SOURCE = {"rows": rows_compared, "proxies": proxied}
 WINS = ("wins", "ties", "losses")
 ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Implement ``irm.compare``, whose docstring has the parameters."""
+    if arm := irm.played.arm:
+        raise ColumnError(
+            f"arm={arm!r} is of arms with queries of their own, and compare() pairs what systems did for the same "
+            "ones: use ab_test() for units that were assigned to arms at random, or change() for two periods"
+        )
     plan, asked = planned(irm, metrics, OF_TEAMS if irm.played.team else MEANS)
-    kind = options.kind(plan)
+    kind = kind_of(plan, arms=False)
     plan = paired_by_row(plan) if kind == "rows" and options.against is None else plan
     check_compared(kind, plan, asked or (), options)
-    plan = with_covariate(plan, options.covariate)
     options = replace(options, of=kind)
     if kind == "teams":
         plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
     if kind == "proxies":
         _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
-    if "rows" not in kind and not options.looks:
+    if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])))
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:
         if kind in OF_SOURCE:
             return OF_SOURCE[kind](source, asked or (), options)
-        if kind == "arms":
-            return arms_compared(measured_of(source, asked, arms=True), str(plan.columns.system), options)
         pairing = paired(measured_of(source, asked))
         return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 

@@ -35,7 +35,10 @@ OF_PAIRS |= TESTED
 OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
 del OF_TEAMS["relative"]
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
-OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64) | TESTED
+UNITS = ("n_units", "baseline_n_units", "n_shared")
+OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64) | TESTED
+SPLIT: dict[str, Any] = {"unit_share": pl.Float64, "baseline_unit_share": pl.Float64, "split_p_value": pl.Float64}
+SPLIT |= {"split_note": pl.String}
 OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE[:-1]), pl.Float64)
 OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
 OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
@@ -46,8 +49,9 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
-    paired = OF_QUERIES if options.of == "queries" else OF_PAIRS
-    return {"teams": OF_TEAMS, "proxies": OF_PROXIES}.get(options.of, paired if options.paired else OF_ARMS)
+    arms = OF_ARMS | (SPLIT if options.shares else {})
+    each = {"queries": OF_QUERIES, "teams": OF_TEAMS, "proxies": OF_PROXIES, "rows": OF_PAIRS}
+    return each.get(options.of, arms)
 
 
 def schema_of(
@@ -58,11 +62,11 @@ def schema_of(
     ``beside``: the columns beside the keys; None for those of ``compare``.
     """
     queries = columns.query if options.per_query else ()
-    keys = (*columns.by, *queries, *([columns.system] if columns.system else []))
+    keys = (*columns.segments, *queries, *([columns.side] if columns.side else []))
     named = options.saved or options.against is not None  # whether the baseline is a text, not a system of the frame
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        baseline = pl.String if named else types[str(columns.system)]
+        baseline = pl.String if named else types[str(columns.side)]
         first = {name: types[name] for name in keys} | {"baseline": baseline, "metric": pl.String, "k": pl.Int64}
         return first | (columns_of(options) if beside is None else dict(beside))
 
@@ -88,7 +92,8 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
         known["relative"] = relative(known["difference"], known["baseline_value"])
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
-    columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
+    texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]
+    columns |= {name: pl.Series([row.get(name) for row in rows], dtype=pl.String) for name in texts}
     return {name: columns[name] for name in schema}
 
 
@@ -149,7 +154,7 @@ def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
     """Return the pairs of systems to compare; raise if there are none."""
     (column,) = systems.keys
     names = systems.values(column)[: None if systems.n.any() else 0]
-    return pairs_of(range(len(names)), names, options.baseline, column)
+    return pairs_of(range(len(names)), names, options.baseline, column, options.one)
 
 
 def pairs_compared(

@@ -1,4 +1,4 @@
-"""Options of a comparison: the tests of each kind of comparison, the roles that these take, and refused calls."""
+"""Options of comparisons: the tests of each kind, the roles that these take, and refused calls."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.proxies import check_proxies
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import check_pooled
+from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
@@ -45,6 +46,7 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
 }
+OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
 
 
 OF_WINS = ("wilcoxon", "sign")
@@ -53,7 +55,7 @@ SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least numb
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(IntervalOptions):
-    """Options of a comparison; the verb has the parameters."""
+    """Options of a comparison; the verb has the parameters. A verb without an option has its default."""
 
     always: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
@@ -63,7 +65,7 @@ class CompareOptions(IntervalOptions):
     test: str | None = None
     correction: str = "holm"
     over: str = "metric"
-    paired: bool = True
+    split: Any = None
     covariate: str | None = None
     looks: str | None = None
     first_look: int | None = None
@@ -76,12 +78,7 @@ class CompareOptions(IntervalOptions):
         for name, choices in CHOICES.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
-        check_bool("paired", self.paired)
         check_bool("per_query", self.per_query)
-        if self.covariate is not None and self.paired:
-            raise NotComputableError(
-                f"covariate={shown(self.covariate)} is of arms that have each their own queries; say paired=False"
-            )
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
         self._check_looks()
@@ -97,11 +94,10 @@ class CompareOptions(IntervalOptions):
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
 
     def _check_looks(self) -> None:
-        """Raise for ``looks`` without arms or with another test, and for ``first_look`` without ``looks``."""
+        """Raise for ``looks`` with another test, and for ``first_look`` without ``looks``."""
         first, looks = self.first_look, self.looks is not None
         refused = {
             f"first_look={shown(first)} is of several looks; say looks='any'": first is not None and not looks,
-            "looks='any' is of arms that grow; say paired=False, or looks=None": looks and self.paired,
             f"looks='any' has its own test; leave test={self.test!r} out, or say looks=None": looks and self.test,
         }
         _refuse("", refused, "")
@@ -117,15 +113,53 @@ class CompareOptions(IntervalOptions):
         """True if the baseline is a frame of saved numbers, not a system."""
         return is_frame(self.baseline)
 
-    def kind(self, plan: Plan) -> Kind:
-        """Return the kind of comparison, from the roles of the plan and ``paired``."""
-        if plan.columns.team:
-            return "teams"
-        if plan.proxy is not None:
-            return "proxies"
-        if plan.columns.query or plan.of_values:
-            return "queries" if self.paired else "arms"
-        return "rows" if self.paired else "rows of arms"
+    @property
+    def paired(self) -> bool:
+        """True if each query, or row, is of both sides of a comparison; False for arms."""
+        return self.of not in OF_ARMS
+
+    @property
+    def one(self) -> str:
+        """The word for what is compared."""
+        return "system" if self.paired else "arm"
+
+    @property
+    def shares(self) -> bool:
+        """True if the verb shows how the units are split between arms."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmOptions(CompareOptions):
+    """Options of a comparison of arms; the verb has the parameters."""
+
+    verb: ClassVar[str] = "ab_test"
+
+    @property
+    def shares(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeOptions(CompareOptions):
+    """Options of a comparison of periods; the verb has the parameters."""
+
+    verb: ClassVar[str] = "change"
+
+    @property
+    def one(self) -> str:
+        return "period"
+
+
+def kind_of(plan: Plan, *, arms: bool) -> Kind:
+    """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
+    if plan.columns.team:
+        return "teams"
+    if plan.proxy is not None:
+        return "proxies"
+    if plan.columns.query or plan.of_values:
+        return "arms" if arms else "queries"
+    return "rows of arms" if arms else "rows"
 
 
 def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
@@ -150,7 +184,7 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
         _check_teams(plan, options)
     elif kind == "proxies":
         _check_proxies(plan.columns, options)
-    elif not options.paired:
+    elif kind in OF_ARMS:
         _check_arms(plan.columns, options)
     elif kind == "rows":
         _check_rows(plan, options)
@@ -169,7 +203,7 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
         plan.check_pooled(())
         if plan.conventions.match is not None:
             raise NotComputableError(
-                f"match= chooses the classes of each {'system' if options.paired else 'arm'}'s clusters anew; "
+                f"match= chooses the classes of each {options.one}'s clusters anew; "
                 "say match=None, and name a column of classes"
             )
     _check_asked(kind, asked, options)
@@ -187,7 +221,7 @@ def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
                 "test='randomization'; it has no values of queries to save, to list or to test otherwise"
             )
         if metric.average is not None:
-            what = f"{options.verb}() {'pairs' if options.paired else 'takes'}"
+            what = f"{options.verb}() {'takes' if kind in OF_ARMS else 'pairs'}"
             raise NotComputableError(f"{name} is an average, and {what} the values of queries")
 
 
@@ -209,13 +243,14 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
     raise ColumnError(
         f"{options.verb}() pairs systems query by query; name their column with system=, "
         "or give what per_query() returned of another one, as baseline=saved"
+        + ("; for arms with queries of their own pass arm= in its place" if options.verb == "sample_size" else "")
     )
 
 
 def _check_proxies(columns: Columns, options: CompareOptions) -> None:
     """Raise for options that a comparison with the judgments of both people and a machine does not take."""
     refused = {
-        "paired=False has queries of each arm": not options.paired,
+        f"arm={columns.arm!r} has queries of each arm": columns.arm,
         "a frame as baseline= has numbers of one kind of judgments": options.saved,
         "per_query=True lists the differences of queries, which are not corrected one by one": options.per_query,
     }
@@ -229,7 +264,6 @@ def _check_teams(plan: Plan, options: CompareOptions) -> None:
     columns = plan.columns
     refused = {
         f"system={columns.system!r} says another": columns.system,
-        "paired=False compares arms with lists of their own": not options.paired,
         "a frame as baseline= is of other lists": options.saved,
         "against= is of rows that are counted together": options.against,
         "judgments beside the log are no clicks": plan.has_judgments,
@@ -260,16 +294,17 @@ def _check_rows(plan: Plan, options: CompareOptions) -> None:
 
 def _check_arms(columns: Columns, options: CompareOptions) -> None:
     """Raise for options and columns that a comparison of arms, with their own queries or rows, does not take."""
+    if columns.arm is None:
+        what = f"each {options.one} over its own {'queries' if columns.query else 'rows'}"
+        instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
+        raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.one}s with arm={instead}")
     if options.saved:
-        raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
-    if options.against is not None:
-        raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
-    if columns.system is None:
-        raise ColumnError(f"{options.verb}(paired=False) compares arms; name their column with system=")
-    if options.per_query:
         raise NotComputableError(
-            "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"
+            f"baseline= as a frame is paired query by query, and each {options.one} has queries of its own; pass the "
+            f"name of one, or leave arm= out to compare the whole frame with these numbers"
         )
+    if options.split is not None:
+        check_split(options.split, columns)
 
 
 def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
@@ -282,8 +317,8 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
     if test not in tests:
         arms = test in TESTS["arms"]
         whose = {
-            "queries": "arms; say paired=False, or" if arms else "rows without a query; say query=None, or",
-            "arms": "pairs, and paired=False pairs none; say",
+            "queries": "arms, whose verb is ab_test(); say" if arms else "rows without a query; say query=None, or",
+            "arms": f"pairs, and {options.verb}() pairs none; say",
             "teams": "systems with lists of their own; say",
             "proxies": "one kind of judgments, and with proxy= there are two; say",
         }.get(kind, "queries, and there is none; name query=, or say")

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from frame_metrics import IRM
-from frame_metrics.plot import power
+from frame_metrics.plot import sample_size
 from helpers import KINDS, as_kind, as_polars, error, made_log
 from inside import powered
 
@@ -36,7 +36,7 @@ def test_needed_queries_are_those_of_statsmodels(
 ) -> None:
     """The paired t-test of theirs, rounded up; one query apart at most where few are needed."""
     differences = np.random.default_rng(n).normal(0, spread, n)
-    (row,) = of(differences).plan(detect=detect, power=power, n_tests=tests).rows(named=True)
+    (row,) = of(differences).sample_size(detect=detect, power=power, n_tests=tests).rows(named=True)
     effect = detect / differences.std(ddof=1)
     theirs = TTestPower().solve_power(effect_size=effect, alpha=0.05 / tests, power=power)
     assert abs(row["needed"] - ceil(theirs)) <= 1
@@ -48,7 +48,7 @@ def test_the_power_is_reached() -> None:
     """Where the spread is known, the t-test sees the difference in 80 % of samples of that size, within 2 points."""
     random = np.random.default_rng(5)
     pilot = random.choice([-1, -0.5, 0, 0, 0.5, 1], 20_000)
-    needed = of(pilot - pilot.mean()).plan(detect=0.1, resamples=1)["needed"].item()
+    needed = of(pilot - pilot.mean()).sample_size(detect=0.1, resamples=1)["needed"].item()
     drawn = random.choice(pilot - pilot.mean(), (4000, needed)) + 0.1
     t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(needed)
     assert np.mean(abs(t) > 1.96) == pytest.approx(0.8, abs=0.02)
@@ -59,7 +59,7 @@ def arms(*values: Any, each: int = 1, **roles: Any) -> IRM[pl.DataFrame]:
     arm = np.repeat(np.arange(len(values)), [len(one) for one in values])
     rows = {"user": np.arange(len(arm)), "arm": arm, "v": np.concatenate(values)}
     frame = pl.DataFrame(rows).select(pl.all().repeat_by(each).explode()).with_row_index("query")
-    return frame.irm(query="query", system="arm", value="v", **roles)
+    return frame.irm(query="query", arm="arm", value="v", **roles)
 
 
 @PILOTS
@@ -70,7 +70,7 @@ def test_needed_users_of_an_arm_are_those_of_statsmodels(
     random = np.random.default_rng(n)
     one, other = random.normal(0, spread, n), random.normal(3, 2 * spread, 2 * n)
     irm = arms(one, other, each=3, cluster="user")
-    (row,) = irm.plan(detect=detect, power=power, n_tests=tests, paired=False).rows(named=True)
+    (row,) = irm.sample_size(detect=detect, power=power, n_tests=tests).rows(named=True)
     effect = detect / ((one.var(ddof=1) + other.var(ddof=1)) / 2) ** 0.5
     theirs = TTestIndPower().solve_power(effect_size=effect, alpha=0.05 / tests, power=power)
     assert abs(row["needed"] - ceil(theirs)) <= 1
@@ -85,9 +85,9 @@ def test_users_of_both_arms_need_no_more_than_pairs() -> None:
     worth = random.normal(0, 1, 300)
     one, other = (worth + random.normal(0, 0.5, 300) for _ in range(2))
     shared = arms(one, other).frame.with_columns(user=pl.col("user") % 300)
-    (joint,) = shared.irm(system="arm", value="v", cluster="user").plan(detect=0.2, paired=False)["needed"]
-    (pairs,) = of(other - one).plan(detect=0.2)["needed"]
-    (apart,) = arms(one, other).plan(detect=0.2, paired=False)["needed"]
+    (joint,) = shared.irm(arm="arm", value="v", cluster="user").sample_size(detect=0.2)["needed"]
+    (pairs,) = of(other - one).sample_size(detect=0.2)["needed"]
+    (apart,) = arms(one, other).sample_size(detect=0.2)["needed"]
     assert abs(joint - pairs) <= 1
     assert apart > 3 * joint
 
@@ -99,8 +99,8 @@ def test_the_power_of_arms_is_reached() -> None:
     total = random.normal(size=40_000) * size * 0.5 + random.normal(size=40_000) * np.sqrt(size)
     user = np.repeat(np.arange(40_000), size.astype(int))
     rows = {"query": np.arange(len(user)), "user": user, "arm": user % 2, "v": (total / size)[user]}
-    irm = pl.DataFrame(rows).irm(system="arm", value="v", cluster="user")
-    (needed,) = irm.plan(detect=0.1, paired=False, resamples=1)["needed"]
+    irm = pl.DataFrame(rows).irm(arm="arm", value="v", cluster="user")
+    (needed,) = irm.sample_size(detect=0.1, resamples=1)["needed"]
     seen = np.zeros(1500)
     for i in range(len(seen)):
         drawn = random.integers(0, len(size), (2, needed))
@@ -128,9 +128,9 @@ def judged(people: Any, machine: Any, kind: str = "polars", memory: int | None =
 def test_a_machine_that_says_the_same_of_all_needs_as_many_people() -> None:
     """Lambda is 0, and the number is that of people alone, with its interval, however many queries there are."""
     differences = np.random.default_rng(8).normal(0, 1, 40)
-    plain = of(differences).plan(detect=[0.3, 0.6], n_tests=2, resamples=100)
+    plain = of(differences).sample_size(detect=[0.3, 0.6], n_tests=2, resamples=100)
     for n_all in (200, 5000):
-        found = judged(differences, np.full(90, 0.3)).plan(
+        found = judged(differences, np.full(90, 0.3)).sample_size(
             "dcg@1", detect=[0.3, 0.6], n_tests=2, resamples=100, n_all=n_all
         )
         same = ("detect", "n", "n_units", "needed", "needed_low", "needed_high")
@@ -141,15 +141,15 @@ def test_a_machine_that_says_the_same_of_all_needs_as_many_people() -> None:
 def test_a_machine_that_agrees_with_people_needs_few_of_them() -> None:
     """Of so many queries that they all show the difference, and few only, none where even all of them are too few."""
     differences = np.random.default_rng(9).normal(0, 1, 400)
-    irm, (alone,) = judged(differences[:40], differences), of(differences).plan(detect=0.2)["needed"]
-    found = [irm.plan("dcg@1", detect=0.2, n_all=n, resamples=50) for n in (alone * 4, alone + 60, alone - 60)]
+    irm, (alone,) = judged(differences[:40], differences), of(differences).sample_size(detect=0.2)["needed"]
+    found = [irm.sample_size("dcg@1", detect=0.2, n_all=n, resamples=50) for n in (alone * 4, alone + 60, alone - 60)]
     needed = [one["needed"].item() for one in found]
     assert 5 <= needed[0] < needed[1] < alone
     assert needed[2] is None
     reason = found[2]["reason"].item()
     assert reason.startswith(f"n_all={alone - 60}: where people judge all of them, 0.2")
     assert "seen with power=0.8; let the machine judge more" in reason
-    assert irm.plan("dcg@1", detect=0.2, resamples=50)["n_all"].item() == 400
+    assert irm.sample_size("dcg@1", detect=0.2, resamples=50)["n_all"].item() == 400
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_the_power_of_few_labels_is_reached(agrees: float, size: float) -> None:
 
     apart = np.linalg.qr(np.column_stack([np.ones(400), random.normal(size=(400, 2))]))[0][:, 1:]
     pilot = judged(*both(*apart.T * 399**0.5))  # of means 0, variances 1 and no covariance
-    (needed,) = pilot.plan("dcg@1", detect=0.3, n_all=400, resamples=1)["needed"]
+    (needed,) = pilot.sample_size("dcg@1", detect=0.3, n_all=400, resamples=1)["needed"]
     seen = []
     for _ in range(1000):
         people, machine = drawn(400)
@@ -190,7 +190,7 @@ def test_the_power_of_very_few_labels_is_reached(shares: tuple[float, ...], righ
 
     people, machine = drawn(20_000)
     mean = people.mean()
-    (needed,) = judged(people, machine).plan("dcg@1", detect=detect, n_all=2000, resamples=1)["needed"]
+    (needed,) = judged(people, machine).sample_size("dcg@1", detect=detect, n_all=2000, resamples=1)["needed"]
     alone = (1.96 + 0.84) ** 2 * people.var() / detect**2  # enough without a machine
     assert needed >= 0.97 * min(4 / (shares[0] + shares[2]), alone)  # four that differ, else so many
     seen = []
@@ -205,7 +205,9 @@ def test_the_number_is_the_same_of_many_queries_and_of_more() -> None:
     """However many the machine judges, up to those that nobody can count."""
     people, other = np.random.default_rng(14).normal(0, 1, (2, 60))
     irm = judged(people, people + other)
-    found = [irm.plan("dcg@1", detect=0.2, n_all=2**power, resamples=1)["needed"].item() for power in (50, 60, 62)]
+    found = [
+        irm.sample_size("dcg@1", detect=0.2, n_all=2**power, resamples=1)["needed"].item() for power in (50, 60, 62)
+    ]
     assert len({*found}) == 1
 
 
@@ -214,10 +216,10 @@ def test_the_least_difference_that_is_said_is_seen(n_all: int) -> None:
     """The number that the reason says, given back as ``detect``, has a plan; where all are too few, none is said."""
     people, other = np.random.default_rng(15).normal(0, 1, (2, 10))
     irm = judged(people, people + other)
-    reason = irm.plan("dcg@1", detect=0.01, n_all=n_all, resamples=1)["reason"].item()
+    reason = irm.sample_size("dcg@1", detect=0.01, n_all=n_all, resamples=1)["reason"].item()
     least = float(reason.partition("all of them, ")[2].partition(" is")[0])
-    assert irm.plan("dcg@1", detect=least, n_all=n_all, resamples=1)["needed"].item() is not None
-    (none,) = irm.plan("dcg@1", detect=0.01, n_all=5, n_tests=100_000, resamples=1)["reason"]
+    assert irm.sample_size("dcg@1", detect=least, n_all=n_all, resamples=1)["needed"].item() is not None
+    (none,) = irm.sample_size("dcg@1", detect=0.01, n_all=5, n_tests=100_000, resamples=1)["reason"]
     assert none == "n_all=5: so few show no difference with n_tests=100000; let the machine judge more"
 
 
@@ -226,29 +228,29 @@ def test_clusters_and_weights_of_few_labels() -> None:
     people, other = np.random.default_rng(11).normal(0, 1, (2, 90))
     machine, options = people + other, {"detect": 0.4, "resamples": 50}
     names = ("n_units", "n_all", "needed", "needed_low", "needed_high")
-    once = judged(people[:30], machine).plan("dcg@1", **options).select(names)
+    once = judged(people[:30], machine).sample_size("dcg@1", **options).select(names)
     clusters = judged(people[:30].repeat(3), machine.repeat(3), cluster=np.arange(90).repeat(3))
-    assert_frame_equal(clusters.plan("dcg@1", **options).select(names), once)
+    assert_frame_equal(clusters.sample_size("dcg@1", **options).select(names), once)
     more = judged(people[:30], np.append(machine, [9.0] * 10), weight=[2.0] * 90 + [0.0] * 10)
-    assert_frame_equal(more.plan("dcg@1", **options).select(names), once)
+    assert_frame_equal(more.sample_size("dcg@1", **options).select(names), once)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_a_difference_that_the_range_has_no_room_for_is_refused(paired: bool) -> None:
+@pytest.mark.parametrize("side", ["system", "arm"])
+def test_a_difference_that_the_range_has_no_room_for_is_refused(side: Any) -> None:
     """As percent for a share, of numbers from elsewhere too; the whole range is not, nor a sum without end."""
-    irm = pl.concat([made_log().with_columns(run=pl.lit(run)) for run in (0, 1)]).irm(system="run", rank=None)
+    irm = pl.concat([made_log().with_columns(run=pl.lit(run)) for run in (0, 1)]).irm(**{side: "run"}, rank=None)
     said = "values of ndcg@5 are from 0 to 1, and no two are further apart than 1; give the difference in units of"
-    assert f"detect=2: {said}" in error(lambda: irm.plan("dcg@5", "ndcg@5", detect=[0.1, 2], paired=paired))
-    saved = irm.per_query("ndcg@5").irm(value="value", system="run")
-    assert said in error(lambda: saved.plan(detect=2, paired=paired))
-    assert len(irm.plan("ndcg@5", "dcg@5", detect=1, paired=paired, resamples=5)) == 2
-    assert len(irm.plan("dcg@5", detect=2, paired=paired, resamples=5)) == 1
+    assert f"detect=2: {said}" in error(lambda: irm.sample_size("dcg@5", "ndcg@5", detect=[0.1, 2]))
+    saved = irm.per_query("ndcg@5").irm(value="value", **{side: "run"})
+    assert said in error(lambda: saved.sample_size(detect=2))
+    assert len(irm.sample_size("ndcg@5", "dcg@5", detect=1, resamples=5)) == 2
+    assert len(irm.sample_size("dcg@5", detect=2, resamples=5)) == 1
 
 
 @pytest.mark.parametrize("few", [0, 1, 4])
 def test_too_few_labels_are_no_pilot(few: int) -> None:
     """Null, with the reason, as the means of ``compare`` are null."""
-    found = judged(np.arange(few), np.arange(20.0)).plan("dcg@1", detect=0.1)
+    found = judged(np.arange(few), np.arange(20.0)).sample_size("dcg@1", detect=0.1)
     assert found.select("n", "needed", "needed_low", "needed_high").row(0) == (few, None, None, None)
     assert found["reason"].item() == f"n_units={few}: people judged fewer than 5, which says nothing of the others"
 
@@ -259,7 +261,7 @@ def test_queries_that_people_judged_in_part_are_said_to_be_so() -> None:
     first = docs.filter((pl.col("doc") == 0) | (pl.col("query") < 2))
     run = docs.join(pl.DataFrame({"run": ["a", "b"]}), how="cross").with_columns(score=pl.col("doc"))
     irm = run.drop("grade").irm(system="run").judge(first.filter(pl.col("query") < 7), proxy=docs)
-    found = irm.plan("ndcg@2", detect=0.1)
+    found = irm.sample_size("ndcg@2", detect=0.1)
     assert found.select("n", "needed").row(0) == (2, None)
     assert found["reason"].item() == (
         "n_units=2: people judged fewer than 5 with all that the metric reads: of 7 queries that they judged, 5 lack "
@@ -272,37 +274,37 @@ def test_few_labels_in_every_kind_of_frame(kind: str) -> None:
     """The same rows, which a picture draws."""
     people, other = np.random.default_rng(12).normal(0, 1, (2, 60))
     options = {"detect": [0.4, 0.01], "power": [0.5, 0.8], "resamples": 20}
-    expected = judged(people[:20], people + other).plan("dcg@1", **options)
-    found = judged(people[:20], people + other, kind=kind).plan("dcg@1", **options)
+    expected = judged(people[:20], people + other).sample_size("dcg@1", **options)
+    found = judged(people[:20], people + other, kind=kind).sample_size("dcg@1", **options)
     assert_frame_equal(as_polars(found), expected, check_dtypes=False)
-    pieces = judged(people[:20], people + other, kind="lazy", memory=20_000).plan("dcg@1", **options)
+    pieces = judged(people[:20], people + other, kind="lazy", memory=20_000).sample_size("dcg@1", **options)
     assert_frame_equal(as_polars(pieces), expected)
-    assert "Queries that people judge" in str(power(found, color="detect").to_dict())
+    assert "Queries that people judge" in str(sample_size(found, color="detect").to_dict())
 
 
 def test_several_differences_and_chances_have_a_row_each() -> None:
     """In the order in which they are given, beside each other for each pair, and each as alone."""
     irm = arms(*np.random.default_rng(7).normal(size=(3, 40)))
-    found = irm.plan(detect=[0.5, 0.2], power=(0.5, 0.9), paired=False)
+    found = irm.sample_size(detect=[0.5, 0.2], power=(0.5, 0.9))
     assert found.select("arm", "baseline", "detect", "power").rows()[:5] == [
         *((1, 0, 0.5, 0.5), (1, 0, 0.5, 0.9), (1, 0, 0.2, 0.5), (1, 0, 0.2, 0.9)),
         (2, 0, 0.5, 0.5),
     ]
-    alone = irm.plan(detect=0.2, power=0.9, paired=False)
+    alone = irm.sample_size(detect=0.2, power=0.9)
     assert_frame_equal(found.filter(detect=0.2, power=0.9), alone)
-    assert irm.plan(detect=0.2, power=1e-9, paired=False)["needed"].to_list() == [2] * 3
+    assert irm.sample_size(detect=0.2, power=1e-9)["needed"].to_list() == [2] * 3
 
 
 @pytest.mark.parametrize("sides", [([0.4], [0.1, 0.5, 0.9]), ([0.1, 0.5, 0.9], [0.4])])
 def test_an_arm_of_one_unit_says_nothing(sides: tuple[list[float], list[float]]) -> None:
     """Neither the number nor its interval is there, though resamples draw the unit twice."""
-    found = arms(*sides).plan(detect=0.1, paired=False)
+    found = arms(*sides).sample_size(detect=0.1)
     assert found.select("needed", "needed_low", "needed_high").row(0) == (None, None, None)
 
 
 def test_arms_of_one_user_are_no_pilot() -> None:
     """Null, as of pairs of one query."""
-    found = arms([0.3], [0.1, 0.2]).plan(detect=0.1, paired=False)
+    found = arms([0.3], [0.1, 0.2]).sample_size(detect=0.1)
     assert found.select("n", "needed", "needed_low").row(0) == (2, None, None)
 
 
@@ -314,9 +316,9 @@ def test_a_pilot_that_has_enough_shows_the_difference() -> None:
     irm = pl.concat(turned).irm(system="run", rank=None)
     compared = irm.compare("ndcg@5", "rr", test="bootstrap")
     for metric, mde, n in compared.select("metric", "mde", "n").rows():
-        (needed,) = irm.plan(metric, detect=mde)["needed"]
+        (needed,) = irm.sample_size(metric, detect=mde)["needed"]
         assert needed == ceil(n + 1.959964**2 / 2 - 1e-9)
-        few, many = (irm.plan(metric, detect=mde * by)["needed"].item() for by in (2, 0.5))
+        few, many = (irm.sample_size(metric, detect=mde * by)["needed"].item() for by in (2, 0.5))
         assert few == pytest.approx(n / 4, abs=3)
         assert many == pytest.approx(n * 4, abs=3)
 
@@ -324,25 +326,26 @@ def test_a_pilot_that_has_enough_shows_the_difference() -> None:
 def test_clusters_are_what_is_counted() -> None:
     """A pilot of 40 users with three equal queries each needs as many users as it would need queries of one each."""
     differences = np.random.default_rng(1).normal(0, 1, 40)
-    alone = of(differences).plan(detect=0.3)
-    thrice = of(np.repeat(differences, 3), cluster=np.repeat(np.arange(40), 3)).plan(detect=0.3)
+    alone = of(differences).sample_size(detect=0.3)
+    thrice = of(np.repeat(differences, 3), cluster=np.repeat(np.arange(40), 3)).sample_size(detect=0.3)
     assert thrice.select("n", "n_units").row(0) == (120, 40)
     assert_frame_equal(thrice.select("^needed.*$"), alone.select("^needed.*$"))
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_a_number_that_nobody_can_count_to_is_null(paired: bool) -> None:
+@pytest.mark.parametrize("side", ["system", "arm"])
+def test_a_number_that_nobody_can_count_to_is_null(side: str) -> None:
     """Of a difference next to 0."""
     irm = of([0.5, 0.1, 0.3])
-    found = irm.plan(detect=[1e-12, 1e-200], paired=paired, resamples=10)
+    irm = irm(system=None, arm=irm.roles["system"]) if side == "arm" else irm
+    found = irm.sample_size(detect=[1e-12, 1e-200], resamples=10)
     assert found.select("needed", "needed_high").rows()[1] == (None, None)
 
 
 def test_a_weight_of_0_is_no_query() -> None:
     """Queries of weight 0 take no part; equal weights are none."""
     differences = np.random.default_rng(2).normal(0, 1, 40)
-    plain = of(differences[:30]).plan(detect=0.3)
-    weighted = of(differences, weight=[2.0] * 30 + [0.0] * 10).plan(detect=0.3)
+    plain = of(differences[:30]).sample_size(detect=0.3)
+    weighted = of(differences, weight=[2.0] * 30 + [0.0] * 10).sample_size(detect=0.3)
     assert weighted.select("n_units", "needed").rows() == plain.select("n_units", "needed").rows()
 
 
@@ -354,32 +357,32 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
     log = pl.concat([made_log().with_columns(run=pl.lit(run), score=score) for run, score in scores.items()])
     log = log.with_columns(half=pl.col("query").str.slice(1).cast(pl.Int64) % 2)
     roles: dict[str, Any] = {"system": "run", "by": "half", "rank": None}
-    expected = log.irm(**roles).plan("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
+    expected = log.irm(**roles).sample_size("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
     assert expected.columns[:6] == ["half", "run", "baseline", "metric", "k", "detect"]
-    found = IRM(as_kind(log, kind), **roles).plan("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
+    found = IRM(as_kind(log, kind), **roles).sample_size("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
     assert_frame_equal(as_polars(found), expected, check_dtypes=False)
-    pieces = log.lazy().irm(**roles, memory=20_000).plan("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
+    pieces = log.lazy().irm(**roles, memory=20_000).sample_size("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
     assert_frame_equal(pieces.collect(), expected)
-    options: dict[str, Any] = {"detect": 0.05, "paired": False, "resamples": 50}
-    arms = log.irm(**roles).plan("ndcg@5", "rr", **options)
+    roles, options = roles | {"system": None, "arm": "run"}, {"detect": 0.05, "resamples": 50}
+    arms = log.irm(**roles).sample_size("ndcg@5", "rr", **options)
     assert_frame_equal(
-        as_polars(IRM(as_kind(log, kind), **roles).plan("ndcg@5", "rr", **options)), arms, check_dtypes=False
+        as_polars(IRM(as_kind(log, kind), **roles).sample_size("ndcg@5", "rr", **options)), arms, check_dtypes=False
     )
-    assert_frame_equal(log.lazy().irm(**roles, memory=20_000).plan("ndcg@5", "rr", **options).collect(), arms)
+    assert_frame_equal(log.lazy().irm(**roles, memory=20_000).sample_size("ndcg@5", "rr", **options).collect(), arms)
 
 
 def test_a_saved_baseline_is_a_pilot_too() -> None:
     """One side of the pairs may be what per_query() returned."""
     irm = of(np.random.default_rng(3).normal(0, 1, 30))
     saved = irm.frame.filter(run="a").drop("run")
-    beside = irm.frame.filter(run="b").drop("run").irm(value="v").plan(detect=0.5, baseline=saved.irm(value="v"))
-    assert beside["needed"].to_list() == irm.plan(detect=0.5)["needed"].to_list()
+    beside = irm.frame.filter(run="b").drop("run").irm(value="v").sample_size(detect=0.5, baseline=saved.irm(value="v"))
+    assert beside["needed"].to_list() == irm.sample_size(detect=0.5)["needed"].to_list()
 
 
 def test_what_says_nothing_of_a_spread_is_null() -> None:
     """One query has none; where none differs, two are enough."""
-    assert of([0.5]).plan(detect=0.1).select("n", "needed", "needed_low").row(0) == (1, None, None)
-    assert of([0.5] * 5).plan(detect=0.1)["needed"].to_list() == [2]
+    assert of([0.5]).sample_size(detect=0.1).select("n", "needed", "needed_low").row(0) == (1, None, None)
+    assert of([0.5] * 5).sample_size(detect=0.1)["needed"].to_list() == [2]
 
 
 @pytest.mark.parametrize(
@@ -404,19 +407,27 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
         ({"detect": 0.1, "n_all": 2**63}, f"n_all={2**63} is not a whole number from 5 to {2**63 - 1}"),
         ({"detect": 0.1, "n_all": 4}, "n_all=4 is not a whole number from 5"),
         ({"detect": 0.1, "n_all": 40}, "n_all=40 is of what a machine judges beside people"),
-        ({}, "plan(): missing"),
+        ({}, "sample_size(): missing"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) -> None:
     """Before anything is read."""
-    assert words in error(lambda: of([0.0, 1.0]).plan(**options))
+    assert words in error(lambda: of([0.0, 1.0]).sample_size(**options))
     rows = pl.DataFrame({"label": [1, 0], "score": [0.2, 0.3], "run": ["a", "b"], "doc": [1, 1]})
     drawn = judged([1.0, 2.0], [1.0, 2.0, 3.0])
     people = drawn.frame.select("query", "doc", grade=1.0, chance=0.5)
     chosen = drawn.frame.irm(system="run").judge(people, proxy=people.drop("chance"), sampling="chance")
-    assert "sampling='chance' has a chance for each query" in error(lambda: chosen.plan("dcg@1", detect=0.1))
+    assert "sampling='chance' has a chance for each query" in error(lambda: chosen.sample_size("dcg@1", detect=0.1))
     log = pl.DataFrame({"query": [1, 2], "score": [2.0, 1.0], "grade": [1, 0], "run": ["a", "b"]})
-    assert error(lambda: log.irm.plan("dcg@1", detect=0.1)).startswith("plan() pairs systems query by query")
-    assert error(lambda: log.irm.plan("dcg@1", detect=0.1, paired=False)).startswith("plan(paired=False) compares arms")
-    assert "and plan() pairs the values" in error(lambda: log.irm(system="run").plan("gm_map", detect=0.1))
-    assert "name query=" in error(lambda: rows.irm(system="run", query=None).plan("roc_auc", detect=0.1))
+    assert error(lambda: log.irm.sample_size("dcg@1", detect=0.1)).startswith(
+        "sample_size() pairs systems query by query"
+    )
+    assert error(lambda: log.irm.sample_size("dcg@1", detect=0.1)).endswith(
+        "for arms with queries of their own pass arm= in its place"
+    )
+    assert "no option 'paired'" in error(lambda: log.irm.sample_size("dcg@1", detect=0.1, paired=False))
+    assert "it is irm.sample_size()" in error(lambda: log.irm.plan("dcg@1", detect=0.1))
+    assert "and sample_size() pairs the values" in error(
+        lambda: log.irm(system="run").sample_size("gm_map", detect=0.1)
+    )
+    assert "name query=" in error(lambda: rows.irm(system="run", query=None).sample_size("roc_auc", detect=0.1))

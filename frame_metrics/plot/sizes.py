@@ -1,4 +1,4 @@
-"""Picture of plans: the chance to detect a difference, by the number of queries or users."""
+"""Picture of sample sizes: the chance to detect a difference, by the number of queries or users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import NEITHER, colored, composed, line_mark, tooltip
 from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
 
-SAID = "power draws what plan(power=[0.5, 0.8, 0.9]) returns"
+SAID = "sample_size draws what sample_size(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
 COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
 # Key columns that go to a note if they have a single value, and the words before this value.
@@ -23,15 +23,15 @@ COUNTED = {"baseline_n_units": "Units of each arm", "n_all": "Queries that peopl
 CHANCES = tuple(at / 100 for at in range(10, 100, 2)) + (0.99,)  # of a curve, if none are given
 
 
-def power(
+def sample_size(
     frame: Any, *, goal: float = 0.8, chosen: Names = None, color: Names = None, facet: Names = None
 ) -> alt.Chart:
     """Draw the chance to detect a true difference against the number of queries or units, with its intervals.
 
     Parameters
     ----------
-    frame : the result of ``plan(power=[...])`` for several chances, of any kind. Several results stacked, with a column
-        that names them, are one picture with that column as ``color``.
+    frame : the result of ``sample_size(power=[...])`` for several chances, of any kind. Several results stacked, with a
+        column that names them, are one picture with that column as ``color``.
     goal : the desired chance, a dashed line.
     chosen : lines in colour; all others are grey.
     color : the key columns shown by colour; by default the first one.
@@ -50,7 +50,7 @@ def power(
         has_reason = "reason" in border_of(frame).names() and "reason" not in keys
         known = column_of(frame, "reason").drop_nulls().to_list() if has_reason else []
         why = known[0] if known else "the queries of the pilot say nothing, or the difference is too small"
-        raise BadValueError(f"power: no number is known, of any chance ({why})")
+        raise BadValueError(f"sample_size: no number is known, of any chance ({why})")
     said = ", ".join(f"{ONCE.get(name, f'{name} ')}{value}" for name, value in alone.items())
     tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))
     titles = (said for name, said in COUNTED.items() if name in counts and name in tidy.table.columns)

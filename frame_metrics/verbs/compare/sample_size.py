@@ -1,9 +1,9 @@
-"""The verb plan: the number of queries, users or other units that a difference needs, estimated from a pilot."""
+"""The verb sample_size: the number of queries, users or other units that a difference needs, estimated from a pilot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.compare import paired_by
 from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
-from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared
+from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared, kind_of
 from frame_metrics.verbs.compare.proxied import paired_both, sides
 
 COUNTS: dict[Kind, tuple[str, ...]] = {
@@ -50,10 +50,10 @@ ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance betw
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(CompareOptions):
-    """Options of a plan; the verb has the parameters."""
+class SizeOptions(CompareOptions):
+    """Options of a sample size; the verb has the parameters."""
 
-    verb: ClassVar[str] = "plan"
+    verb: ClassVar[str] = "sample_size"
     detect: Any
     power: Any
     n_tests: int
@@ -151,18 +151,21 @@ class PlanOptions(CompareOptions):
         )
 
 
-def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) -> Any:
-    """Implement ``irm.plan``, whose docstring has the parameters."""
+def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
+    """Implement ``irm.sample_size``, whose docstring has the parameters."""
     plan, asked = planned(irm, metrics, WEIGHS)
     if not plan.columns.query and not plan.of_values:
-        raise NotComputableError("plan() counts queries, and rows without a query are counted together; name query=")
-    kind = options.kind(plan)
+        raise NotComputableError(
+            "sample_size() counts queries, and rows without a query are counted together; name query="
+        )
+    kind = kind_of(plan, arms=plan.columns.arm is not None)
+    options = replace(options, of=kind)
     options.check_reach(asked or ())
     check_compared(kind, plan, asked or (), options)
     if plan.judged is not None and plan.judged.sampling:
         raise NotComputableError(
-            f"sampling={plan.judged.sampling!r} has a chance for each query, and plan() counts queries that are drawn "
-            "alike; give judge() a pilot that was drawn so, without sampling="
+            f"sampling={plan.judged.sampling!r} has a chance for each query, and sample_size() counts queries that are "
+            "drawn alike; give judge() a pilot that was drawn so, without sampling="
         )
     if options.n_all is not None and kind != "proxies":
         raise NotComputableError(
@@ -177,11 +180,11 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
         if kind == "proxies":
             pairing, _ = paired_both(source, asked or (), options)
         else:
-            measured = measured_of(source, asked, arms=kind == "arms")
+            measured = measured_of(source, asked)
             if asked is None:  # numbers from elsewhere, whose names are known now
                 options.check_reach(measured.asked)
             if kind == "arms":
-                return _of_arms(measured, str(plan.columns.system), options, schema)
+                return _of_arms(measured, options, schema)
             pairing = paired(measured)
         rows = [*_of_pairs(pairing, options, proxies=kind == "proxies")]
         segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
@@ -190,7 +193,7 @@ def plan_queries(irm: Plan, metrics: Sequence[Metrics], options: PlanOptions) ->
     return answer_of(plan, compute, schema_of(plan.columns, options, schema), in_pieces=not irm.of_values)
 
 
-def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Iterator[Row]:
+def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Iterator[Row]:
     """Yield the rows of each segment, metric and pair of systems; each unit has both systems, so a difference."""
     m = len(pairing.measured.asked)
     for here, (_, metric, i), use in pairing.each():
@@ -215,9 +218,9 @@ def _of_pairs(pairing: Pairing, options: PlanOptions, *, proxies: bool) -> Itera
         yield from options.rows(counts, sums[:1], sizes[None, some], beside)
 
 
-def _of_arms(measured: Measured, system: str, options: PlanOptions, schema: Row) -> Answer:
+def _of_arms(measured: Measured, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
-    arms = ArmValues.of(measured, system)
+    arms = ArmValues.of(measured)
     pairs = pairs_among(arms.systems, options)
 
     def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:

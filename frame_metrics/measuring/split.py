@@ -1,0 +1,130 @@
+"""The split of units between arms: how many each arm has, and should have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.log import Log
+from frame_metrics.errors import BadValueError, ColumnError, about_the_call, listed, shown
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.pairs import number_of
+from frame_metrics.roles.columns import Columns, role_columns
+from frame_metrics.stats.exact import chi_square
+
+EQUAL: Literal["equal"] = "equal"
+Shares: TypeAlias = Mapping[Any, float] | Literal["equal"]  # the share of each arm; "equal": all have the same
+NEAR = 1e-6  # shares may add up to 1 but for their rounding
+
+
+class Split(NamedTuple):
+    """The numbers of units of the arms of a test, and the shares that they should have."""
+
+    arms: list[Any]
+    units: Array  # number of units of each arm, shape (arms,)
+    shares: Array  # shape (arms,)
+    several: int  # number of units in more than one arm
+    known: int  # number of distinct units
+    word: str  # the word for the units
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The words of messages: each arm's units, and the p-value."""
+        each = ", ".join(f"{arm} has {n:,}" for arm, n in zip(self.arms, self.units.tolist(), strict=True))
+        shares = ", ".join(f"{share:.6g}" for share in self.shares.tolist())
+        return {"each": each, "word": self.word, "shares": shares, "p": chi_square(self.units, self.shares)}
+
+    @property
+    def over(self) -> Array:
+        """The number of units of each arm above the expected one, negative below it, shape (arms,)."""
+        return self.units - self.units.sum() * self.shares
+
+    @property
+    def off(self) -> int:
+        """The number of units above the expected ones, summed over the arms that have too many; at least 1."""
+        return max(round(float(self.over.clip(0).sum())), 1)
+
+
+def check_split(split: Any, columns: Columns) -> None:
+    """Raise for an invalid ``split=``, and for a frame without arms."""
+    equal = isinstance(split, str) and split == EQUAL
+    if not equal and (not isinstance(split, Mapping) or len(split) < 2):
+        raise BadValueError(
+            f"split={shown(split)} is not a share for each of two arms, as {{'A': 0.5, 'B': 0.5}}, nor 'equal'"
+        )
+    for arm, share in () if equal else split.items():
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:  # type: ignore[operator]
+            raise BadValueError(f"split: {shown(arm)} has {shown(share)}, and a share is a number between 0 and 1")
+    if not equal and abs(sum(map(float, split.values())) - 1) > NEAR:
+        raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
+    if columns.arm is None:
+        instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
+        raise ColumnError(f"split= is of the arms of a test; name their column with arm={instead}")
+
+
+def units_of_rows(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return the units of rows without a query, clusters or else rows.
+
+    Returns
+    -------
+    The columns of segments as "by:0" ..., then arm, unit and times, the number of rows that a row stands for.
+    """
+    held = role_columns(rows, columns, ("cluster", "count"))
+    keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.segments)} | {"arm": rows[str(columns.arm)]}
+    table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
+    return table.with_columns(times=held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64))
+
+
+def units_of_log(log: Log) -> pl.DataFrame:
+    """Return the units of a log, clusters or else queries, as ``units_of_rows`` does; a row for each ranking.
+
+    The unit of a query without a cluster is null.
+    """
+    cluster, inside = log.said_of_queries("cluster"), log.columns.key_names[1]
+    unit = pl.Series("unit", log.grid.query if cluster is None else cluster, nan_to_null=True)
+    named = {inside[0]: "arm"} | {name: f"by:{i}" for i, name in enumerate(inside[1:])}
+    table = log.keys_of(inside).rename(named).select(*[*named.values()][1:], "arm")
+    return table.with_columns(unit, times=pl.lit(1, pl.Int64))
+
+
+def word_for(columns: Columns) -> str:
+    """Return the word for the units: the clusters with their column, else queries, else rows."""
+    if columns.cluster:
+        return f"clusters ({columns.cluster})"
+    return "queries" if columns.query else "rows"
+
+
+def split_of(table: pl.DataFrame, columns: Columns, split: Shares) -> Split:
+    """Count the units of each arm; raise if an arm has no share.
+
+    Parameters
+    ----------
+    table : the arm, the unit and the times of units, as ``units_of_rows`` returns them; a unit may stand several times.
+    """
+    table = table.select("arm", "unit", "times").unique(maintain_order=True)
+    arms, units = table.group_by("arm", maintain_order=True).agg(pl.col("times").sum())
+    asked, shares = shares_of(split, arms, columns)
+    several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
+    n = units.to_numpy().astype(np.int64)[asked]
+    return Split(arms.gather(asked).to_list(), n, shares, several, known, word_for(columns))
+
+
+def shares_of(split: Shares, arms: pl.Series, columns: Columns) -> tuple[list[int], Array]:
+    """Return the numbers of the arms that ``split=`` names, in its order, and their shares, which add up to 1.
+
+    Raises
+    ------
+    BadValueError
+        It names an arm that does not exist, or lacks one.
+    """
+    given = dict.fromkeys(arms.to_list(), 1 / max(len(arms), 1)) if isinstance(split, str) else split
+    with about_the_call():
+        asked = [number_of(arm, arms, str(columns.arm), "split: ", "arm") for arm in given]
+        if lacking := [arm for at, arm in enumerate(arms.to_list()) if at not in asked]:
+            raise BadValueError(f"split: {listed(lacking[:5])} of {columns.arm} has no share; give each arm one")
+    shares = np.array([float(share) for share in given.values()])
+    return asked, shares / shares.sum()
