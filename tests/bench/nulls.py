@@ -293,7 +293,7 @@ ASKED: dict[str, Ask] = {
     "best_threshold": lambda irm, asked: irm.best_threshold("f1"),
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau"),
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
-    "change": lambda irm, asked: irm(system=None, arm=irm.roles["system"]).change(*asked, **FEW),
+    "change": lambda irm, asked: irm(system=None, arm=irm.roles.get("system")).change(*asked, **FEW),
     "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=7),
     "bounds": lambda irm, asked: irm.bounds(*asked[:1], of="ties"),
     "bounds of unjudged": lambda irm, asked: irm.bounds(*asked[:1], of="unjudged", max_grade=3),

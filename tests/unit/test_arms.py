@@ -547,7 +547,7 @@ arms(ARMS.with_columns(before=pl.lit(None, pl.Float64)), covariate="before")
     BadRowsError: before: 116 of 116 rows have no covariate (rows 0, 1, 2); give every row one, as the mean where there
         is none
 arms(ARMS.with_columns(before=pl.lit("much")), covariate="before")
-    BadValueError: before: a covariate is a number, and this column is text; convert it
+    BadValueError: before: a covariate is a number, and this column is text, as 'much'; convert it
 arms(ARMS.with_columns(before=pl.lit(np.inf)), covariate="before")
     BadRowsError: before: 116 of 116 rows are infinite (rows 0, 1, 2); give every row one, as the mean where there is
         none
@@ -573,8 +573,9 @@ TWICE.irm(query="query", arm="arm").ab_test("rr")
     BadRowsError: doc: 1 of 3 rows repeats a document of its query (row 1);[...]
     but: TWICE[1:].irm(query="query", arm="arm").ab_test("rr")
 ARMS.irm(query="query", arm="arm").ab_test("dcg", baseline=ARMS.irm.per_query("dcg"))
-    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; pass the
-        name of one, or leave arm= out to compare the whole frame with these numbers
+    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; with
+        value= the saved numbers of another arm are rows of the same frame, and arm has its name
+    but: ARMS.irm(arm="arm").per_query("dcg").irm(value="value", arm="arm").ab_test(baseline="A")
     but: ARMS.irm(query="query", system=None).compare("dcg", baseline=ARMS.irm.per_query("dcg"))
 ARMS.irm(query="query", system="arm").audit(split={"A": 0.5, "B": 0.5})
     ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'

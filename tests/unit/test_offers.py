@@ -238,8 +238,8 @@ clicks(team="system", system="arm").compare("clicks")
     but: clicks(team="system", system=None).compare("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
 arms().ab_test("rr", baseline=SAVED)
-    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; [...] the
-        name of one, or leave arm= out to compare the whole frame with these numbers
+    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; with
+        value= the saved numbers of another arm are rows of the same frame, and system has its name
     but: arms().ab_test("rr", baseline="x")
     but: runs().compare("rr", baseline=SAVED)
 clicks(team="system").ab_test("clicks")
