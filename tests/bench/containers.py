@@ -137,6 +137,15 @@ class Held:
     def __repr__(self) -> str:
         return repr(self._irm)
 
+    @property
+    def roles(self) -> Any:
+        """The roles of the object."""
+        return self._irm.roles
+
+    def __call__(self, **roles: Any) -> Held:
+        """Return the object with other roles."""
+        return Held(self._irm(**roles), self._rng, self._names)
+
     def __getattr__(self, verb: str) -> Any:
         method = getattr(self._irm, verb)
         return lambda *given, **options: method(*self._given(given, options, method), **options)

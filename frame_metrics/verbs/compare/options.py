@@ -301,7 +301,8 @@ def _check_arms(columns: Columns, options: CompareOptions) -> None:
     if options.saved:
         raise NotComputableError(
             f"baseline= as a frame is paired query by query, and each {options.one} has queries of its own; with "
-            f"value= the saved numbers of another {options.one} are rows of the same frame, and {columns.arm} has its name"
+            f"value= the saved numbers of another {options.one} are rows of the same frame, and {columns.arm} has its "
+            "name"
         )
     if options.split is not None:
         check_split(options.split, columns)
