@@ -159,7 +159,7 @@ def attacked(seed: int, number: int) -> Drawn:
     if rng.random() < HELD:
         roles, said = in_containers(rng, roles, named), in_containers(rng, said, named)
     if not beside:
-        return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
+        return Drawn(frame, lambda: IRM(frame, **{**roles, **said}), None)
     annotated = rng.random() < 0.6
     qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label")), *["cluster"] * annotated], odd)
     annotator = (
@@ -172,7 +172,7 @@ def attacked(seed: int, number: int) -> Drawn:
     if "annotator" not in judged and rng.random() < 0.3:
         machine, own = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
         judged["proxy"] = IRM(machine, **own) if rng.random() < 0.5 else machine
-    return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
+    return Drawn(frame, lambda: IRM(frame, **{**roles, **said}).judge(qrels, **judged), qrels)
 
 
 def in_containers(rng: Random, options: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:

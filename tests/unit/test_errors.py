@@ -203,7 +203,8 @@ def test_what_evaluate_refuses_of_rows_is_a_finding(kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     for message, irm in of_rows(made_of(kind)):
         audit = as_polars(irm().audit())
-        (bad,) = audit.filter(pl.col("severity") == "error").rows(named=True)
+        bad, *others = audit.filter(pl.col("severity") == "error").rows(named=True)
+        assert [other["check"] for other in others] == ["rows that cannot be read"] * ("not numeric" in message)  # text
         assert bad["message"] == message
         count, total, first = re.match(r".*?: (\d+) of (\d+) rows .* \(rows? (\d+)", message).groups()  # type: ignore[union-attr]
         assert (bad["n"], bad["share"], bad["example"]) == (int(count), int(count) / int(total), f"row {first}")
@@ -223,7 +224,8 @@ def test_what_bad_values_are_called() -> None:
         *(f"rows that have neither a {place} nor a judgment" for place in ("score", "rank")),
         *(f"rows that repeat a {part} of their query" for part in ("document", "rank")),
         "rows that repeat a document of their query with another judgment",
-        *(f"scores that are {what}" for what in ("infinite", "past 2**53")),
+        *(f"scores that are {what}" for what in ("infinite", "past 2**53", "not numeric")),
+        "rows that cannot be read",
         *(f"ranks that are {what}" for what in ("infinite", "past 2**53", "below 1", "not whole")),
         "grades that are infinite",
         "labels that are neither 0 nor 1",

@@ -249,6 +249,9 @@ def test_scores_of_classes_beside_predictions_have_their_metric() -> None:
     assert by_metric["roc_auc"] == irm(by=None).evaluate("roc_auc")["value"].item()
     (absent,) = found["absent"]
     assert absent["section"] == "curves and the best threshold"
+    assert absent["reason"] == (
+        "these are of the scores of one class; name their column with score=, and the class with positive="
+    )
     assert cases.irm(score="p_a", positive="a").curve("roc").height > 0  # as the reason says
     page = irm.report(format="md")
     rows = [line for line in page.split("**By day")[1].splitlines() if line.startswith(("| 1 |", "| 2 |"))]
