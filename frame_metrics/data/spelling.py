@@ -8,10 +8,11 @@ from unicodedata import normalize
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, cut, shown
+from frame_metrics.errors import LONG, BadValueError, cut, shown
 from frame_metrics.roles.series import TEXTS
 
 APART = "in case or spaces only"
+SHOWN = 5  # texts that a message shows
 
 
 def folded(values: pl.Series) -> pl.Series:
@@ -41,6 +42,17 @@ def quoted(texts: Sequence[Any]) -> list[str]:
     forms = [one if not isinstance(one, str) or one.isascii() else normalize("NFC", one) for one in texts]
     alone = [not isinstance(one, str) or forms.count(form) == 1 for one, form in zip(texts, forms, strict=True)]
     return [shown(one) if apart else cut(ascii(one)) for one, apart in zip(texts, alone, strict=True)]
+
+
+def first_in_quotes(texts: Sequence[Any]) -> str:
+    """Return the first ``SHOWN`` values in quotes, and how many more there are."""
+    return told_of(quoted(texts[:SHOWN]), len(texts))
+
+
+def told_of(told: Sequence[str], n: int) -> str:
+    """Return the first of ``n`` values with commas, and how many more there are."""
+    more = n - len(told)
+    return ", ".join(told) + (f" and {more:,} more" if more > 0 else "")
 
 
 def variants(sides: Iterable[pl.Series], text: str) -> list[str]:
@@ -87,12 +99,14 @@ def unseen(seen: Sequence[str], positive: Sequence[Any] | None) -> tuple[str, li
 def said_of(text: str, like: list[str], positive: Sequence[Any]) -> str:
     """Return the words about a text of ``positive=`` that is in no row; ``like``: its variants, which are."""
     several = [other for one in positive for other in (like if one == text else [one])]
-    told, *others = quoted([text, *like])
-    ways = others if len(positive) == 1 else quoted(several)
+    told, *others = quoted([text, *like[:SHOWN]])
+    ways = others if len(positive) == 1 else quoted(several[: SHOWN + 1])
     way = ways[0] if len(several) == 1 else f"[{', '.join(ways)}]"
+    short = len(several) <= SHOWN and len(way) <= LONG  # of more, no list can be copied from the message
+    offer = f"pass positive={way}, or write the values alike" if short else "write the values alike"
     return (
-        f"positive={told} is in no row, and {', '.join(others)} {'is' if len(like) == 1 else 'are'}, which "
-        f"{'differs' if len(like) == 1 else 'differ'} {APART}; pass positive={way}, or write the values alike"
+        f"positive={told} is in no row, and {told_of(others, len(like))} {'is' if len(like) == 1 else 'are'}, which "
+        f"{'differs' if len(like) == 1 else 'differ'} {APART}; {offer}"
     )
 
 

@@ -86,6 +86,29 @@ def test_null_labels_of_every_kind_of_frame(kind: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pandas-arrow", "duckdb", "dask"])
+def test_null_labels_are_in_no_other_finding_of_an_audit(kind: str, words: bool) -> None:
+    """They are neither yes nor no: beside their error, findings are those of the rows with a label, by segment too."""
+    good = pl.DataFrame({"month": ["may"] * 20, "fraud": [1, 0] * 10, "predicted": [1, 0] * 9 + [0, 1]})
+    late = pl.DataFrame({"month": ["june"] * 380, "fraud": None, "predicted": [1, 1, 0, 0] * 95})
+    late = late.cast({"fraud": pl.Int64})
+    texts = [pl.col(name).replace_strict({0: "no", 1: "yes"}, return_dtype=pl.String) for name in late.columns[1:]]
+    frames = [frame.with_columns(texts) if words else frame for frame in (good, pl.concat([good, late]))]
+    roles: dict[str, Any] = {"label": "fraud", "positive": "yes" if words else None}
+    for by in (None, "month"):
+        known, every = (as_result(IRM(FRAMES[kind][0](one), **roles, by=by).audit()) for one in frames)
+        assert every.filter(severity="error")["n"].to_list() == [380]
+        assert every.filter(pl.col("severity").is_in(["warning", "info"])).is_empty()
+        names = ["relevant rows", "rows decided", "rows predicted relevant"]
+        counts = [
+            one.filter(pl.col("check").is_in(names)).select("check", "n", "share").rows() for one in (known, every)
+        ]
+        assert counts[0] == counts[1]
+        (judged,) = every.filter(check="rows judged")["message"]
+        assert judged == "rows with a label, to which counts of relevant rows and of decisions refer"
+
+
 def test_null_labels_of_pieces() -> None:
     """Rows that are counted where they are have no numbers, and the counts are those of all."""
     irm = in_pieces(IRM(pl.concat([CARDS] * 3), label="fraud", by="month"))

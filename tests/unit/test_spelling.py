@@ -100,6 +100,29 @@ def test_other_spellings_beside_positive_are_counted() -> None:
         assert said(judged, ALMOST)["message"].startswith("1 of 3 rows has 'YES'")
 
 
+def test_of_many_spellings_five_are_shown() -> None:
+    """No message, and no example, is longer than can be read; a list that cannot be copied is not offered."""
+    spelled = [f"yes{' ' * i}" for i in range(1, 100)]
+    rows = pl.DataFrame(
+        {"label": [*spelled, "no"], "predicted": "no", "seg": [f"{'a' * 700}{one}" for one in "yn" * 50]}
+    )
+    rows = rows.with_columns(pl.col("seg") + pl.Series([" " * (i // 10) for i in range(100)]))
+    for irm in irms(rows, positive="yes", by="seg"):
+        assert refused(irm, "accuracy") == (
+            "positive='yes' is in no row, and 'yes ', 'yes  ', 'yes   ', 'yes    ', 'yes     ' and 94 more are, which "
+            "differ in case or spaces only; write the values alike"
+        )
+        table = as_polars(irm.audit())
+        assert table["message"].str.len_chars().max() <= 1000
+        assert table["example"].str.len_chars().max() <= 203
+    mixed = pl.DataFrame({"label": ["yes", *spelled], "predicted": "no"})
+    for irm in irms(mixed, positive="yes"):
+        assert (
+            "99 of 100 rows have 'yes ', 'yes  ', 'yes   ', 'yes    ', 'yes     ' and 94 more, which"
+            in said(irm, ALMOST)["message"]
+        )
+
+
 def test_positive_in_another_unicode_form_shows_the_characters() -> None:
     """Both would print alike."""
     one, other = (normalize(form, "Ja é") for form in ("NFC", "NFD"))

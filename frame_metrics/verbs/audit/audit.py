@@ -20,6 +20,8 @@ from frame_metrics.errors import (
     NotComputableError,
     ReportedError,
     about_the_call,
+    brief,
+    cut,
     shown,
 )
 from frame_metrics.inputs import Array
@@ -116,7 +118,7 @@ class _Looking:
     def at_rows(self, rows: pl.DataFrame, unlabelled: bool) -> list[Finding]:
         """Return the findings about rows; raise for rows that are bad, for one kind of error at a time.
 
-        ``unlabelled``: whether rows without a label are known, and count as not relevant.
+        ``unlabelled``: whether rows without a label are known, and left out of counts of relevant rows and decisions.
         """
         source, plan = replace(self.source, table=rows), self.source.plan
         columns, conventions = plan.columns, plan.conventions
@@ -239,8 +241,15 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
 
 
 def _report(fail_on: Any, findings: list[Finding]) -> Answer:
-    """Return findings as an answer, the gravest first and facts last; raise if they break the gate ``fail_on``."""
-    rows = [finding for finding in findings if finding.n or finding.severity == "fact"]
+    """Return findings as an answer, the gravest first and facts last; raise if they break the gate ``fail_on``.
+
+    What is long in them is cut, as in errors.
+    """
+    rows = [
+        one._replace(message=brief(one.message), example=None if one.example is None else cut(one.example))
+        for one in findings
+        if one.n or one.severity == "fact"
+    ]
     rows.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
     if failed:

@@ -33,7 +33,7 @@ def queries_of_one_row(found: FoundQuery) -> Seen:
     return Seen(found.every if has_single_rows(log) else 0, found.every, None, {"why": single_rows(log, pooled=True)})
 
 
-@check("error", "queries")
+@check("info", "queries")
 def query_found_by_name(found: FoundQuery) -> Seen | None:
     """{why}"""
     counts = found.counts

@@ -328,9 +328,10 @@ def about_rows(
 ) -> Iterator[About]:
     """Yield the subjects of checks of rows without a query; raise for bad values.
 
-    ``unlabelled``: whether rows without a label count as not relevant, and are no bad values.
+    ``unlabelled``: whether some rows have no label, which is known. They are left out of counts of relevant rows and of
+    decisions.
     """
-    known = replace(conventions, unjudged="negative") if unlabelled else conventions
+    known = replace(conventions, unjudged="drop") if unlabelled else conventions
     times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, known, audited=True)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
@@ -338,7 +339,7 @@ def about_rows(
         "columns": columns,
         "by": ", ".join(columns.by),
         "judgment": "label" if columns.label else "grade",
-        "others": "; the others count as no" * unlabelled,
+        "others": ", to which counts of relevant rows and of decisions refer" * unlabelled,
     }
     yield from about_sides(rows, columns, conventions, times, several=not cases.binary)
     yield about_decisions(cases)

@@ -11,14 +11,24 @@ import polars as pl
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.log import Log
-from frame_metrics.data.spelling import are_texts, folded, groups_alike, quoted, said_of, spelled_like, unseen, variants
+from frame_metrics.data.spelling import (
+    SHOWN,
+    are_texts,
+    first_in_quotes,
+    folded,
+    groups_alike,
+    quoted,
+    said_of,
+    spelled_like,
+    told_of,
+    unseen,
+    variants,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.series import one_of
 from frame_metrics.verbs.audit.checks import About, Seen, check
-
-SHOWN = 5  # texts that a message shows
 
 
 class WithPositive(NamedTuple):
@@ -68,7 +78,7 @@ def labels_written_almost_as_positive(sides: WithPositive) -> Seen:
     every = [*dict.fromkeys(one for _, like in found for one in like)]
     text, n = found[0][0], sides.number(every)
     told, *like = quoted([text, *every[:SHOWN]])
-    words = {"like": ", ".join(like), "text": told, "have": "has" if n == 1 else "have"}
+    words = {"like": told_of(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
     return Seen(n, sides.number(), every[0], words)
 
@@ -98,9 +108,9 @@ def names_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
     """
     groups = groups_alike(names.values)
     every = [one for group in groups for one in group]
-    words = {"said": ", ".join(quoted(every[:SHOWN])), "what": names.what}
+    words = {"said": first_in_quotes(every), "what": names.what}
     words["column"] = f" of {names.column}" if names.what != "classes" else ""
-    return Seen(len(every), len(names.values), ", ".join(quoted(groups[0])) if groups else None, words)
+    return Seen(len(every), len(names.values), first_in_quotes(groups[0]) if groups else None, words)
 
 
 def about_positive(
