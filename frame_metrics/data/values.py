@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import RankingRows, find_rankings
+from frame_metrics.data.blocks import RankingRows, constant, find_rankings
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
@@ -44,7 +44,7 @@ def read_values(
     Raises
     ------
     BadRowsError
-        A value is bad, or a ranking has two values of one metric.
+        A value is bad, or a ranking has two values of one metric, or was both answered and not.
     """
     table = checked(frame, columns, judged_elsewhere=True, scores_later=False)
     names = [f"value:{i}" for i in range(len(columns.value))]
@@ -58,7 +58,9 @@ def read_values(
         table = table.with_columns(answered_column(frame[columns.answered], columns.answered).alias("answered"))
     laid = [name for name in (*OF_QUERIES, "metric", "answered", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, columns.inside, laid, rows=True), columns, None)
-    answers = grid.rankings.count(grid.rankings.values["answered"] > 0) > 0 if columns.answered else grid.of_log
+    answers = grid.of_log
+    if columns.answered:
+        answers = constant(grid.rankings.values["answered"], grid.rankings, columns.answered) > 0
     log = Log(table, columns, conventions, "", grid, answers=answers)
     values, absent = _by_metric(grid.rankings, columns, names, n)
     return log, values, absent

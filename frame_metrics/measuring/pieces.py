@@ -30,7 +30,7 @@ from frame_metrics.measuring.lists import DOCS, from_lists
 from frame_metrics.measuring.queries import Measured, check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import InPieces, Source, at_once, check_systems
+from frame_metrics.plan.source import InPieces, Source, at_once, check_systems, shares
 from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
@@ -306,7 +306,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
 
 def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
     """Raise for a system that shares no query with another one, by the counts of all pieces."""
-    if work.columns.system:
+    if work.columns.system and shares(work.columns, work.plan.conventions):
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))

@@ -162,7 +162,7 @@ def listed_plan(irm: Plan) -> Plan:
             f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to "
             "order them by document, or say ties='expected'"
         )
-    return plan
+    return plan.but(conventions=replace(plan.conventions, unanswered=None))  # a list without rows is like no other
 
 
 def read_lists(plan: Plan) -> Log:

@@ -25,6 +25,7 @@ from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.inputs import Array
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not in the frame, but made
@@ -224,13 +225,28 @@ def _alike(doc: str, piece: pl.DataFrame) -> pl.DataFrame:
     return table.drop(TIMES).join(once, on=doc, nulls_equal=True, maintain_order="left")
 
 
-def check_shared(log: Log) -> None:
-    """Raise for a system that shares no query with another one: it would be measured on queries that it never had."""
-    if log.columns.system:
-        check_systems(log.columns, lambda at: log.systems[at], *rankings_of_systems(log.grid))
+def check_shared(log: Log, *, paired: bool = False) -> None:
+    """Raise for a system that shares no query with another one: it would be measured on queries that it never had.
+
+    ``paired``: whether systems are compared, so that the queries of all are needed even with ``unanswered="drop"``.
+    """
+    if log.columns.system and (paired or shares(log.columns, log.conventions)):
+        check_systems(
+            log.columns,
+            lambda at: log.systems[at],
+            *rankings_of_systems(log.grid),
+            drops=log.conventions.unanswered == "drop",
+        )
 
 
-def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array, shared: Array) -> None:
+def shares(columns: Columns, conventions: Conventions) -> bool:
+    """Return True if systems should share queries: not with ``unanswered="drop"``, for means over their own ones."""
+    return conventions.unanswered != "drop" or columns.team is not None
+
+
+def check_systems(
+    columns: Columns, name_of: Callable[[int], Any], counts: Array, shared: Array, *, drops: bool = False
+) -> None:
     """Raise for a system that shares no query with another one.
 
     Parameters
@@ -238,6 +254,7 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
     columns : the roles of the columns.
     name_of : returns the name of a system, by its number.
     counts, shared : the number of each system's rankings, and of those whose query another system has too, (systems,).
+    drops : whether ``unanswered="drop"``, for the error.
     """
     alone = np.flatnonzero((counts > 0) & (shared == 0)).tolist()
     alone = [at for at in alone if not columns.team or name_of(at) is not None]  # null: rows of both teams
@@ -252,9 +269,10 @@ def check_systems(columns: Columns, name_of: Callable[[int], Any], counts: Array
             "an interleaved list both have some. If each team has lists of its own, pass "
             f"team=None, arm={column!r} and compare them with ab_test()"
         )
+    apart = "nothing is left to pair" if drops else "each system would be measured on the queries of all"
     raise ColumnError(
         f"{column}: {name!r} has results of {queries}, and no other system has results of any of them; "
-        f"each system would be measured on the queries of all: pass system=None, arm={column!r} to measure each over "
+        f"{apart}: pass system=None, arm={column!r} to measure each over "
         "its own queries, and compare them with ab_test(), or two periods with change()"
         + ("" if columns.cluster else "; name users who have queries of several with cluster=")
     )

@@ -199,6 +199,9 @@ def test_zeros_of_unanswered_queries_are_not_measured() -> None:
 
 
 OLD = PARTLY.irm(system="run").per_query("rr").drop("answered")
+ODD = pl.DataFrame({"query": [1, 2] * 2, "metric": ["rr", "rr", "ap", "ap"], "value": [1.0, 0.0, 0.0, 0.5]})
+ODD = ODD.with_columns(answered=pl.col("value") > 0)  # answered or not, by metric
+ALONE = RUN.filter((pl.col("run") == "b") | (pl.col("query") == 2)).with_columns(grade=1)  # no common query
 REFUSALS = """
 OLD.irm(system="run", value="value", unanswered="drop").evaluate()
     ColumnError: unanswered='drop' requires the column 'answered' beside value=, as per_query() returns it;[...]
@@ -212,6 +215,16 @@ OLD.with_columns(answered=pl.lit("yes")).irm(system="run", value="value").evalua
 OLD.with_columns(answered=pl.lit(None, pl.Boolean)).irm(system="run", value="value").evaluate()
     BadRowsError: answered: [...]
     but: OLD.with_columns(answered=True).irm(system="run", value="value").evaluate()
+ODD.irm(value="value", unanswered="drop").evaluate("rr")
+    BadRowsError: answered: 2 of 4 rows differ from another row of their query (rows 2, 3); give each query one value
+    but: ODD.filter(metric="rr").irm(value="value", unanswered="drop").evaluate("rr")
+ODD.irm(value="value").evaluate("rr", "ap")
+    BadRowsError: answered: 2 of 4 rows differ from another row of their query (rows 2, 3); give each query one value
+ALONE.irm(system="run", unanswered="drop").compare("rr")
+    ColumnError: run: 'a' has results of 1 query, and no other system has results of any of them; nothing is [...]
+    but: ALONE.irm(system="run", unanswered="drop").evaluate("rr")
+ALONE.irm(system="run", unanswered="drop").similarity("rbo")
+    ColumnError: run: 'a' has results of 1 query, and no other system has results of any of them; each system [...]
 PARTLY.irm(query=None, score="score", label="grade", unanswered="drop").evaluate("roc_auc")
     ColumnError: unanswered= is about the documents of a query; name query=
 PARTLY.irm(system="run").evaluate("rr", unanswered="drop")
@@ -223,6 +236,36 @@ PARTLY.irm(system="run").evaluate("rr", unanswered="drop")
 def test_what_is_refused() -> None:
     """Saved numbers that do not say what was answered, and rows without a query."""
     check(REFUSALS, globals())
+    (row,) = ODD.irm(value="value").audit().filter(severity="error").rows(named=True)
+    assert row["message"].startswith("answered: 2 of 4 rows differ from another row of their query")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "pieces"])
+def test_systems_without_a_common_query_have_a_mean_of_their_own(kind: str) -> None:
+    """What the audit offers works: each is averaged over the queries that it has."""
+    frame = ALONE.vstack(ALONE.filter(run="a").with_columns(run=pl.lit("c")))
+    for rows in (ALONE, frame):
+        irm = rows.irm(system="run")
+        irm = in_pieces(irm) if kind == "pieces" else _as(irm, lambda some: as_kind(some, kind))
+        assert "unanswered='drop'" in " ".join(as_polars(irm.audit())["message"])
+        found = as_polars(irm(unanswered="drop").evaluate("rr"))
+        assert found.select("value", "n", "n_unanswered").unique().rows() == [(1.0, 1, 1)]
+
+
+def test_queries_that_nobody_judged_are_not_unanswered() -> None:
+    """Beside saved numbers too, where neither side has a number of them."""
+    run = pl.DataFrame({"query": ["q1", "q2"], "doc": ["x", "x"], "score": [2.0, 1.0]})
+    log = run.irm.judge(pl.DataFrame({"query": ["q1", "q3"], "doc": ["x", "x"], "grade": 1}))
+    saved = log.per_query("rr")
+    for rule, base, wanted in (
+        ("zero", saved, (2, 0, 0, 1)),
+        ("drop", saved, (1, 0, 0, 1)),
+        ("drop", saved.filter(query="q1"), (1, 0, 0, 1)),
+        ("drop", saved.with_columns(pl.col("query").replace("q3", "q2")), (1, 0, 0, 1)),
+    ):
+        assert log(unanswered=rule).compare("rr", baseline=base).select(COUNTS).row(0) == wanted
+    judged = run.irm(unanswered="drop").judge(pl.DataFrame({"query": ["q1"], "doc": ["x"], "grade": 1}))
+    assert judged.compare("rr", baseline=saved.filter(query="q1")).select(COUNTS).row(0) == (1, 0, 0, 0)
 
 
 @pytest.mark.parametrize(("asked", "check_name", "n"), [(95, None, 0), (94, SOME, 6), (50, SOME, 50), (49, MOST, 51)])

@@ -212,6 +212,6 @@ def _values(column: str, columns: Columns) -> str:
             if isinstance(named, tuple)
             else (named,)
         )
-        if column in several:
+        if column in several and role in ROLES:  # a column of saved numbers, as "answered", has its own name
             return ROLES[role].plural or f"{role}s"
     return column

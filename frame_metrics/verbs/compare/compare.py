@@ -21,7 +21,7 @@ from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.needs import MEANS, OF_TEAMS
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import Source, answer_of, check_shared
 from frame_metrics.roles.resolve import ROW, unused
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import means_of
@@ -88,7 +88,9 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
         if options.of == "teams":  # a list without rows of one team compares nothing
             measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
         elif measured.log.conventions.unanswered == "drop":
-            measured = without(measured, ~measured.evaluated)
+            judged = measured.evaluated | (measured.unanswered > 0)
+            check_shared(measured.log, paired=not options.saved)
+            measured = replace(without(measured, ~measured.evaluated), evaluated=judged)
         if options.saved:
             return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
         return paired_systems(measured, options.baseline)
