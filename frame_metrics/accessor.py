@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
     from frame_metrics.verbs.bounds.next_judgments import Way
+    from frame_metrics.verbs.click_judgments import Model
+    from frame_metrics.verbs.compare.interleaving import Preference
     from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test
     from frame_metrics.verbs.curves import Per
-    from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
-    from frame_metrics.verbs.propensities import Harvesting
+    from frame_metrics.verbs.propensities import Estimator
 
 Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,7 +130,7 @@ class IRM(Generic[Frame]):
     relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
         means that none is; with a null one the query is not evaluated.
     team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
-        none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. For other
+        none. ``interleaving`` says which team users prefer, and ``audit`` counts the lists that compare none. For other
         verbs, which read whole lists, use ``team=None``.
     system : the run or ranker; every system is measured on every judged query, see ``unanswered``.
     arm : in the place of ``system``, a part of the traffic with queries of its own: an arm of an online test, a week, a
@@ -417,11 +418,11 @@ class IRM(Generic[Frame]):
         return other
 
     @verb
-    def judgments(
+    def click_judgments(
         self,
         model: Model = "ctr",
         *,
-        of: str | Sequence[str] | None = None,
+        query_text: str | Sequence[str] | None = None,
         smoothing: float = 0.0,
         min_impressions: int = 1,
     ) -> Frame:
@@ -437,8 +438,8 @@ class IRM(Generic[Frame]):
             the chance that the document is clicked if it is examined, times the chance that its click is the last. An
             impression is examined down to its lowest click; without a click, all of it is. coec is biased if the rank
             follows relevance: it attributes to the position what a good ranker puts on top.
-        of : the columns of the search text, the same in all rows of an impression; they become the query of the result.
-            By default ``query`` itself.
+        query_text : the columns of the search text, the same in all rows of an impression; they become the query of the
+            result. By default ``query`` itself.
         smoothing : s, how many impressions (for coec: expected clicks; for sdbn: examinations, and clicks) with the
             mean rate of the segment are added to each rate: (C + s m) / (E + s), where the m of coec is 1.
         min_impressions : documents with fewer have a null grade, which is no judgment.
@@ -452,8 +453,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            Clicks are missing, or belong to rows without a rank; a column of ``of`` has two values in an impression;
-            without ``of``, no document appears twice in a query.
+            Clicks are missing, or belong to rows without a rank; a column of ``query_text`` has two values in an
+            impression; without ``query_text``, no document appears twice in a query.
 
         Examples
         --------
@@ -461,16 +462,18 @@ class IRM(Generic[Frame]):
         >>> rows = {"search": [1, 1, 2, 2], "text": ["tea"] * 4, "doc": ["x", "y", "y", "x"]}
         >>> log = pl.DataFrame(rows | {"rank": [1, 2, 1, 2], "clicked": [1, 0, 1, 1]})
         >>> clicks = log.irm(query="search", rank="rank", label="clicked")
-        >>> clicks.judgments("coec", of="text").rows()
+        >>> clicks.click_judgments("coec", query_text="text").rows()
         [('tea', 'x', 1.3333333333333333, 2, 2), ('tea', 'y', 0.6666666666666666, 2, 1)]
 
         Source: coec, W. V. Zhang, R. Jones, Comparing click logs and editorial labels for training query rewriting, WWW
         2007 workshop on query log analysis; sdbn, O. Chapelle, Y. Zhang, A dynamic Bayesian network click model for web
         search ranking, WWW 2009.
         """
-        from frame_metrics.verbs.judgments import judgments
+        from frame_metrics.verbs.click_judgments import click_judgments
 
-        return judgments(self._plan, model, of=of, smoothing=smoothing, min_impressions=min_impressions)
+        return click_judgments(
+            self._plan, model, query_text=query_text, smoothing=smoothing, min_impressions=min_impressions
+        )
 
     @verb
     def agreement(
@@ -572,9 +575,9 @@ class IRM(Generic[Frame]):
     @verb
     def propensities(
         self,
-        method: Harvesting = "pivot",
+        estimator: Estimator = "pivot",
         *,
-        of: str | Sequence[str] | None = None,
+        query_text: str | Sequence[str] | None = None,
         k: int | None = None,
         ci: float | None = 0.95,
         resamples: int = 1000,
@@ -583,16 +586,16 @@ class IRM(Generic[Frame]):
         """Estimate from a click log how often users examine each rank, by intervention harvesting.
 
         A document is equally relevant at every rank, so its click-through rates at two ranks for the same query differ
-        by how often these ranks are examined. ``query`` is the impression, as for ``judgments``. Documents change ranks
-        because several systems rank them; ``system`` may name these.
+        by how often these ranks are examined. ``query`` is the impression, as for ``click_judgments``. Documents
+        change ranks because several systems rank them; ``system`` may name these.
 
         Parameters
         ----------
-        method : c(k, l) is the sum of the click-through rates at rank k of the documents that were shown at ranks k and
-            l. "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up to
-            k. "all_pairs": the maximum-likelihood values for the clicks at all pairs of ranks; the rate at rank k is
+        estimator : c(k, l) is the sum of the click-through rates at rank k of the documents that were shown at ranks k
+            and l. "pivot": c(k, 1) / c(1, k). "adjacent": the product of c(l, l - 1) / c(l - 1, l) over the ranks l up
+            to k. "all_pairs": the maximum-likelihood values for the clicks at all pairs of ranks; the rate at rank k is
             the propensity times a relevance that both ranks of a pair share.
-        of : the columns of the search text, the same in all rows of an impression. By default ``query`` itself.
+        query_text : the columns of the search text, the same in all rows of an impression. By default ``query`` itself.
         k : the deepest rank; by default the deepest rank of any result.
         ci : level of the intervals; None leaves their ends null.
         resamples : how many resamples of searches, each with all of its impressions.
@@ -609,7 +612,7 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             Too little overlap: no document was shown at both of the compared ranks, with clicks at both. Clicks are
-            missing, or belong to rows without a rank; a column of ``of`` has two values in an impression.
+            missing, or belong to rows without a rank; a column of ``query_text`` has two values in an impression.
 
         Examples
         --------
@@ -617,7 +620,7 @@ class IRM(Generic[Frame]):
         >>> rows = {"search": [1, 1, 2, 2], "text": ["tea"] * 4, "doc": ["x", "y", "y", "x"]}
         >>> log = pl.DataFrame(rows | {"rank": [1, 2, 1, 2], "clicked": [1, 0, 1, 1]})
         >>> clicks = log.irm(query="search", rank="rank", label="clicked")
-        >>> clicks.propensities(of="text").select("rank", "propensity", "n").rows()
+        >>> clicks.propensities(query_text="text").select("rank", "propensity", "n").rows()
         [(1, 1.0, 2), (2, 0.5, 2)]
 
         Source: A. Agarwal et al., Estimating position bias without intrusive interventions, WSDM 2019 (arXiv
@@ -626,7 +629,9 @@ class IRM(Generic[Frame]):
         from frame_metrics.measuring.results import IntervalOptions
         from frame_metrics.verbs.propensities import propensities
 
-        return propensities(self._plan, method, of=of, k=k, options=_given(IntervalOptions, locals()))
+        return propensities(
+            self._plan, estimator, query_text=query_text, k=k, options=_given(IntervalOptions, locals())
+        )
 
     @verb
     def evaluate(
@@ -956,7 +961,8 @@ class IRM(Generic[Frame]):
         """Compare systems on the same queries, or rows: their differences, with intervals and p-values.
 
         The values of two systems are paired: query by query, or without a query row by row, by ``doc``. Arms, which
-        have queries of their own, are compared by ``ab_test``, and two periods by ``change``.
+        have queries of their own, are compared by ``ab_test``, two periods by ``change``, and the teams of interleaved
+        lists by ``interleaving``.
 
         Parameters
         ----------
@@ -1026,17 +1032,6 @@ class IRM(Generic[Frame]):
         that both systems have, and mde comes from the bootstrap (or DeLong). With ``against`` and no system there is no
         system column, and baseline is the text of ``against``.
 
-        Teams of interleaved lists
-        --------------------------
-        "randomization" flips who won an impression, or all of a cluster together; "sign" is scipy's test of wins and
-        losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
-
-        The columns are by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the
-        metric of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without
-        difference and relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted if ``weight`` is
-        named; the interval, the tests, effect_size and mde refer to it. Impressions that show no row of one of the two
-        teams are left out, and n_unpaired counts those that show the other.
-
         Judgments of a machine
         ----------------------
         With a ``proxy`` of ``judge``, "t" (the default, which needs scipy) and "z" test the prediction-powered
@@ -1053,9 +1048,8 @@ class IRM(Generic[Frame]):
         FrameMetricsError
             No ``system`` and no saved ``baseline`` is named, there is only one system, ``baseline`` is none of them, a
             test needs scipy and it is not installed, or a test cannot take the clusters or weights that are named;
-            ``arm`` is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a system, or
-            systems differ in its label (weight, count, cluster); a metric has no chance value. ``team`` is named
-            together with ``system``, a saved baseline or judgments.
+            ``arm`` or ``team`` is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a
+            system, or systems differ in its label (weight, count, cluster); a metric has no chance value.
 
         Examples
         --------
@@ -1065,14 +1059,6 @@ class IRM(Generic[Frame]):
         ... )
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
-        >>> shown = {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "team": [*"abbaab"], "label": [0, 1, 1, 0, 0, 0]}
-        >>> lists = pl.DataFrame(shown).irm(team="team")
-        >>> lists.compare("clicks", baseline="a").select("value", "baseline_value", "preference", "wins", "ties").rows()
-        [(0.6666666666666666, 0.0, 0.3333333333333333, 2, 1)]
-
-        Source: preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
-        interleaved search evaluation, ACM TOIS 30(1), 2012; credit, F. Radlinski, M. Kurup, T. Joachims, How does
-        clickthrough data reflect retrieval quality?, CIKM 2008.
         """
         from frame_metrics.verbs.compare.compare import compare
         from frame_metrics.verbs.compare.options import CompareOptions
@@ -1255,6 +1241,81 @@ class IRM(Generic[Frame]):
 
         baseline = _with_roles(baseline)
         return ab_test(self._plan, metrics, _given(ChangeOptions, locals()))
+
+    @verb
+    def interleaving(
+        self,
+        *metrics: Metrics,
+        baseline: Any = None,
+        test: Preference | None = None,
+        correction: Correction = "holm",
+        over: Over = "metric",
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+        per_query: bool = False,
+    ) -> Frame:
+        """Compare the teams of interleaved lists: which one users prefer, with intervals and p-values.
+
+        ``irm(team="team", cluster="user").interleaving("clicks", baseline="old")``. ``query`` is the impression of one
+        list, with rows of two teams or more, and a relevant row is a click. The credit of a team in an impression is
+        the metric of its own rows; the team with more of it wins the impression. For a metric of which less is better,
+        such as "abandonment", the team with less wins. Rows whose team is null credit none.
+
+        Formula: preference = (wins + ties / 2) / n - 1/2, from -1/2 to 1/2; 0 if users like both alike.
+
+        Undefined: two teams that share no impression have n 0 and no preference; fewer than two impressions, or
+        clusters, leave intervals and mde null.
+
+        Parameters
+        ----------
+        metrics : the credit, as "clicks" (the number of clicks), or "success" if a second click is worth nothing.
+        baseline : the team that every other is compared with, or a list of teams. By default every team is compared
+            with all before it.
+        test : two-sided. "randomization", the default, flips who won an impression, or all impressions of a cluster
+            together (exact if there are at most ``permutations`` ways, else with that many random flips and p = (b + 1)
+            / (n + 1)); "sign" is scipy's test of wins and losses, which takes no clusters or weights; "bootstrap"
+            resamples impressions, or clusters.
+        correction, over : as in ``compare``.
+        ci : level of the interval of the preference: percentile bootstrap over impressions, or clusters.
+        permutations, resamples, seed : of the random draws; they are the same on every machine.
+        per_query : whether to return the credits of each impression instead, the largest difference first. Options of
+            the mean are then refused: ``test``, ``correction``, ``over`` and ``ci``.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the team, baseline, metric, k, value and baseline_value (credit per
+        impression), preference, ci_low, ci_high, p_value, p_adjusted, effect_size (preference / its standard deviation
+        over impressions), wins, ties, losses, n (impressions with rows of both teams), n_unpaired (impressions with
+        rows of one of the two, which are left out), n_undefined, mde (the smallest preference that this sample would
+        detect 80 % of the time at level 1 - ``ci``), test, n_tests, correction (both as in ``compare``). With
+        ``weight``, a weight of the impression, means and the preference are weighted; wins, ties and losses are counts.
+        With ``per_query``: by..., the query columns, the team, baseline, metric, k, value, baseline_value, difference.
+
+        Raises
+        ------
+        FrameMetricsError
+            No ``team`` is named, there is only one, or ``baseline`` is none of them. A team shares no list with
+            another. ``system``, ``propensity`` or judgments beside the log are given too. A test cannot take the
+            clusters or weights that are named, or needs scipy and it is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> shown = {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "team": [*"abbaab"], "label": [0, 1, 1, 0, 0, 0]}
+        >>> found = pl.DataFrame(shown).irm(team="team").interleaving("clicks", baseline="a")
+        >>> found.select("value", "baseline_value", "preference", "wins", "ties", "losses").rows()
+        [(0.6666666666666666, 0.0, 0.3333333333333333, 2, 1, 0)]
+
+        Source: preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
+        interleaved search evaluation, ACM TOIS 30(1), 2012; credit, F. Radlinski, M. Kurup, T. Joachims, How does
+        clickthrough data reflect retrieval quality?, CIKM 2008.
+        """
+        from frame_metrics.verbs.compare.interleaving import InterleavingOptions, interleaving
+
+        baseline = _with_roles(baseline)
+        return interleaving(self._plan, metrics, _given(InterleavingOptions, locals()))
 
     @verb
     def similarity(

@@ -47,12 +47,16 @@ GONE = {
         "compare": "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm=",
         **dict.fromkeys(("sample_size", "report", "summary"), f"; {_OWN}"),
     },
+    "of": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
+    "method": {"propensities": "; pass estimator="},
 }
 # Verbs of other names.
 RENAMED = {
     **dict.fromkeys(("plan", "power", "solve_power"), "sample_size"),
     **dict.fromkeys(("cuped", "experiment", "abtest", "split_test"), "ab_test"),
     "week_on_week": "change",
+    **dict.fromkeys(("judgments", "click_models"), "click_judgments"),
+    **dict.fromkeys(("interleave", "interleaved", "team_draft", "preference"), "interleaving"),
 }
 
 

@@ -82,8 +82,8 @@ def html_of(table: pl.DataFrame) -> str:
 
 
 def is_comparison(table: pl.DataFrame) -> bool:
-    """Return True for the result of ``compare``, ``ab_test`` or ``change``."""
-    return {"p_value", "p_adjusted", "difference"} <= {*table.columns}
+    """Return True for the result of ``compare``, ``ab_test``, ``change`` or ``interleaving``."""
+    return {"p_value", "p_adjusted"} <= {*table.columns} and bool({"difference", "preference"} & {*table.columns})
 
 
 def html_table(table: pl.DataFrame, digits: int | None = DIGITS) -> str:

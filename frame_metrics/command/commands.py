@@ -75,6 +75,11 @@ COMMANDS: dict[str, Command] = {
   frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01""",
         ("baseline",),
     ),
+    "interleaving": Command(
+        """
+  frame-metrics interleaving log.parquet clicks --team team --cluster user --baseline old""",
+        ("baseline",),
+    ),
     "similarity": Command(
         """
   frame-metrics similarity bm25.run dense.run rbo overlap@10 --system run --baseline bm25

@@ -23,6 +23,7 @@ TOLD = {
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
     "ab-test": "compare the arms of an online test, each over its own queries, and test the split of users",
     "change": "compare periods, such as two weeks, each over its own queries",
+    "interleaving": "compare the teams of interleaved lists: which one users prefer",
     "similarity": "compare the rankings of systems with each other, without judgments",
     "audit": "report errors and oddities in the data, and what was not counted",
     "curve": "print the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
@@ -54,7 +55,7 @@ def printed(text: str) -> int:
 
 def front(kind: type[Parser]) -> Parser:
     """Return the parser of the program itself, without a command; its help lists the commands."""
-    lines = "".join(f"  {name:<10}  {told}\n" for name, told in TOLD.items())
+    lines = "".join(f"  {name:<12}  {told}\n" for name, told in TOLD.items())
     parser = kind(
         PROGRAM,
         f"{PROGRAM} COMMAND [options]",

@@ -219,7 +219,7 @@ class Job(Call):
 
     def _held(self, systems: Iterable[Any]) -> list[Any]:
         """Return names of systems, or arms, in the type of their column: the texts may be numbers and truth values."""
-        column = self.roles.get("arm") or self.roles.get("system")
+        column = next((name for role in ("arm", "team", "system") if (name := self.roles.get(role))), None)
         kind = self._log.collect_schema().get(str(column), pl.String)
         return [literal(str(one)) if kind.is_numeric() or kind == pl.Boolean else one for one in systems]
 

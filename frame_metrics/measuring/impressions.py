@@ -26,21 +26,21 @@ INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0exam
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 
 
-def plan_of(plan: Plan, verb: str, of: Any, result: Collection[str], *, doc: bool = True) -> Plan:
-    """Return the plan with the columns of ``of=``; raise if the log does not have its own clicks, documents and ranks.
+def plan_of(plan: Plan, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Plan:
+    """Return the plan with the columns of ``query_text=``; raise for a log without its own clicks, documents and ranks.
 
     Parameters
     ----------
     plan : the plan of the log.
     verb : the name of the verb, for errors.
-    of : the option of the verb: columns that identify what was searched, the same in all rows of an impression.
+    query_text : the option of the verb: columns that identify what was searched, the same in all rows of an impression.
     result : the columns of the verb's result, which no key may have as a name.
     doc : whether the result has a column of documents too.
     """
     _check_roles(plan, verb)
-    named = _named(verb, of)
-    columns = replace(plan.columns, of=named, documents=True)
-    parts = {"by": columns.by, "of": named, "doc": (str(columns.doc),)}
+    named = _named(verb, query_text)
+    columns = replace(plan.columns, query_text=named, documents=True)
+    parts = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
     check_parts([(part, name) for part, names in parts.items() for name in names])
     check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
     return plan.but(columns=columns)
@@ -55,13 +55,15 @@ def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
     return table.filter(pl.col(RANK) > 0).with_columns(pl.lit(1, pl.Int64).alias(SHOWN))
 
 
-def _named(verb: str, of: Any) -> tuple[str, ...]:
-    """Return the columns of ``of=``; raise if one is not a name."""
-    named = names_as_text(of)
+def _named(verb: str, query_text: Any) -> tuple[str, ...]:
+    """Return the columns of ``query_text=``; raise if one is not a name."""
+    named = names_as_text(query_text)
     several = () if named is None else tuple(named) if isinstance(named, list | tuple) else (named,)
     for name in several:
         if not isinstance(name, str):
-            raise BadValueError(f"{verb}: of={shown(of)} is not the name of a column, nor a list of some")
+            raise BadValueError(
+                f"{verb}: query_text={shown(query_text)} is not the name of a column, nor a list of some"
+            )
     return several
 
 
@@ -122,9 +124,9 @@ def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
 
 
 def _check_constant(log: Log, table: pl.DataFrame) -> None:
-    """Raise for a column of ``of=`` with two values in one impression."""
-    for name in log.columns.of:
+    """Raise for a column of ``query_text=`` with two values in one impression."""
+    for name in log.columns.query_text:
         differs = table[name].ne_missing(table[name].gather(table[FIRST]))
         what = f"have another value than the first row of their {', '.join(log.columns.query)}"
         with log.rows_of_the_frame():
-            refuse(name, differs, what, "of= names what is the same in an impression")
+            refuse(name, differs, what, "query_text= names what is the same in an impression")

@@ -178,14 +178,17 @@ class Pairing:
         )
 
 
-def paired_systems(measured: Measured, baseline: Any) -> Pairing:
-    """Pair each system with the baselines; without a baseline, with every system before it in the order of names."""
+def paired_systems(measured: Measured, baseline: Any, one: str = "system") -> Pairing:
+    """Pair each system with the baselines; without a baseline, with every system before it in the order of names.
+
+    ``one``: the word for a system, for errors.
+    """
     log = measured.log
     order, segments = in_order(log)
     names = log.systems
     some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
     places, column = [some.index(at) for at in order if at in some], str(log.columns.system)
-    pairs = [(some[one], some[base]) for one, base in pairs_of(places, names.gather(some), baseline, column)]
+    pairs = [(some[at], some[base]) for at, base in pairs_of(places, names.gather(some), baseline, column, one)]
     return Pairing(measured, all_filled(measured), segments, pairs)
 
 

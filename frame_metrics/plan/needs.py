@@ -212,8 +212,8 @@ def _check_there(plan: Plan, needs: Needs) -> None:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
     if columns.team and not needs.team:
         raise ColumnError(
-            f"team={columns.team!r} says which system contributed a row of an interleaved list, and compare() credits "
-            "it with the clicks; say team=None to read each list as one"
+            f"team={columns.team!r} says which system contributed a row of an interleaved list, and "
+            "interleaving() credits it with the clicks; pass team=None to read each list as one"
         )
     weighed = needs.weighs and bool(columns.query) and plan.roles.get("propensity") is not None  # what was shown
     lacks = {

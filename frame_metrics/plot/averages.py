@@ -82,22 +82,26 @@ def _bars(ci: float | None) -> str:
 def comparison(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
     """Draw mean differences between systems, or arms, with their intervals: a row for each system, a line at 0.
 
+    Of teams it draws how much users prefer them, from -1/2 to 1/2.
+
     Parameters
     ----------
-    frame : the result of ``compare``, of any kind, for queries, arms or rows.
+    frame : the result of ``compare``, ``ab_test``, ``change`` or ``interleaving``, of any kind.
     ci, facet : as in ``metrics``; several baselines have separate rows.
     color : the key columns that have a row for each value; by default that of the systems.
     """
     bars, names = _bars(ci), border_of(frame).names()
-    needs = ("baseline", "metric", "difference", *ENDS)
+    preferred = "preference" in names
+    drawn = "preference" if preferred else "difference"
+    needs = ("baseline", "metric", drawn, *ENDS)
     keys = [*takewhile(lambda name: name not in needs, names)]
     also = ("n",) if "n" in names else ()
     ignored = [name for name in names if name not in (*keys, *needs, *also)]
     color = keys[-1:] if color is None and facet is None else color
-    said = "comparison draws what compare() returns"
+    said = "comparison draws what compare(), ab_test(), change() and interleaving() return"
     tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet, ignored=ignored))
     baselines = tidy.table["baseline"].unique(maintain_order=True).to_list()
-    against = f" to {baselines[0]}" if len(baselines) == 1 else ""
+    against = f"{' over' if preferred else 's to'} {baselines[0]}" if len(baselines) == 1 else "s" * (not preferred)
     if len(baselines) > 1:
         own = [] if tidy.color is None else [pl.col("color")]
         tidy = tidy.with_columns(color=pl.concat_str(*own, "baseline", separator=" against "))
@@ -105,8 +109,9 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
         tidy = replace(
             tidy, color=Key((*columns, "baseline"), tidy.table["color"].unique(maintain_order=True).to_list())
         )
-    tidy = replace(tidy, table=tidy.table.rename({"difference": "value"}))
-    return _in_rows(tidy.said(bars), ENDS, whole=False, of=f": differences{against}", zero=True)
+    tidy = replace(tidy, table=tidy.table.rename({drawn: "value"}))
+    best = 0.5 if preferred else None
+    return _in_rows(tidy.said(bars), ENDS, whole=False, of=f": {drawn}{against}", zero=True, best=best)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -164,7 +169,9 @@ def _rests_on(tidy: Tidy) -> pl.Series:
     return tidy.table["n"] if "n" in tidy.table.columns else pl.Series([None])
 
 
-def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = False) -> Any:
+def _in_rows(
+    tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = False, best: float | None = None
+) -> Any:
     """Return a picture of panels with a row for each value.
 
     If rows are systems or segments, they have the same order in all panels, and only the first panel of each line of
@@ -176,6 +183,7 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = 
     whole : whether axes show all possible values of the metric.
     of : text after the names of the metrics in the title.
     zero : True if values are differences; there is a line at 0 then.
+    best : the best value where values are not those of the metric, and -best the worst; None where they are.
     """
     bare = () if ends is None else tidy.table.drop_nulls("value")[ends[0]]
     tidy = tidy.said("diamonds: no interval" if None in bare else "")
@@ -184,6 +192,7 @@ def _in_rows(tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = 
     columns = max(1, int((PAGE - min(LIMIT, longest * LETTER)) // (PANEL + BESIDE_PANEL)))
 
     def panel(part: Tidy, key: Key, name: str, metric: Metric) -> Any:
+        metric = metric if best is None else replace(metric, range=(-best, best), best=best)
         if not order or tidy.color is None:
             order[:] = _best_first(part.table, key, metric)
         first = tidy.color is None or next(places) % columns == 0

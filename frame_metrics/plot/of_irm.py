@@ -18,6 +18,9 @@ from frame_metrics.plot.tidy import POINTS
 Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
+OF_ROLES = {"arm": "ab_test", "team": "interleaving"}  # the verbs that compare, where a role says what is compared
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A method of ``irm.plot``: the verb that computes, and the function that draws.
@@ -31,12 +34,13 @@ class Drawing:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb whose defaults differ here
     # Returns more options of the function, from the irm, the frame, and the caller's arguments and options.
     further: Further = lambda irm, frame, args, options: {}
-    of_arms: str | None = None  # the verb of an irm with arms; None for the same
+    by_role: Mapping[str, str] = field(default_factory=dict)  # the verbs of irms in which some roles are named
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
             return self
-        named = self.of_arms if self.of_arms and pictures.irm.roles.get("arm") is not None else self.verb
+        roles = pictures.irm.roles
+        named = next((verb for role, verb in self.by_role.items() if roles.get(role) is not None), self.verb)
         verb, own = getattr(pictures.irm, named), list(signature(self.draw).parameters.values())[1:]
         of_verb = signature(verb).parameters
 
@@ -167,7 +171,7 @@ class Pictures:
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
-    comparison = Drawing(averages.comparison, "compare", further=_level, of_arms="ab_test")
+    comparison = Drawing(averages.comparison, "compare", further=_level, by_role=OF_ROLES)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     sample_size = Drawing(sizes.sample_size, "sample_size", (), {"power": sizes.CHANCES})

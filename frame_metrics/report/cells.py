@@ -25,6 +25,7 @@ ALPHA = 0.05  # the level of significance if none is given
 SINGULAR = {"queries": "query", "classes": "class", "searches": "search"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more than this are equally good
 P_VALUES = ("p_value", "p_adjusted")
+TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
     *("n", "n_undefined", "n_unanswered", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests"),
@@ -32,7 +33,17 @@ COUNTS = (
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value
 NUMBERS = (
-    *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
+    *(
+        "value",
+        "baseline_value",
+        "difference",
+        "preference",
+        "relative",
+        "relative_low",
+        "relative_high",
+        "ci_low",
+        "ci_high",
+    ),
     *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold", "n_effective"),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")
@@ -221,7 +232,7 @@ def table_of(
     names, said = list(frame.columns if only is None else only), called or {}
     rows: list[list[Cell]] = []
     for at, row in enumerate(frame.iter_rows(named=True)):
-        mark = {"difference": SIGNIFICANT} if at in marked else {}
+        mark = dict.fromkeys(TESTED, SIGNIFICANT) if at in marked else {}
         cells = {name: cell_of(name, row[name], digits, longest) for name in names}
         rows.append([replace(one, bold=(at, name) in best, mark=mark.get(name, "")) for name, one in cells.items()])
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
@@ -234,7 +245,7 @@ def table_of(
 
 def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:
     """Return the rows of a comparison whose corrected p-values are below ``alpha``."""
-    tested = "p_adjusted" in frame.columns and "difference" in frame.columns
+    tested = "p_adjusted" in frame.columns and {*TESTED} & {*frame.columns}
     return set((frame["p_adjusted"] < alpha).fill_null(False).arg_true()) if tested else set()
 
 

@@ -121,7 +121,7 @@ class Columns:
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
     cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, text="key", check=series.cluster_column)
-    of: tuple[str, ...] = ()  # columns that identify what was searched: the option of judgments() and propensities()
+    query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of ab_test()
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     subtopic: str | None = _column(of=("judgment",))  # this and the next three: of separate judgments only
@@ -182,7 +182,7 @@ class Columns:
         """Every column of the log that has a role, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
         single = self.single.values()
-        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *self.per_system, *self.of])
+        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *self.per_system, *self.query_text])
         made = {*self.made, *self.from_judgments} - {*self.per_system}
         return [column for column in every if column not in made]
 

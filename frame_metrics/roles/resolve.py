@@ -451,7 +451,7 @@ def absent(
         other = next((name for name, value in roles.items() if name in COLUMNS and role in _several(value)), None)
         if other and role in available:
             return f"the column {role!r} is the {other}, and a column plays one part; name the {role} with {role}="
-        if role in available:
+        if role in available and ROLES[role].found:
             return f"the column {role!r} does not fit the others, and was not found; say {role}={role!r} to see why"
     which = " or ".join(f"{role}=" for role in pair)
     hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]

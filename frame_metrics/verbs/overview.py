@@ -162,7 +162,7 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
         ask = f".evaluate({', '.join(shown)}), .audit(), " if shown else ""
         return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:
-        return '.compare("clicks"), .audit()'
+        return '.interleaving("clicks"), .audit()'
     return ", ".join([*_asked({*played}, several=irm.played.class_scores), ".audit()"])
 
 

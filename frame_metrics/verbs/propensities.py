@@ -21,10 +21,10 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.resampling import percentiles, resampled
 
-Harvesting = Literal["pivot", "adjacent", "all_pairs"]
+Estimator = Literal["pivot", "adjacent", "all_pairs"]
 RESULT = {"rank": pl.Int64, "propensity": pl.Float64, "n": pl.Int64, "ci_low": pl.Float64, "ci_high": pl.Float64}
 DEEPEST = 10_000  # limit of ranks
-OF_WHAT = "if each query is one impression, name what was searched with of="
+OF_WHAT = "if each query is one impression, pass the column of the search text as query_text="
 # Columns of a document at two ranks: its click rate at the higher one, and its rate and rank at the lower one.
 RATE, OTHER, BELOW = "\0rate", "\0rate\0below", "\0rank\0below"
 # Limits of the maximum likelihood fit: steps (a few are enough, unless rates are 0 or 1), and the least rate.
@@ -32,13 +32,13 @@ STEPS, TINY = 1000, 1e-9
 STILL = 1e-12  # a shorter step ends the fit
 
 
-def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: IntervalOptions) -> Any:
+def propensities(irm: Plan, estimator: str, *, query_text: Any, k: int | None, options: IntervalOptions) -> Any:
     """Implement ``irm.propensities``, whose docstring has the parameters."""
-    check_choice("method", method, get_args(Harvesting))
+    check_choice("estimator", estimator, get_args(Estimator))
     if k is not None:
         check_whole("k", k, 1)
-    plan = plan_of(irm.asking(RANKED), "propensities", of, RESULT, doc=False)
-    by, queries = plan.columns.by, plan.columns.of or plan.columns.query
+    plan = plan_of(irm.asking(RANKED), "propensities", query_text, RESULT, doc=False)
+    by, queries = plan.columns.by, plan.columns.query_text or plan.columns.query
     plan.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
 
     keys = [*by, *queries, str(plan.columns.doc)]
@@ -51,7 +51,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
         each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))
         other = each.rename({RANK: BELOW, RATE: OTHER})
-        some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(method, pl.lit(True))
+        some = {"pivot": pl.col(RANK) == 1, "adjacent": pl.col(BELOW) == pl.col(RANK) + 1}.get(estimator, pl.lit(True))
         pairs = each.join(other, on=keys, nulls_equal=True, maintain_order="left_right")
         pairs = pairs.filter(pl.col(RANK) < pl.col(BELOW), some).sort(RANK, BELOW, maintain_order=True)
         segments = rows.group_by(*by, pl.lit(0).alias(RATE)).agg(pl.max(RANK), pl.min(ROW)).drop_nulls(RANK)
@@ -59,7 +59,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
         tables = [pl.DataFrame(schema=RESULT)]
         for i in range(len(segments)):
             mine = pairs.join(segments[[i]], on=list(by), how="semi", nulls_equal=True) if by else pairs
-            tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), method, options))
+            tables.append(_of_segment(mine, keys[len(by) :], segments[[i]].select(*by, RANK), estimator, options))
         at = np.repeat(log.rows(segments[ROW].to_numpy().astype(np.int64)), [len(one) for one in tables[1:]])
         table = pl.concat(tables)
         return Answer(dict.fromkeys(by, at), {name: table[name] for name in RESULT})
@@ -68,7 +68,7 @@ def propensities(irm: Plan, method: str, *, of: Any, k: int | None, options: Int
 
 
 def _of_segment(
-    pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, method: str, options: IntervalOptions
+    pairs: pl.DataFrame, keys: Sequence[str], segment: pl.DataFrame, estimator: str, options: IntervalOptions
 ) -> pl.DataFrame:
     """Return the propensities of the ranks of one segment, as rows of the result.
 
@@ -77,7 +77,7 @@ def _of_segment(
     pairs : a row for each document of a query that was shown at two compared ranks, with its click rates there.
     keys : the columns of the query, then that of the document.
     segment : one row: the values of the segment, then its deepest rank.
-    method : the estimator.
+    estimator : the estimator.
     options : options of intervals.
     """
     *values, depth = segment.row(0)
@@ -92,11 +92,11 @@ def _of_segment(
     cell = edge * n_units + np.argsort(order)[unit]
     each = np.stack([np.bincount(cell, rate, len(edges) * n_units) for rate in rates]).reshape(-1, n_units)
     sums = each.sum(axis=1).reshape(3, -1, 1)
-    _check_overlap(sums[:2, :, 0], compared, depth, method, ", ".join(map(str, values)))
-    value, ends = _solved(sums, compared, depth, method)[:, 0], np.full((depth, 2), np.nan)
+    _check_overlap(sums[:2, :, 0], compared, depth, estimator, ", ".join(map(str, values)))
+    value, ends = _solved(sums, compared, depth, estimator)[:, 0], np.full((depth, 2), np.nan)
     if n_units > 1 and options.ci is not None:
         drawn = resampled(each, options.resamples, options.seed).reshape(3, len(edges), -1)
-        draws = _solved(drawn, compared, depth, method)
+        draws = _solved(drawn, compared, depth, estimator)
         ends = np.array([percentiles(one, options.ci) for one in draws])
         ends[np.isnan(draws).any(axis=1)] = np.nan  # some resamples have no document that links the ranks
     both = pl.concat([pairs.select(*keys, RANK), pairs.select(*keys, pl.col(BELOW).alias(RANK))]).unique()
@@ -105,7 +105,7 @@ def _of_segment(
     return pl.DataFrame(dict(zip(RESULT, columns, strict=True)))
 
 
-def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method: str, segment: str) -> None:
+def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, estimator: str, segment: str) -> None:
     """Raise if a rank is not linked to rank 1 by documents that were shown, and clicked, at both of two ranks.
 
     Parameters
@@ -113,7 +113,7 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
     clicks : the summed rates at the higher and at the lower rank of each pair of ranks, shape (2, pairs).
     compared : the higher and the lower rank of each pair, from 0.
     depth : the deepest rank.
-    method, segment : for the error.
+    estimator, segment : for the error.
     """
     some = (clicks > 0).all(axis=0)
     one, another = (side[some] for side in compared)
@@ -126,15 +126,16 @@ def _check_overlap(clicks: Array, compared: Sequence[Array], depth: int, method:
     if not reached.all():
         rank = int(np.argmin(reached)) + 1
         fewer = f"k={rank - 1} for fewer ranks, or " if rank > 2 else ""
-        other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(method, "a rank above that leads to rank 1")
+        other = {"pivot": "rank 1", "adjacent": f"rank {rank - 1}"}.get(estimator, "a rank above that leads to rank 1")
         raise NotComputableError(
-            f"propensities({method!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
-            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another method than {method!r}; "
+            f"propensities({estimator!r}): too little overlap{' in ' * bool(segment)}{segment}: no document of a query "
+            f"stood at rank {rank} and at {other}, with clicks at both; say {fewer}another estimator than "
+            f"{estimator!r}; "
             + ("leave out by=, as documents move too little within a segment" if segment else OF_WHAT)
         )
 
 
-def _solved(sums: Array, compared: Sequence[Array], depth: int, method: str) -> Array:
+def _solved(sums: Array, compared: Sequence[Array], depth: int, estimator: str) -> Array:
     """Return the propensities of ranks, relative to 1 at rank 1, shape (ranks, draws); NaN if unknown.
 
     Parameters
@@ -143,13 +144,13 @@ def _solved(sums: Array, compared: Sequence[Array], depth: int, method: str) -> 
         documents, shape (3, pairs, draws).
     compared : the higher and the lower rank of each pair, from 0.
     depth : the deepest rank.
-    method : the estimator.
+    estimator : the estimator.
     """
-    if method == "all_pairs":
+    if estimator == "all_pairs":
         return _likeliest(sums[:2], sums[2], compared, depth)
     steps = np.ones((depth, sums.shape[2]))
     steps[compared[1]] = ratio(sums[1], sums[0])
-    return np.cumprod(steps, axis=0) if method == "adjacent" else steps
+    return np.cumprod(steps, axis=0) if estimator == "adjacent" else steps
 
 
 def _likeliest(clicks: Array, n: Array, compared: Sequence[Array], depth: int) -> Array:

@@ -331,6 +331,19 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         )
         | beside(rng),
     ),
+    "interleaving": lambda irm, rng: irm.interleaving(
+        *metrics_of(irm, rng, RANKED),
+        permutations=9,
+        resamples=9,
+        **some(
+            rng,
+            baseline=("a", 0, 1, None, "x"),
+            test=("sign", "bootstrap", "t"),
+            correction=("bh", "none"),
+            per_query=(True,),
+            ci=LEVELS,
+        ),
+    ),
     "bounds": lambda irm, rng: irm.bounds(
         *metrics_of(irm, rng, RANKED),
         of=rng.choice(("ties", "unjudged")),
@@ -388,9 +401,9 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             ),
         )
     ),
-    "judgments": lambda irm, rng: irm.judgments(
+    "click_judgments": lambda irm, rng: irm.click_judgments(
         rng.choice(("ctr", "ctr", "coec", "coec", "sdbn", "sdbn", "x")),
-        of=rng.choice(("weight", "weight", "weight", "weight", "by", ["weight", "label"], "x", None, [])),
+        query_text=rng.choice(("weight", "weight", "weight", "weight", "by", ["weight", "label"], "x", None, [])),
         **some(rng, smoothing=(1, 0.5, -1, float("nan")), min_impressions=(2, 2, 0)),
     ),
     "summary": lambda irm, rng: rng.choice((irm, arms(irm, rng))).summary(
@@ -401,8 +414,9 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "repr": lambda irm, rng: repr(irm),
 }
 NEEDS = {
-    "compare": ("  system ", "  team ", " ["),
-    "judgments": ("  rank ",),
+    "compare": ("  system ", " ["),
+    "interleaving": ("  team ",),
+    "click_judgments": ("  rank ",),
     "similarity": ("  system ", " ["),
     "to_judge": ("judged beside",),
     "ab_test": ("  system ",),

@@ -41,6 +41,6 @@ def clicks(options: argparse.Namespace) -> Iterator[list[str]]:
         log = clicked(next((rows for rows in options.rows if rows >= 10**7), options.rows[-1]), ids)
         bare = partial(log.group_by("text", "doc").agg, pl.len(), pl.sum("clicked"))
         irm = log.irm(query="search", rank="rank", label="clicked")
-        its, own = by_turns([bare, partial(irm.judgments, "coec", of="text")], options.runs)
+        its, own = by_turns([bare, partial(irm.click_judgments, "coec", query_text="text")], options.runs)
         figures = [f"{show(its)} (group_by text, doc)", show(own)]
-        yield row("clicks", f'judgments("coec"), {ids} ids, polars', len(log), figures, own / its, 3)
+        yield row("clicks", f'click_judgments("coec"), {ids} ids, polars', len(log), figures, own / its, 3)

@@ -301,8 +301,8 @@ ASKED: dict[str, Ask] = {
     "explain": lambda irm, asked: irm.explain("rr", query=1),
     "agreement": lambda irm, asked: irm.agreement(resamples=7),
     "disagreements": lambda irm, asked: irm.disagreements(),
-    "judgments": lambda irm, asked: irm.judgments("ctr", of="need_"),
-    "propensities": lambda irm, asked: irm.propensities("adjacent", of="need_", k=2, resamples=7),
+    "click_judgments": lambda irm, asked: irm.click_judgments("ctr", query_text="need_"),
+    "propensities": lambda irm, asked: irm.propensities("adjacent", query_text="need_", k=2, resamples=7),
     "summary": lambda irm, asked: irm.summary(*asked),
     "audit": lambda irm, asked: irm.audit(),
 }

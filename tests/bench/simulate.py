@@ -6,7 +6,7 @@ whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
 Arms: users are drawn that have one of two systems each, or both, and ab_test() is asked for their
 difference.
-Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
+Teams: users click on interleaved lists of two systems, and interleaving("clicks") is asked which one they prefer;
 the same users, each with the lists of one system, are asked by a test of arms.
 Looks: arms that do not differ grow, and ab_test(looks="any") is asked at each of many looks.
 Plans: plan() says how many queries, or users, or queries for people beside a machine, see a difference, and a test of
@@ -597,7 +597,7 @@ def asked_of_teams(n: int, better: float, trial: int) -> tuple[float, float]:
         given: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": 1, "seed": trial}
         for cluster, test, p in (("user", "randomization", found[0]), (None, "sign", found[1])):
             irm = rows.irm(query="query", team="team", cluster=cluster)
-            agree(irm.compare("clicks", test=test, **given)["p_value"].to_list(), p, "p-values of teams")
+            agree(irm.interleaving("clicks", test=test, **given)["p_value"].to_list(), p, "p-values of teams")
     return float(found[0][0]), float(found[1][0])
 
 
@@ -682,7 +682,7 @@ def propensities(population: Any, trials: int) -> Iterator[Line]:
     for trial in range(trials):
         log = impressions(population, SEARCHES, trial)
         for i, method in enumerate(HARVESTED):
-            found = log.irm.propensities(method, of="search", resamples=RESAMPLES, seed=trial)
+            found = log.irm.propensities(method, query_text="search", resamples=RESAMPLES, seed=trial)
             if trial < AGREE and method == "adjacent":
                 agree(found["propensity"], adjacent(log), "propensities")
             held[i] += [low <= chance <= high for chance, (low, high) in zip(LOOKED, ends(found), strict=True)]

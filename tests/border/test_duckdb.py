@@ -38,7 +38,7 @@ def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
     columns, ask, _ = VERBS[verb]
     table = pa.table(columns)
     con.register("rows", table)
-    key = {"per_class": "predicted", "confusion": "predicted", "judgments": "rank", "propensities": "rank"}.get(
+    key = {"per_class": "predicted", "confusion": "predicted", "click_judgments": "rank", "propensities": "rank"}.get(
         verb, "score"
     )
     used, unused = _counted(con, "used"), _counted(con, "unused")

@@ -47,7 +47,7 @@ def kind(name: str, frame: pl.DataFrame) -> Any:
 
 def files() -> None:
     """Write the files that commands read into the folder where they run."""
-    for name in ("log", "one", "run", "qrels", "arms", "cases"):
+    for name in ("log", "one", "run", "qrels", "arms", "cases", "clicks"):
         FRAMES[name]().write_csv(f"{name}.csv")
     log = FRAMES["log"]()
     log.write_parquet("log.parquet")

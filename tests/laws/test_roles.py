@@ -55,10 +55,10 @@ CALLS: dict[str, Call] = {
         *asked, **({} if "item_coverage" in asked else {"ci": 0.9, "resamples": 20})
     ),
     "per_query": lambda irm, asked: irm.per_query(*asked),
-    "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
+    "click_judgments": lambda irm, asked: irm.click_judgments("coec", smoothing=1),
     "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
     "disagreements": lambda irm, asked: irm.judge(rated(), annotator="rater").disagreements(),
-    "propensities": lambda irm, asked: irm.propensities("adjacent", of="by_", k=2, resamples=20),
+    "propensities": lambda irm, asked: irm.propensities("adjacent", query_text="by_", k=2, resamples=20),
     "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
     "confusion": lambda irm, asked: irm.confusion(),
     "thresholds": lambda irm, asked: irm.thresholds("precision"),
@@ -69,6 +69,7 @@ CALLS: dict[str, Call] = {
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
     "ab_test": lambda irm, asked: of_arms(irm).ab_test(*asked, split="equal", **FEW),
     "change": lambda irm, asked: of_arms(irm).change(*asked, **FEW),
+    "interleaving": lambda irm, asked: irm.interleaving(*asked, **FEW),
     "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=20),
     "sample_size of arms": lambda irm, asked: of_arms(irm).sample_size(*asked, detect=0.1, resamples=20),
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau", ci=0.9, resamples=20),
@@ -141,7 +142,7 @@ UNREAD = {
             "catalogue",
         ),
         **dict.fromkeys(["ab_test", "change", "sample_size of arms"], "catalogue unanswered"),
-        "judgments": (
+        "click_judgments": (
             f"{OF_DOCUMENTS} {SCORES} score n_relevant collection_size threshold undefined unjudged unjudged_queries "
             "unanswered"
         ),
@@ -374,13 +375,13 @@ def outcome(setting: Setting, call: Call, **more: Any) -> str | None:
 def test_expressions_are_columns(name: str, kind: str) -> None:
     """Expressions as roles give what columns give that were made by hand."""
     seen: set[str] = set()
-    for of, frame, roles, asked, judged in settings():
+    for of, frame, roles, asked, judged in (*settings(), *own_settings()):
         by_hand = Setting(of, as_kind(frame, kind), roles, asked, judged)
         if of in seen or (wanted := outcome(by_hand, CALLS[name])) is None:
             continue
         seen.add(of)
         given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
-        # of= of propensities() names a column, and whether saved numbers are of answered queries is found by name
+        # query_text= names a column by its name, and whether saved numbers are of answered queries is found by name
         others = frame.select(pl.col("^(by_|answered)$")).with_columns(map(raw, frame))
         of_others = Setting(of, as_kind(others, kind), given, asked, judged)
         assert outcome(of_others, CALLS[name]) == wanted
@@ -404,8 +405,8 @@ def test_every_verb_is_called() -> None:
     assert verbs == VERBS - {"report"}
     compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
     saved = {"compare", "sample_size", "audit", "summary", "similarity"}
-    # The baseline of these is a system, with judgments that are missing too, an arm or a period.
-    assert compared == saved | {"bounds", "to_judge", "ab_test", "change"}
+    # The baseline of these is a system, with judgments that are missing too, an arm, a period or a team.
+    assert compared == saved | {"bounds", "to_judge", "ab_test", "change", "interleaving"}
     assert {f"{verb} {how}" for verb in saved for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 

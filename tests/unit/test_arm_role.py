@@ -173,7 +173,8 @@ def test_the_errors_of_periods_have_no_word_of_arms() -> None:
 
 @pytest.mark.parametrize(
     ("name", "called"),
-    [("plan", "sample_size"), ("power", "sample_size"), ("solve_power", "sample_size"), ("cuped", "ab_test")],
+    [("plan", "sample_size"), ("power", "sample_size"), ("solve_power", "sample_size"), ("cuped", "ab_test")]
+    + [("judgments", "click_judgments"), ("interleave", "interleaving")],
 )
 def test_other_names_lead_to_the_verb(name: str, called: str) -> None:
     """As an error that names it; hasattr is false."""

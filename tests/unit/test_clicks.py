@@ -39,7 +39,7 @@ WORKED: dict[tuple[str, float], list[float]] = {
 
 def graded(irm: Any, model: str, **options: Any) -> dict[tuple[str, str], float | None]:
     """Grades by query and document."""
-    found = as_polars(irm.judgments(model, of="text", **options))
+    found = as_polars(irm.click_judgments(model, query_text="text", **options))
     return {(text, doc): grade for text, doc, grade in found.select("text", "doc", "grade").iter_rows()}
 
 
@@ -50,7 +50,7 @@ def test_judgments_by_hand(model: str, smoothing: float, kind: str) -> None:
     for log in (LOG, LOG.sample(fraction=1, shuffle=True, seed=3)):
         found = graded(IRM(as_kind(log, kind), **ROLES), model, smoothing=smoothing)
         assert [found[pair] for pair in pairs] == pytest.approx(WORKED[model, smoothing])
-    found = IRM(as_kind(LOG, kind), **ROLES).judgments(model, of="text")
+    found = IRM(as_kind(LOG, kind), **ROLES).click_judgments(model, query_text="text")
     counts = as_polars(found).select("text", "doc", "impressions", "clicks").rows()
     assert counts[:3] == [("tea", "x", 4, 1), ("tea", "y", 4, 2), ("tea", "z", 4, 1)]
     assert counts[3:] == [("cup", "x", 2, 1), ("cup", "z", 2, 0), ("cup", "y", 2, 2)]  # as they first appear
@@ -58,13 +58,13 @@ def test_judgments_by_hand(model: str, smoothing: float, kind: str) -> None:
 
 def test_a_plan_has_the_types_of_its_result() -> None:
     """A lazy frame is not run, and knows its columns; lists of documents and clicks are the same log."""
-    plan = LOG.lazy().irm(**ROLES).judgments("sdbn", of="text")
+    plan = LOG.lazy().irm(**ROLES).click_judgments("sdbn", query_text="text")
     assert plan.collect_schema() == plan.collect().schema
     lists = LOG.group_by("search", "text", maintain_order=True).agg("doc", "clicked")
     nothing = pl.DataFrame({"search": [7], "text": ["tea"], "doc": [[]], "clicked": [[]]}, schema=lists.schema)
     lists = pl.concat([nothing, lists])
-    found = lists.irm(query="search", label="clicked").judgments("coec", of="text")
-    assert found.rows() == LOG.irm(**ROLES).judgments("coec", of="text").rows()
+    found = lists.irm(query="search", label="clicked").click_judgments("coec", query_text="text")
+    assert found.rows() == LOG.irm(**ROLES).click_judgments("coec", query_text="text").rows()
 
 
 @pytest.mark.parametrize("model", ["ctr", "coec", "sdbn"])
@@ -76,31 +76,33 @@ def test_judgments_of_a_log_in_pieces(model: Any) -> None:
     lists = both.group_by("search", "text", "arm", "day", maintain_order=True).agg("doc", "rank", "clicked")
     for log, more in ((both, {"system": "arm"}), (both, {"by": ["day"]}), (lists, {"by": "arm", "system": "day"})):
         irm = log.irm(**ROLES, **more)
-        whole = irm.judgments(model, of="text", smoothing=0.5, min_impressions=2)
-        found = in_pieces(irm).judgments(model, of="text", smoothing=0.5, min_impressions=2).collect()
+        whole = irm.click_judgments(model, query_text="text", smoothing=0.5, min_impressions=2)
+        found = in_pieces(irm).click_judgments(model, query_text="text", smoothing=0.5, min_impressions=2).collect()
         assert_frame_equal(found, whole, abs_tol=1e-12)
     half = LOG.with_columns(clicked=pl.when(pl.col("search") == 4).then(0.5).otherwise("clicked"))
     shares = half.irm(**ROLES | {"label": None}, grade="clicked")
     for unclear, told in ((shares, "3 grades lie between 0 and 1"), (shares(rel=2), "no grade in clicked reaches")):
         each = (unclear, in_pieces(unclear))
-        whole, found = (error(lambda irm=irm: irm.judgments(model, of="text")) for irm in each)
+        whole, found = (error(lambda irm=irm: irm.click_judgments(model, query_text="text")) for irm in each)
         assert found == whole
         assert told in whole
     texts = in_pieces(LOG.with_columns(text="doc").irm(**ROLES))
-    assert "rows have another value than the first row of their search" in error(lambda: texts.judgments(of="text"))
+    assert "rows have another value than the first row of their search" in error(
+        lambda: texts.click_judgments(query_text="text")
+    )
 
 
 @pytest.mark.parametrize("name", ["first", "last", "examined", "exposed", "rank", "row"])
 def test_columns_may_be_called_as_they_like(name: str) -> None:
     """A column of the caller's that is called as what is counted here is no other."""
     log = LOG.rename({"rank": "place"}).rename({"text": name})
-    found = log.irm(**ROLES | {"rank": "place"}).judgments("sdbn", of=name)
-    assert found.rows() == LOG.irm(**ROLES).judgments("sdbn", of="text").rows()
+    found = log.irm(**ROLES | {"rank": "place"}).click_judgments("sdbn", query_text=name)
+    assert found.rows() == LOG.irm(**ROLES).click_judgments("sdbn", query_text="text").rows()
 
 
 def test_judge_takes_the_judgments() -> None:
     """Another ranking is measured by them; a null grade is no judgment."""
-    found = LOG.irm(**ROLES).judgments("coec", of="text", min_impressions=3)
+    found = LOG.irm(**ROLES).click_judgments("coec", query_text="text", min_impressions=3)
     assert found["grade"].null_count() == 3
     run = pl.DataFrame({"text": ["tea"] * 3 + ["cup"], "doc": [*"yzxx"], "score": [3.0, 2.0, 1.0, 1.0]})
     value = run.irm(query="text").judge(found).per_query("dcg").select("text", "value").rows()
@@ -117,7 +119,7 @@ def test_rates_are_those_of_the_segment_and_the_system() -> None:
         ],
         how="vertical_relaxed",
     )
-    found = twice.irm(**ROLES, system="arm", by="day").judgments("coec", of="text")
+    found = twice.irm(**ROLES, system="arm", by="day").click_judgments("coec", query_text="text")
     assert found.columns == ["day", "text", "doc", "grade", "impressions", "clicks"]
     assert found["day"].to_list() == [0] * 6 + [1] * 6
     assert sorted(found["grade"][:6]) == pytest.approx(sorted(WORKED["coec", 0]))
@@ -138,7 +140,11 @@ def test_what_was_not_shown_is_no_impression() -> None:
     """A null rank, and a search that showed nothing, count for nothing; nobody clicked at all, and nothing is known."""
     more = [(7, "cup", "z", None, 0), (8, "tea", "w", None, 0)]
     log = pl.concat([LOG, pl.DataFrame(more, schema=LOG.schema, orient="row")])
-    assert log.irm(**ROLES).judgments("coec", of="text").equals(LOG.irm(**ROLES).judgments("coec", of="text"))
+    assert (
+        log.irm(**ROLES)
+        .click_judgments("coec", query_text="text")
+        .equals(LOG.irm(**ROLES).click_judgments("coec", query_text="text"))
+    )
     silent = LOG.with_columns(clicked=0).irm(**ROLES)
     assert set(graded(silent, "coec").values()) == {None} == set(graded(silent, "coec", smoothing=1).values())
     assert set(graded(silent, "ctr").values()) == {0} == set(graded(silent, "sdbn").values())
@@ -168,47 +174,61 @@ def test_clicks_by_position() -> None:
 
 def asked(**changed: pl.Expr) -> Any:
     """Judgments of the log with other columns."""
-    return LOG.with_columns(**changed).irm(**ROLES).judgments(of="text")
+    return LOG.with_columns(**changed).irm(**ROLES).click_judgments(query_text="text")
 
 
 REFUSALS = r"""
-LOG.irm(**ROLES).judgments("coecc", of="text")
+LOG.irm(**ROLES).click_judgments("coecc", query_text="text")
     UnknownNameError: model='coecc' is not one of 'ctr', 'coec', 'sdbn'; did you mean 'coec'?
-LOG.irm(**ROLES).judgments(of="text", smoothing=-1)
+LOG.irm(**ROLES).click_judgments(query_text="text", smoothing=-1)
     BadValueError: smoothing=-1 is not a number from 0
-LOG.with_columns(clicked=pl.when(pl.col("search") != 2).then("clicked")).irm(**ROLES).judgments(of="text")
+LOG.with_columns(clicked=pl.when(pl.col("search") != 2).then("clicked")).irm(**ROLES).click_judgments(query_text="text")
     BadRowsError: clicked: 3 of 18 rows have a rank and are null (rows 3, 4, 5); say 0 where nobody clicked
 asked(rank=pl.when(pl.col("search") != 1).then("rank"))
     BadRowsError: clicked: 1 of 18 rows has a click and no rank (row 0); give each the position at which it was shown
 asked(clicked=pl.col("clicked") * 2)
     BadRowsError: clicked: 7 of 18 rows are neither 0 nor 1 (rows 0, 4, 6); say label=None, grade='clicked' if these are
         grades, or name the relevant one with positive=
-LOG.with_columns(pl.col("clicked") - 1).irm(**ROLES | {"label": None, "grade": "clicked"}).judgments(of="text")
+LOG.with_columns(pl.col("clicked") - 1).irm(**ROLES | {"label": None,
+        "grade": "clicked"}).click_judgments(query_text="text")
     BadRowsError: clicked: 11 of 18 rows are negative (rows 1, 2, 3); a click is 0 or 1, or a count from 0
-LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).judgments(of="text")
-LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).propensities(of="text")
+LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).click_judgments(query_text="text")
+LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).propensities(query_text="text")
     NotComputableError: no grade in clicked reaches rel=2; the largest is 1
-    but: LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=1).judgments(of="text")
-    but: LOG.with_columns(clicked=0).irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).judgments(of="text")
+    but: LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=1).click_judgments(query_text="text")
+    but: LOG.with_columns(clicked=0).irm(**ROLES | {"label": None, "grade": "clicked"},
+        rel=2).click_judgments(query_text="text")
 asked(text=pl.col("doc"))
-    BadRowsError: text: 12 of 18 rows have another value than the first row of their search (rows 1, 2, 4); of= names
-        what is the same in an impression
-LOG.irm(**ROLES).judgments()
-LOG.irm(**ROLES).judgments(of="search")
+    BadRowsError: text: 12 of 18 rows have another value than the first row of their search (rows 1, 2, 4); query_text=
+        names what is the same in an impression
+LOG.irm(**ROLES).click_judgments()
+LOG.irm(**ROLES).click_judgments(query_text="search")
     ColumnError: search: no document stands twice in one query, so that no rate can be counted; if each value is one
-        impression, name the column of what was searched with of=
-LOG.irm(**ROLES).judgments(of=pl.col("text"))
-    BadValueError: judgments: of=<polars.Expr> is not the name of a column, nor a list of some
-LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).judgments(of="text")
+        impression, pass the column of the search text as query_text=
+LOG.irm(**ROLES).judgments("coec", of="text")
+    UnknownVerbError: there is no irm.judgments; it is irm.click_judgments()
+    but: LOG.irm(**ROLES).click_judgments("coec", query_text="text")
+LOG.irm(**ROLES).click_judgments("coec", of="text")
+    UnknownNameError: click_judgments() has no option 'of'; pass the column of the search text as query_text=
+    but: LOG.irm(**ROLES).click_judgments("coec", query_text="text")
+LOG.irm(**ROLES).propensities(of="text")
+    UnknownNameError: propensities() has no option 'of'; pass the column of the search text as query_text=
+    but: LOG.irm(**ROLES).propensities(query_text="text", k=2)
+LOG.irm(**ROLES).propensities(method="pivot", query_text="text")
+    UnknownNameError: propensities() has no option 'method'; pass estimator=
+    but: LOG.irm(**ROLES).propensities(estimator="pivot", query_text="text", k=2)
+LOG.irm(**ROLES).click_judgments(query_text=pl.col("text"))
+    BadValueError: click_judgments: query_text=<polars.Expr> is not the name of a column, nor a list of some
+LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).click_judgments(query_text="text")
     ColumnError: rank=['rank', 'again'] are ranks of several systems, and a result was clicked at one; name that
-LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").judgments(of="text")
-    ColumnError: judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; leave
+LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").click_judgments(query_text="text")
+    ColumnError: click_judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; leave
         rank=None out, or name its column, one of 'search', 'text', 'doc', 'place', 'clicked'
-LOG.irm(**ROLES).judge(LOG, grade="clicked").judgments(of="text")
-    ColumnError: judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and
-        say relevant=None
+LOG.irm(**ROLES).judge(LOG, grade="clicked").click_judgments(query_text="text")
+    ColumnError: click_judgments() reads the clicks of the log, and judgments stand beside it; ask for it before
+        judge(), and say relevant=None
     but: asked()
-    but: LOG.irm(**ROLES).judgments("coec", of=["text"], smoothing=np.int64(0))
+    but: LOG.irm(**ROLES).click_judgments("coec", query_text=["text"], smoothing=np.int64(0))
 """
 
 

@@ -281,6 +281,22 @@ def test_ways_out_are_those_of_the_command_line(capsys: pytest.CaptureFixture[st
     assert error(capsys, "similarity", "qrels.csv", "rbo").endswith("name their column with --system\n")
 
 
+def test_interleaving(capsys: pytest.CaptureFixture[str]) -> None:
+    """Teams are compared by their own command, with flags or settings; teams that are numbers have their names."""
+    rows = [(i // 2, i % 2 + 1, 1 + i % 2, int(i % 2 == 1)) for i in range(12)]
+    log = pl.DataFrame(rows, ["query", "rank", "team", "label"], orient="row")
+    write(log, "lists.csv")
+    found = read(out(capsys, "interleaving", "lists.csv", "clicks", "--team", "team", "--baseline", "1"))
+    assert found.select("team", "baseline", "preference", "wins").row(0) == (2, 1, 0.5, 6)
+    Path("teams.toml").write_text('[interleaving]\nteam = "team"\nbaseline = 1\n', encoding="utf-8")
+    assert read(out(capsys, "interleaving", "lists.csv", "clicks", "--config", "teams.toml")).equals(found)
+    Path("teams.toml").write_text('[compare]\nteam = "team"\nbaseline = "1"\n', encoding="utf-8")
+    said = "interleaving() credits it with the clicks; pass --no-team to read each list as one"
+    assert said in error(capsys, "compare", "lists.csv", "clicks", "--config", "teams.toml")
+    assert said in error(capsys, "compare", "lists.csv", "clicks", "--team", "team")
+    assert "name its column with --team" in error(capsys, "interleaving", "lists.csv", "clicks")
+
+
 def test_files_of_chances(capsys: pytest.CaptureFixture[str]) -> None:
     """--propensity takes what propensities wrote; segments that are texts of digits meet those of the log."""
     rows = [
@@ -291,7 +307,7 @@ def test_files_of_chances(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     log = pl.DataFrame(rows, ["query", "shop", "doc", "rank", "label"], orient="row").with_columns(text=pl.lit("tea"))
     write(log, "clicks.csv")
-    write(log.irm(by="shop").propensities(of="text"), "chances.csv")
+    write(log.irm(by="shop").propensities(query_text="text"), "chances.csv")
     call = ["clicks.csv", "--by", "shop"]
     found = read(out(capsys, "evaluate", *call, "cg", "--propensity", "chances.csv"))
     assert found["value"].to_list() == pytest.approx([2.0, 2.0])
@@ -886,7 +902,7 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
 
 def test_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Without arguments the help goes to standard error, and the call is wrong."""
-    assert "per-query   compute metrics for every query" in error(capsys)
+    assert "per-query     compute metrics for every query" in error(capsys)
 
 
 def test_a_fault_of_the_program_is_no_failed_gate(

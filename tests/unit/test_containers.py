@@ -63,15 +63,16 @@ YES().explain("rr", query=VALUE)
 HALF.to_judge(10**30, "recall")
     BadValueError: n=1000000000000000000000000000000 is not a whole number from 1 to 9223372036854775807
     but: HALF.to_judge(10**18, "recall")
-CLICKS.judgments("ctr", of="need", min_impressions=10**30)
+CLICKS.click_judgments("ctr", query_text="need", min_impressions=10**30)
     BadValueError: min_impressions=1[...] is not a whole number from 1 to 9223372036854775807
-    but: CLICKS.judgments("ctr", of="need", min_impressions=1)
-CLICKS.judgments("ctr", of=VALUE)
+    but: CLICKS.click_judgments("ctr", query_text="need", min_impressions=1)
+CLICKS.click_judgments("ctr", query_text=VALUE)
     for: 1.5, {"need"}
-    BadValueError: judgments: of=[...] is not the name of a column, nor a list of some
-CLICKS.judgments("ctr", of=10**5000)
-    BadValueError: judgments: of=<an integer of 16610 bits> is not the name of a column, nor a list of some
-    but: CLICKS.judgments("ctr", of=Pair("need", "query"))
+    BadValueError: click_judgments: query_text=[...] is not the name of a column, nor a list of some
+CLICKS.click_judgments("ctr", query_text=10**5000)
+    BadValueError: click_judgments: query_text=<an integer of 16610 bits> is not the name of a column, nor a list of
+        some
+    but: CLICKS.click_judgments("ctr", query_text=Pair("need", "query"))
 LOG.report(title=VALUE, format="json")
     for: np.array(["a", "b"]), ["a"], b"a"
     BadValueError: title=[...] is not a text

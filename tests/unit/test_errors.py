@@ -1428,10 +1428,13 @@ def test_rows_without_a_document_where_documents_are_needed() -> None:
     told = "doc: 1 of 2 rows has no document (row 1); "
     assert error(lambda: irm.evaluate("rr")).startswith(f"{told}say doc=None where a search showed nothing")
     assert irm(doc=None).evaluate("rr")["n"][0] == 2
-    for call in (lambda irm: irm.judgments("ctr", of="query"), lambda irm: irm.propensities(of="query")):
+    for call in (
+        lambda irm: irm.click_judgments("ctr", query_text="query"),
+        lambda irm: irm.propensities(query_text="query"),
+    ):
         assert error(lambda call=call: call(irm)) == f"{told}drop them, or give them one"
     left = pl.concat([pl.DataFrame(rows).drop_nulls("doc")] * 2).with_columns(search=pl.Series([1, 2]))
-    found = left.irm(query="search", positive="yes").judgments("ctr", of="query")
+    found = left.irm(query="search", positive="yes").click_judgments("ctr", query_text="query")
     assert found["impressions"].to_list() == [2]
 
 

@@ -32,7 +32,7 @@ BY_HAND = (5 / 6, 1 / 6, (4 + 1 / 2) / 6 - 1 / 2, 4, 1, 1, 6, 1, 0)
 
 def compared(frame: Any, **options: Any) -> pl.DataFrame:
     """The comparison of B with A, in polars."""
-    return as_polars(IRM(frame, **ROLES | options).compare("clicks", baseline="A"))
+    return as_polars(IRM(frame, **ROLES | options).interleaving("clicks", baseline="A"))
 
 
 def test_credit_and_preference_by_hand(kind: str) -> None:
@@ -51,18 +51,20 @@ def test_whole_clusters_change_sign() -> None:
     assert found.select(SAID).row(0) == pytest.approx(BY_HAND)
     assert found["p_value"].item() == 6 / 8
     assert found["ci_low"].item() < compared(LOG)["ci_high"].item()
-    told = error(lambda: LOG.irm(**ROLES, cluster="user").compare("clicks", test="sign"), NotComputableError)
+    told = error(lambda: LOG.irm(**ROLES, cluster="user").interleaving("clicks", test="sign"), NotComputableError)
     assert told.startswith("test='sign' takes every query as independent, and user says which belong")
 
 
 def test_the_sign_test_is_that_of_wins_and_losses() -> None:
     """It is the randomization test of impressions that are independent; the interval is that of the preference."""
-    found = pl.concat(LOG.irm(**ROLES).compare("clicks", test=test) for test in ("sign", "bootstrap", "randomization"))
+    found = pl.concat(
+        LOG.irm(**ROLES).interleaving("clicks", test=test) for test in ("sign", "bootstrap", "randomization")
+    )
     assert found["p_value"][0] == pytest.approx(found["p_value"][2])
     assert found.select("ci_low", "ci_high").n_unique() == 1
     assert (found["ci_low"] <= found["preference"]).all()
     assert (found["ci_high"] <= 1 / 2).all()
-    mirrored = LOG.irm(**ROLES).compare("clicks", baseline="B").row(0, named=True)
+    mirrored = LOG.irm(**ROLES).interleaving("clicks", baseline="B").row(0, named=True)
     assert mirrored["preference"] == -found["preference"][0]
     assert (mirrored["wins"], mirrored["losses"], mirrored["p_value"]) == (1, 4, found["p_value"][2])
 
@@ -76,7 +78,7 @@ def test_segments_weights_and_each_impression() -> None:
     ]
     heavy = LOG.with_columns(times=pl.when(pl.col("search") == 6).then(3.0).otherwise(1.0))
     assert compared(heavy, weight="times")["preference"].item() == pytest.approx((4 + 1 / 2) / 8 - 1 / 2)
-    each = LOG.irm(**ROLES).compare("clicks", baseline="A", per_query=True)
+    each = LOG.irm(**ROLES).interleaving("clicks", baseline="A", per_query=True)
     assert sorted(each.select("search", "value", "baseline_value").rows()) == [
         (1, 1, 0),
         (2, 1, 0),
@@ -89,13 +91,13 @@ def test_segments_weights_and_each_impression() -> None:
 
 def test_forms_of_a_log_are_one_log() -> None:
     """Lists, plans and pieces of whole impressions give the same numbers."""
-    whole = LOG.irm(**ROLES, cluster="user").compare("clicks")
-    assert_frame_equal(in_pieces(LOG.irm(**ROLES, cluster="user")).compare("clicks").collect(), whole)
-    plan = LOG.lazy().irm(**ROLES, cluster="user").compare("clicks")
+    whole = LOG.irm(**ROLES, cluster="user").interleaving("clicks")
+    assert_frame_equal(in_pieces(LOG.irm(**ROLES, cluster="user")).interleaving("clicks").collect(), whole)
+    plan = LOG.lazy().irm(**ROLES, cluster="user").interleaving("clicks")
     assert plan.collect_schema() == plan.collect().schema == whole.schema
     lists = LOG.group_by("search", "user", maintain_order=True).agg("from", "clicked", "doc")
     roles = {**ROLES, "rank": None} | {"doc": "doc", "cluster": "user"}
-    assert_frame_equal(lists.irm(**{role: name for role, name in roles.items() if name}).compare("clicks"), whole)
+    assert_frame_equal(lists.irm(**{role: name for role, name in roles.items() if name}).interleaving("clicks"), whole)
 
 
 def test_shared_rows_are_no_team() -> None:
@@ -107,7 +109,7 @@ def test_shared_rows_are_no_team() -> None:
 def test_three_teams_are_compared_pair_by_pair() -> None:
     """A list of two other teams compares none of a pair, and one of a third team is unpaired."""
     more = LOG.with_columns(pl.col("search") + 10, pl.col("from").replace("A", "C"))
-    found = pl.concat([LOG, more]).irm(**ROLES).compare("clicks")
+    found = pl.concat([LOG, more]).irm(**ROLES).interleaving("clicks")
     assert found.select("from", "baseline", "n", "n_unpaired").rows() == [
         ("B", "A", 6, 7),
         ("C", "A", 0, 14),
@@ -119,7 +121,7 @@ def test_three_teams_are_compared_pair_by_pair() -> None:
 
 def test_any_metric_may_be_the_credit() -> None:
     """Of success a second click on a team's rows is worth nothing; of abandonment less is better."""
-    found = LOG.irm(**ROLES).compare("success", "abandonment", "clicks@1", baseline="A")
+    found = LOG.irm(**ROLES).interleaving("success", "abandonment", "clicks@1", baseline="A")
     assert found["value"].to_list() == pytest.approx([4 / 6, 2 / 6, 2 / 6])
     assert found["wins"].to_list() == [4, 4, 2]
 
@@ -137,38 +139,89 @@ REFUSALS = r"""
 compared(LOG.filter(pl.col("search").is_in([1, 7])).with_columns(**{"from": pl.col("user")}))
     ColumnError: from: 'u' has rows of 1 query, and no other team has any in one of them; in an interleaved list both
         have some. If each team has lists of its own, pass team=None, arm='from' and compare them with ab_test()
-LOG.irm(**ROLES).compare("clicks", baseline="C")
-    BadValueError: baseline='C' is not among the systems of from: 'B', 'A'
+    but: LOG.irm(**ROLES | {"team": None}, arm="device").ab_test("clicks", permutations=9)
+LOG.irm(**ROLES).interleaving("clicks", baseline="C")
+    BadValueError: baseline='C' is not among the teams of from: 'B', 'A'
+LOG.irm(**ROLES).interleaving("clicks", baseline=["A", "B"])
+    BadValueError: baseline=['A', 'B'] names every team of from; leave one out, or say baseline=None for all pairs
+LOG.filter(pl.col("from") == "A").irm(**ROLES).interleaving("clicks")
+    NotComputableError: from has one team, 'A'; two are needed to compare
+LOG.irm(**ROLES, system="device").interleaving("clicks")
+    NotComputableError: team='from' says which system contributed each row of a list, and system='device' says another;
+        pass system=None
+    but: LOG.irm(**ROLES, system=None).interleaving("clicks")
+LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).interleaving("clicks")
+    NotComputableError: team='from' says which system contributed each row of a list, and the columns ['rank', 'again']
+        are of several systems; name one of them
+    but: LOG.with_columns(again="rank").irm(**ROLES | {"rank": "again"}).interleaving("clicks")
 LOG.irm(**ROLES, system="device").compare("clicks")
-    NotComputableError: team='from' says which system contributed a row of the same list, and system='device' says
-        another; leave it out, or say team=None
+LOG.irm(**ROLES).compare("clicks")
+LOG.irm(**ROLES).compare("clicks", per_query=True)
+LOG.irm(**ROLES).evaluate("clicks")
 LOG.irm(**ROLES).ab_test("clicks")
-    ColumnError: team='from' says which system contributed a row of an interleaved list, and compare() credits it with
-        the clicks; say team=None to read each list as one
+LOG.irm(**ROLES).change("clicks")
+LOG.irm(**ROLES).sample_size("clicks", detect=0.1)
+    ColumnError: team='from' says which system contributed a row of an interleaved list, and interleaving() credits it
+        with the clicks; pass team=None to read each list as one
+    but: LOG.irm(**ROLES).interleaving("clicks")
+    but: LOG.irm(**ROLES).interleaving("clicks", per_query=True)
+    but: LOG.irm(**ROLES | {"team": None}).evaluate("clicks")
+LOG.irm(**ROLES | {"team": None}).interleaving("clicks")
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: the team is missing; name its
+        column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
+    but: LOG.irm(**ROLES).interleaving("clicks")
+LOG.rename({"from": "team"}).irm(query="search", label="clicked").interleaving("clicks")
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: the team is missing; name its
+        column with team=, one of 'search', 'user', 'device', 'doc', 'rank', 'team', 'clicked'; did you mean 'team'?
+    but: LOG.rename({"from": "team"}).irm(query="search", label="clicked", team="team").interleaving("clicks")
+LOG.irm(query="search", label="clicked", system="from").interleaving("clicks")
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: system='from' is of lists of one
+        system each; name the column with team= in its place
+    but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
+LOG.irm(query="search", label="clicked", arm="from").interleaving("clicks")
+    ColumnError: interleaving() compares the teams that contributed the rows of a list: arm='from' is of lists of one
+        arm each; name the column with team= in its place
+    but: LOG.irm(query="search", label="clicked", team="from").interleaving("clicks")
+LOG.irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.4}).interleaving("clicks")
+    ColumnError: propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and the
+        curves of metrics by cutoff; nothing is weighted here: say propensity=None
+    but: LOG.irm(**ROLES, propensity=None).interleaving("clicks")
+LOG.irm(**ROLES).interleaving("gm_clicks_per_query")
+    NotComputableError: gm_clicks_per_query is an average, and interleaving() reads the credit of each team in each
+        list; ask for 'clicks', or another metric of one list
+    but: LOG.irm(**ROLES).interleaving("clicks_per_query")
+LOG.irm(**ROLES, doc="doc").interleaving("item_coverage")
+    NotComputableError: catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment
+        together, and of no single query: evaluate() has them, and compare() for systems
+    but: LOG.irm(**ROLES, doc="doc").interleaving("clicks")
+LOG.irm(query="search", value="clicked", team="from").interleaving("clicks")
+    ColumnError: interleaving() has no use for value=, whose numbers were computed already; [...] take them
 LOG.irm(**ROLES, arm="device").evaluate("clicks")
     ColumnError: arm='device' beside team='from': an arm is a part of the traffic with queries of its own, and teams
         share their queries; name one of the two, or pass by='device' in the place of arm= for the teams within each
-    but: LOG.irm(**ROLES, by="device").compare("clicks")
+    but: LOG.irm(**ROLES, by="device").interleaving("clicks")
     but: LOG.irm(**ROLES | {"team": None}, arm="device").evaluate("clicks")
-LOG.irm(**ROLES).compare("clicks", baseline=LOG)
-    NotComputableError: team='from' says which system contributed a row of the same list, and a frame as baseline= is of
-        other lists; leave it out, or say team=None
+LOG.irm(**ROLES).interleaving("clicks", baseline=LOG)
+    NotComputableError: team='from' says which system contributed each row of a list, and a frame as baseline= has
+        numbers of other lists; pass the name of a team
+    but: LOG.irm(**ROLES).interleaving("clicks", baseline="B")
 LOG.irm(**ROLES | {"team": None, "label": None}).judge(LOG.select("search", "doc",
-        grade=1))(team="from").compare("clicks")
-    NotComputableError: team='from' says which system contributed a row of the same list, and judgments beside the log
-        are no clicks; leave it out, or say team=None
-LOG.irm(**ROLES).evaluate("clicks")
-    ColumnError: team='from' says which system contributed a row of an interleaved list, and compare() credits it with
-        the clicks; say team=None to read each list as one
-LOG.irm(**ROLES | {"query": None}).compare("clicks")
+        grade=1))(team="from").interleaving("clicks")
+    NotComputableError: team='from' says which system contributed each row of a list, and judgments beside the log are
+        no clicks; ask before judge(), and pass relevant=None
+    but: LOG.irm(**ROLES, relevant=None).interleaving("clicks")
+LOG.irm(**ROLES | {"query": None}).interleaving("clicks")
     ColumnError: query=None sets the query aside, and it is needed; leave query=None out, or name its column, one of
         'search', 'user', 'device', 'doc', 'rank', 'from', 'clicked'
-LOG.irm(**ROLES).compare("clicks", test="t")
-    NotComputableError: test='t' is of systems with lists of their own; say test= as one of 'randomization', 'sign',
-        'bootstrap'
+LOG.irm(**ROLES).interleaving("clicks", test="t")
+    UnknownNameError: test='t' is not one of 'randomization', 'sign', 'bootstrap'
+LOG.irm(**ROLES).interleaving("clicks", test="sign", per_query=True)
+    NotComputableError: test='sign' is of the difference of means; say per_query=False
+LOG.irm(**ROLES).interleaving("clicks", against="chance")
+    UnknownNameError: interleaving() has no option 'against'
 compared(LOG.with_columns(**{"from": pl.lit(float("nan"))}))
     BadRowsError: from: 19 of 19 rows are NaN (rows 0, 1, 2); drop them, or make them null
-    but: LOG.irm(**ROLES).compare("clicks", baseline="A")
+    but: LOG.irm(**ROLES).interleaving("clicks", baseline="A")
     but: LOG.irm(**ROLES | {"team": None}).evaluate("clicks")
 """
 

@@ -232,10 +232,10 @@ runs().sample_size("rr", detect=0.1, paired=False)
         with arm= in the place of system=
     but: runs(system=None, arm="system").sample_size("rr", detect=0.1)
     but: runs(system=None, arm="system").summary("rr")
-clicks(team="system", system="arm").compare("clicks")
-    NotComputableError: team='system' says which system contributed a row of the same list, and system='arm' says
-        another; leave it out, or say team=None
-    but: clicks(team="system", system=None).compare("clicks")
+clicks(team="system", system="arm").interleaving("clicks")
+    NotComputableError: team='system' says which system contributed each row of a list, and system='arm' says another;
+        pass system=None
+    but: clicks(team="system", system=None).interleaving("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
 arms().ab_test("rr", baseline=SAVED)
     NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; with
@@ -243,15 +243,15 @@ arms().ab_test("rr", baseline=SAVED)
     but: arms().ab_test("rr", baseline="x")
     but: runs().compare("rr", baseline=SAVED)
 clicks(team="system").ab_test("clicks")
-    ColumnError: team='system' says which system contributed a row of an interleaved list, and compare() credits it with
-        the clicks; [...] team=None to read each list as one
-    but: clicks(team="system").compare("clicks")
+    ColumnError: team='system' says which system contributed a row of an interleaved list, and interleaving()
+        credits it with the clicks; [...] team=None to read each list as one
+    but: clicks(team="system").interleaving("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
 clicks(team="system").evaluate("rr")
-    ColumnError: team='system' says which system contributed a row of an interleaved list, and compare() credits it with
-        the clicks; [...] team=None to read each list as one
+    ColumnError: team='system' says which system contributed a row of an interleaved list, and interleaving()
+        credits it with the clicks; [...] team=None to read each list as one
     but: clicks(team=None).evaluate("rr")
-    but: clicks(team="system").compare("clicks")
+    but: clicks(team="system").interleaving("clicks")
 several().agreement()
     ColumnError: by=['part'] is of results, and annotators are compared over all judgments; [...] by=None, and name a
         column of the judgments, as in agreement(by='device')

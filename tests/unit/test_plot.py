@@ -394,6 +394,18 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
     assert rows(each, "color", "facet", "value") == [[("b", "mon", -0.25)]]
 
 
+def test_teams_are_drawn_by_preference() -> None:
+    """A row is a team, and more is better whatever the direction of the metric."""
+    shown = {"query": [i // 2 for i in range(60)], "rank": [1, 2] * 30, "team": [*"abbaab" * 10]}
+    lists = pl.DataFrame(shown | {"label": [int(team == "b") for team in shown["team"]]}).irm(team="team")
+    chart = lists.plot.comparison("abandonment", baseline="a", resamples=10)
+    assert specification(chart)["title"]["text"] == "abandonment: preference over a (n = 30)"
+    assert rows(chart, "color", "value") == [[("b", 0.5)]]
+    assert "(higher is better)" in str(specification(chart))
+    found = lists.interleaving("clicks", resamples=10)
+    assert rows(plot.comparison(found), "color", "value") == [[("b", 0.5)]]
+
+
 def test_differences_are_sorted_and_counted() -> None:
     """The greatest difference is first, and its side is that of the metric's direction."""
     compared = frame(

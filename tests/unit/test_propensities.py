@@ -36,13 +36,13 @@ SLATE = pl.DataFrame(
 WEIGHED = {"query": "query", "rank": "rank", "label": "label", "propensity": "chance"}
 
 
-@pytest.mark.parametrize("method", ["pivot", "adjacent", "all_pairs"])
+@pytest.mark.parametrize("estimator", ["pivot", "adjacent", "all_pairs"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_exact_rates_give_the_propensities_back(method: Any, kind: str) -> None:
-    """Where each rate is relevance times propensity every method finds it, in any kind of frame and order of rows."""
+def test_exact_rates_give_the_propensities_back(estimator: Any, kind: str) -> None:
+    """If each rate is relevance times propensity every estimator finds it, in any kind of frame and order of rows."""
     log = made()
     for rows in (log, log.sample(fraction=1, shuffle=True, seed=1)):
-        found = as_polars(IRM(as_kind(rows, kind), **ROLES).propensities(method, of="text", resamples=30))
+        found = as_polars(IRM(as_kind(rows, kind), **ROLES).propensities(estimator, query_text="text", resamples=30))
         assert found.columns == ["rank", "propensity", "n", "ci_low", "ci_high"]
         assert found["propensity"].to_list() == pytest.approx([1, 0.5, 0.25], abs=1e-6)
         assert found["ci_low"].to_list() == pytest.approx([1, 0.5, 0.25], abs=1e-6)
@@ -55,15 +55,15 @@ def test_propensities_by_hand() -> None:
     log = pl.DataFrame(rows, schema=["search", "doc", "rank", "clicked"], orient="row").with_columns(text=pl.lit("t"))
     irm = log.irm(**ROLES)
     # At ranks 1 and 2 x has 1/2 and 1/2, y 2/2 and 1/1; at ranks 2 and 3 z has 1/1 and 1/1; no document at 1 and 3.
-    found = irm.propensities("adjacent", of="text")
+    found = irm.propensities("adjacent", query_text="text")
     assert found.select("rank", "propensity", "n").rows() == [(1, 1.0, 2), (2, 1.0, 3), (3, 1.0, 1)]
     assert found["ci_low"].null_count() == 3  # one thing was searched
-    assert log.head(0).irm(**ROLES).propensities(of="text").is_empty()
-    assert "rank 3 and at rank 1" in error(lambda: irm.propensities(of="text"), NotComputableError)
-    assert irm.propensities(of="text", k=2)["n"].to_list() == [2, 2]
+    assert log.head(0).irm(**ROLES).propensities(query_text="text").is_empty()
+    assert "rank 3 and at rank 1" in error(lambda: irm.propensities(query_text="text"), NotComputableError)
+    assert irm.propensities(query_text="text", k=2)["n"].to_list() == [2, 2]
     less = log.with_columns(clicked=pl.when(pl.col("search") == "a").then(0).otherwise("clicked")).irm(**ROLES)
     # Without the clicks of a x has 0/2 and 1/2 there, y 2/2 and 0/1.
-    assert less.propensities(of="text", k=2)["propensity"].to_list() == [1.0, 0.5]
+    assert less.propensities(query_text="text", k=2)["propensity"].to_list() == [1.0, 0.5]
 
 
 def test_all_pairs_come_to_the_top_of_the_likelihood() -> None:
@@ -75,7 +75,7 @@ def test_all_pairs_come_to_the_top_of_the_likelihood() -> None:
         for rank, (doc, click) in enumerate(zip(docs, clicks, strict=True), 1)
     ]
     log = pl.DataFrame(rows, schema=["search", "text", "doc", "rank", "clicked"], orient="row")
-    found = log.irm(**ROLES).propensities("all_pairs", of="text", ci=None)
+    found = log.irm(**ROLES).propensities("all_pairs", query_text="text", ci=None)
     assert found["propensity"].to_list() == pytest.approx([1, 0.6, 1.2], abs=1e-9)
 
 
@@ -89,7 +89,7 @@ def test_a_rank_may_be_linked_through_a_deeper_one() -> None:
         for rank, (doc, click) in enumerate(zip(order, clicks, strict=True), 1)
     ]
     log = pl.DataFrame(rows, schema=["search", "text", "doc", "rank", "clicked"], orient="row")
-    found = log.irm(**ROLES).propensities("all_pairs", of="text", ci=None)
+    found = log.irm(**ROLES).propensities("all_pairs", query_text="text", ci=None)
     assert found["propensity"].to_list() == pytest.approx([1, 1, 0.5], abs=1e-6)
 
 
@@ -98,12 +98,12 @@ def test_segments_have_propensities_of_their_own() -> None:
     phone, desk = made((1, 0.5, 0.5)).with_columns(device=pl.lit("phone")), made().with_columns(device=pl.lit("desk"))
     log = pl.concat([phone.with_columns(pl.col("search") + "p"), desk])
     irm = log.irm(**ROLES, by="device")
-    found = irm.propensities(of="text", resamples=10)
+    found = irm.propensities(query_text="text", resamples=10)
     assert found.select("device", "rank", pl.col("propensity").round(6)).rows() == [
         *(("desk", rank, p) for rank, p in enumerate((1, 0.5, 0.25), 1)),
         *(("phone", rank, p) for rank, p in enumerate((1, 0.5, 0.5), 1)),
     ]
-    plan = log.lazy().irm(**ROLES, by="device").propensities(of="text", resamples=10)
+    plan = log.lazy().irm(**ROLES, by="device").propensities(query_text="text", resamples=10)
     assert plan.collect_schema() == found.schema
     assert plan.collect().equals(found)
     assert irm(propensity=plan).evaluate("cg").equals(irm(propensity=found).evaluate("cg"))
@@ -112,7 +112,7 @@ def test_segments_have_propensities_of_their_own() -> None:
 
 def test_clicks_are_counted_against_propensities() -> None:
     """The rate of a document is then its clicks over how often it was looked at, which is what it is relevant."""
-    found = made().irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.25}).judgments("ctr", of="text")
+    found = made().irm(**ROLES, propensity={1: 1, 2: 0.5, 3: 0.25}).click_judgments("ctr", query_text="text")
     grades = {(text, doc): grade for text, doc, grade in found.select("text", "doc", "grade").rows()}
     assert grades == pytest.approx({(t, d): 1.0 if (t, d) in {("tea", "x"), ("tea", "z"), ("cup", "y")} else 0.5
                                     for t in ORDERS for d in "xyz"})  # fmt: skip
@@ -266,16 +266,16 @@ def test_what_was_not_shown_needs_no_chance() -> None:
 @pytest.mark.parametrize(
     ("roles", "options", "says"),
     [
-        ({}, {}, "if each query is one impression, name what was searched with of="),
-        ({"rank": None, "score": "rank"}, {"of": "text"}, "propensities() reads what was shown where"),
+        ({}, {}, "if each query is one impression, pass the column of the search text as query_text="),
+        ({"rank": None, "score": "rank"}, {"query_text": "text"}, "propensities() reads what was shown where"),
         (
             {"query": ["search", "text"], "cluster": "user"},
-            {"of": "text"},
+            {"query_text": "text"},
             "cluster='user': propensities() draws",
         ),
-        ({}, {"of": "text", "method": "em"}, "method='em'"),
-        ({}, {"of": "text", "k": 0}, "k=0"),
-        ({}, {"of": 3.5}, "propensities: of=3.5"),
+        ({}, {"query_text": "text", "estimator": "em"}, "estimator='em'"),
+        ({}, {"query_text": "text", "k": 0}, "k=0"),
+        ({}, {"query_text": 3.5}, "propensities: query_text=3.5"),
     ],
 )
 def test_propensities_refuse(roles: dict[str, Any], options: dict[str, Any], says: str) -> None:
@@ -320,9 +320,9 @@ def test_ranks_may_be_linked_by_a_long_chain() -> None:
         for place, doc in enumerate(docs)
     ]
     irm = pl.DataFrame(rows).irm(query="query")
-    assert irm.propensities("adjacent", of="text", ci=None)["propensity"].to_list() == [1.0] * 800
+    assert irm.propensities("adjacent", query_text="text", ci=None)["propensity"].to_list() == [1.0] * 800
     deep = pl.DataFrame([*rows, {"query": 0, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
-    assert "say k=" in error(lambda: deep.propensities("adjacent", of="text"))
+    assert "say k=" in error(lambda: deep.propensities("adjacent", query_text="text"))
 
 
 def test_chances_are_made_by_expressions() -> None:

@@ -144,6 +144,8 @@ def test_significant_differences_have_a_star() -> None:
     assert "-0.100*" in Cells(report.html(test, alpha=0.06)).cells
     assert report.latex(test, alpha=0.01).count("*") == 0
     assert of_markdown(report.markdown(test.tail(1))).bold == ["0.400"]
+    teams = of_markdown(report.markdown(test.rename({"difference": "preference"})))
+    assert [cell for cell in teams.cells if "*" in cell] == ["0.100*"]
 
 
 def test_tables_are_of_every_kind_of_frame(kind: str) -> None:

@@ -13,8 +13,8 @@ from frame_metrics.verbs.audit.checks import RankedBlock, Seen, check
 
 @check("warning", "queries")
 def lists_without_two_teams(log: Log) -> Seen:
-    """{columns.team} says which system contributed a row, and these lists show rows of at most one system: compare()
-    leaves them out
+    """{columns.team} says which system contributed a row, and these lists show rows of at most one system:
+    interleaving() leaves them out
     """
     if not log.columns.team:
         return Seen(0)
@@ -36,8 +36,8 @@ def rows_of_no_team(log: Log) -> Seen | None:
 
 @check("info", "clicks", of="hits")
 def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
-    """clicks at rank 1, where users look first, and where a good ranker puts the best result. judgments("coec") takes
-    the whole difference between ranks for an effect of position, so it is biased if better results stand higher
+    """clicks at rank 1, where users look first, and where a good ranker puts the best result. click_judgments("coec")
+    takes the whole difference between ranks for an effect of position, so it is biased if better results stand higher
     """
     return block.run.hits(1) if _of_clicks(block.log.columns) else None
 

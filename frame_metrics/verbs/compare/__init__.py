@@ -1,4 +1,4 @@
-"""The verb compare: systems, arms and rows that are counted together, each pair of them in a row.
+"""The verbs that compare pairs: of systems, arms, periods, teams, and of rows that are counted together.
 
-``compare.py`` is the verb; measured values come from ``measuring``.
+Each verb has a file of its name, or that of a verb with the same steps; measured values come from ``measuring``.
 """

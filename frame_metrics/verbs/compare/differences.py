@@ -49,8 +49,10 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
+    if options.of_wins:
+        return OF_TEAMS
     arms = OF_ARMS | (SPLIT if options.shares else {})
-    each = {"queries": OF_QUERIES, "teams": OF_TEAMS, "proxies": OF_PROXIES, "rows": OF_PAIRS}
+    each = {"queries": OF_QUERIES, "proxies": OF_PROXIES, "rows": OF_PAIRS}
     return each.get(options.of, arms)
 
 

@@ -35,13 +35,12 @@ Looks = Literal["any"]
 OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
 CHOICES = {"correction": Correction, "over": Over} | OPTIONAL
 
-Kind = Literal["queries", "proxies", "teams", "arms", "rows", "rows of arms"]  # the kind of comparison
+Kind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
 # The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
     "proxies": {"t": BOTH, "z": BOTH},
-    "teams": {"randomization": BOTH, "sign": (), "bootstrap": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
@@ -59,6 +58,7 @@ class CompareOptions(IntervalOptions):
 
     always: ClassVar[bool] = True
     verb: ClassVar[str] = "compare"
+    choices: ClassVar[Mapping[str, Any]] = CHOICES
     baseline: Any
     ci: float = 0.95
     against: str | None = None
@@ -75,7 +75,7 @@ class CompareOptions(IntervalOptions):
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
-        for name, choices in CHOICES.items():
+        for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
         check_bool("per_query", self.per_query)
@@ -124,6 +124,11 @@ class CompareOptions(IntervalOptions):
         return "system" if self.paired else "arm"
 
     @property
+    def of_wins(self) -> bool:
+        """True if the verb tests who won each query, and not by how much."""
+        return False
+
+    @property
     def shares(self) -> bool:
         """True if the verb shows how the units are split between arms."""
         return False
@@ -153,8 +158,6 @@ class ChangeOptions(CompareOptions):
 
 def kind_of(plan: Plan, *, arms: bool) -> Kind:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
-    if plan.columns.team:
-        return "teams"
     if plan.proxy is not None:
         return "proxies"
     if plan.columns.query or plan.of_values:
@@ -175,14 +178,17 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
             raise NotComputableError(before + what + behind)
 
 
-def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
-    """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
+def check_each_query(options: CompareOptions) -> None:
+    """Raise for options of the difference of means beside ``per_query=True``."""
     for name in ("test", "correction", "over", "ci") if options.per_query else ():
         if (given := getattr(options, name)) != getattr(CompareOptions, name):
             raise NotComputableError(f"{name}={shown(given)} is of the difference of means; say per_query=False")
-    if kind == "teams":
-        _check_teams(plan, options)
-    elif kind == "proxies":
+
+
+def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
+    """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
+    check_each_query(options)
+    if kind == "proxies":
         _check_proxies(plan.columns, options)
     elif kind in OF_ARMS:
         _check_arms(plan.columns, options)
@@ -259,19 +265,6 @@ def _check_proxies(columns: Columns, options: CompareOptions) -> None:
     _check_queries(columns, options)
 
 
-def _check_teams(plan: Plan, options: CompareOptions) -> None:
-    """Raise for options and roles that a comparison of the teams of interleaved lists does not take."""
-    columns = plan.columns
-    refused = {
-        f"system={columns.system!r} says another": columns.system,
-        "a frame as baseline= is of other lists": options.saved,
-        "against= is of rows that are counted together": options.against,
-        "judgments beside the log are no clicks": plan.has_judgments,
-    }
-    why = f"team={columns.team!r} says which system contributed a row of the same list, and "
-    _refuse(why, refused, "; leave it out, or say team=None")
-
-
 def _check_rows(plan: Plan, options: CompareOptions) -> None:
     """Raise for options and columns with which rows without a query cannot be paired, or be compared with chance."""
     columns = plan.columns
@@ -320,11 +313,22 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
         whose = {
             "queries": "arms, whose verb is ab_test(); say" if arms else "rows without a query; say query=None, or",
             "arms": f"pairs, and {options.verb}() pairs none; say",
-            "teams": "systems with lists of their own; say",
             "proxies": "one kind of judgments, and with proxy= there are two; say",
         }.get(kind, "queries, and there is none; name query=, or say")
         raise NotComputableError(f"test={shown(test)} is of {whose} test= as one of {listed(tests)}")
-    unit = "row" if "rows" in kind else "query"
+    check_units(test, tests, columns, "row" if "rows" in kind else "query")
+
+
+def check_units(test: str, tests: Mapping[str, Sequence[str]], columns: Columns, unit: str) -> None:
+    """Raise for weights or clusters that a test does not take.
+
+    Parameters
+    ----------
+    test : the test.
+    tests : each test of the verb -> the roles that it takes.
+    columns : the columns, of weights and clusters among others.
+    unit : the word for what is tested, for the error.
+    """
     for role in BOTH:
         column = getattr(columns, role)
         if column and role not in tests[test]:

@@ -34,9 +34,9 @@ from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
 from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
-from frame_metrics.verbs.compare.compare import paired_by
 from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared, kind_of
+from frame_metrics.verbs.compare.paired import paired_by
 from frame_metrics.verbs.compare.proxied import paired_both, sides
 
 COUNTS: dict[Kind, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""The verb judgments: a grade for each query and document from clicks, by click models with closed forms."""
+"""The verb click_judgments: a grade for each query and document from clicks, by click models with closed forms."""
 
 from __future__ import annotations
 
@@ -28,22 +28,24 @@ EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expecte
 SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 
-def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothing: float, min_impressions: int) -> Any:
-    """Implement ``irm.judgments``, whose docstring has the parameters."""
+def click_judgments(
+    irm: Plan, model: str, *, query_text: str | Sequence[str] | None, smoothing: float, min_impressions: int
+) -> Any:
+    """Implement ``irm.click_judgments``, whose docstring has the parameters."""
     check_choice("model", model, get_args(Model))
     check_whole("min_impressions", min_impressions, 1)
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
-    plan = plan_of(irm.asking(RANKED | WEIGHS), "judgments", of, RESULT)
+    plan = plan_of(irm.asking(RANKED | WEIGHS), "click_judgments", query_text, RESULT)
     columns, weighed = plan.columns, plan.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
-            f"judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor clip=; "
-            "say None for what is too much"
+            f"click_judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor "
+            "clip=; say None for what is too much"
         )
-    plan.check_without(("weight",), "judgments() counts each impression once")
-    queries = columns.of or columns.query
+    plan.check_without(("weight",), "click_judgments() counts each impression once")
+    queries = columns.query_text or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
     apart = plan.but(columns=columns.as_segments())  # each system has impressions of its own
 
@@ -55,10 +57,10 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
             rows = rows_of(log, source, keys)
             check_relevant(log)
         each = _graded(rows, model, keys, columns.by, smoothing)
-        if columns.of in ((), columns.query) and each["impressions"].max() == 1:
+        if columns.query_text in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
-                "counted; if each value is one impression, name the column of what was searched with of="
+                "counted; if each value is one impression, pass the column of the search text as query_text="
             )
         each = each.with_columns(grade=pl.when(pl.col("impressions") >= min_impressions).then("grade"))
         each = each.with_columns(pl.min(ROW).over(*columns.by, *queries).alias(ARM))
@@ -90,7 +92,7 @@ class ClickCounts(Work):
 def _gathered(source: InPieces) -> pl.DataFrame:
     """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
     columns = source.plan.columns
-    named = (*columns.by, *(columns.of or columns.query), str(columns.doc))
+    named = (*columns.by, *(columns.query_text or columns.query), str(columns.doc))
     work = work_of(ClickCounts, source, named)
     table, _ = gather(work, source)
     check_relevant_of_pieces(table, work)

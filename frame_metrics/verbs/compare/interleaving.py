@@ -1,0 +1,94 @@
+"""The verb interleaving: how often users prefer one team's results in lists that several systems share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from frame_metrics.answer import Answer
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart
+from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.pairs import paired_systems
+from frame_metrics.measuring.queries import without
+from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.plan.needs import OF_TEAMS
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.roles.resolve import absent
+from frame_metrics.verbs.compare.differences import columns_of, schema_of
+from frame_metrics.verbs.compare.options import BOTH, CHOICES, CompareOptions, check_each_query, check_units
+from frame_metrics.verbs.compare.paired import each_query, pairs_tested
+
+Preference = Literal["randomization", "sign", "bootstrap"]
+TESTS: dict[str, Sequence[str]] = {"randomization": BOTH, "sign": (), "bootstrap": BOTH}  # and the roles of each
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterleavingOptions(CompareOptions):
+    """Options of a comparison of teams; the verb has the parameters."""
+
+    verb: ClassVar[str] = "interleaving"
+    choices: ClassVar[Mapping[str, Any]] = CHOICES | {"test": Preference}
+
+    @property
+    def one(self) -> str:
+        return "team"
+
+    @property
+    def of_wins(self) -> bool:
+        return True
+
+
+def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
+    """Implement ``irm.interleaving``, whose docstring has the parameters."""
+    _check_roles(irm, options)
+    plan, asked = planned(irm, metrics, OF_TEAMS)
+    _check_asked(asked or ())
+    check_each_query(options)
+    if options.test is not None:
+        check_units(options.test, TESTS, plan.columns, "query")
+    plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+    options = replace(options, test=options.test or next(iter(TESTS)))
+
+    def compute(source: Source) -> Answer:
+        measured = measured_of(source, asked)
+        # A list without rows of one team compares nothing.
+        measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
+        pairing = paired_systems(measured, options.baseline, options.one)
+        return each_query(pairing) if options.per_query else pairs_tested(pairing, options)
+
+    return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=True)
+
+
+def _check_roles(irm: Plan, options: InterleavingOptions) -> None:
+    """Raise without teams, and for roles and options that say another thing than they do."""
+    columns = irm.played
+    if columns.team is None:
+        told = absent(("team",), irm.roles, irm.available, irm.border.hint)
+        for role in ("arm", "system"):
+            if column := getattr(columns, role):
+                told = f"{role}={column!r} is of lists of one {role} each; name the column with team= in its place"
+        raise ColumnError(f"interleaving() compares the teams that contributed the rows of a list: {told}")
+    each = f"the columns {list(columns.per_system)} are of several systems; name one of them"
+    refused = {
+        each: columns.per_system,
+        f"system={columns.system!r} says another; pass system=None": columns.system,
+        "judgments beside the log are no clicks; ask before judge(), and pass relevant=None": irm.has_judgments,
+        "a frame as baseline= has numbers of other lists; pass the name of a team": options.saved,
+    }
+    for what, there in refused.items():
+        if there:
+            said = f"team={columns.team!r} says which system contributed each row of a list, and"
+            raise NotComputableError(f"{said} {what}")
+
+
+def _check_asked(asked: Asked) -> None:
+    """Raise for averages, which have no value for each list."""
+    for name, metric in asked:
+        if metric.average is not None:
+            raise NotComputableError(
+                f"{name} is an average, and interleaving() reads the credit of each team in each list; ask for "
+                "'clicks', or another metric of one list"
+            )
