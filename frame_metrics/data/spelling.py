@@ -115,9 +115,11 @@ def nearly_equal(
 ) -> tuple[pl.Series, pl.Series] | None:
     """Return the rows of two tables of ids that are equal once case, spaces and leading zeros are set aside.
 
+    An id that is so equal to several different ones of ``theirs`` is like none: there, case tells ids apart.
+
     Parameters
     ----------
-    ours, theirs : ids without an equal one in the other table; with columns of the same names.
+    ours, theirs : ids, with columns of the same names; those of ``ours`` have no equal one in ``theirs``.
     named : the columns in which these are set aside; by default all.
 
     Returns
@@ -130,7 +132,9 @@ def nearly_equal(
         return None
     here, there = (table.with_columns(plain_ids(table[name]) for name in texts) for table in (ours, theirs))
     some = here.with_row_index("\0ours").filter(here[texts[0]].is_in(there[texts[0]].unique().implode()))
-    once = there.with_row_index("\0theirs").unique(keys, keep="first", maintain_order=True)
+    like = there.with_row_index("\0theirs").filter(there[texts[0]].is_in(some[texts[0]].unique().implode()))
+    alone = theirs[like["\0theirs"]].with_columns(like["\0theirs"]).unique(keys, keep="first", maintain_order=True)
+    once = like.filter(like["\0theirs"].is_in(alone["\0theirs"].implode())).unique(keys, keep="none")
     both = some.join(once, on=keys, how="inner", nulls_equal=True, maintain_order="left")
     return (both["\0ours"], both["\0theirs"]) if len(both) else None
 

@@ -288,11 +288,13 @@ class Match:
         alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
-        near = nearly_equal(alone.select(query), self.rest.select(query))
+        ours, theirs = (table.select(query).unique(maintain_order=True) for table in (alone, self.rest))
         told = 0, ""
-        if near is not None:
-            ids = in_quotes(alone.select(query).row(near[0][0]), self.rest.select(query).row(near[1][0]))
-            told = alone.select(query)[near[0]].n_unique(), " and ".join(ids)
+        if (near := nearly_equal(ours, theirs)) is not None:
+            once = near[1].is_unique()  # several that are like one are told apart by case
+            pairs = [pair.filter(once) for pair in near]
+            if len(pairs[0]):
+                told = len(pairs[0]), " and ".join(in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])))
         return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), told)
 
 

@@ -14,20 +14,21 @@ from frame_metrics.report.stated import Stated
 from frame_metrics.verbs.audit.of_systems import SOME
 
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
+LACKING = "systems without rows for"
 MISMATCH = "sample ratio mismatch"
 CUT = "searches cut by segments"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these stand before any figure.
 CAUSES = (
     *("queries written otherwise in the judgments", "documents written otherwise in the judgments"),
-    "queries written otherwise in the baseline",
+    *("queries that systems write otherwise", "queries written otherwise in the baseline"),
 )
 SEGMENTS = ("judgments without a segment", "segments that judgments name otherwise")  # the same, of segments
 TURNED = "scores worse than chance in rankings"
 # Checks of the audit that have sentences of their own. "query found by name" is an error of metrics that are not among
 # those of the report, which would have raised it.
 SAID_ELSEWHERE = (
-    *("unjudged in the top", "unjudged results", "systems without rows for", MISMATCH, CUT, TURNED),
+    *("unjudged in the top", "unjudged results", LACKING, MISMATCH, CUT, TURNED),
     *("query found by name", *MISSING),
 )
 OF_RELEVANT = (  # checks of what is relevant, which metrics of gains alone do not read
@@ -55,9 +56,15 @@ class OfAudit(Stated):
         return self.content.audit.filter(pl.col("check").is_in((*CAUSES, *SEGMENTS)), pl.col("share") > SOME)
 
     @property
-    def in_two_ways(self) -> bool:
-        """True if ids or segments are written in two ways, so that queries seem to have no row."""
-        return bool(len(self._written))
+    def asked_not(self) -> str | None:
+        """The word for the queries without a row that may be left out, if they were not asked.
+
+        None if all of them may be there in another spelling, or in another segment.
+        """
+        if not len(self._written):
+            return "them"
+        lacks = self.content.audit.filter(pl.col("check").str.starts_with(LACKING))["message"]
+        return next((word for word in ("the others", "them") if lacks.str.contains(f"asked {word},").any()), None)
 
     @property
     def segments_in_two_ways(self) -> bool:

@@ -20,7 +20,7 @@ class Said:
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
-    offers: bool | None = None  # True if unanswered queries may be left out
+    offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
     # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, what
@@ -208,7 +208,7 @@ def _unanswered(said: Said) -> str:
         return f"{lacks}, which are left out."
     has = said.value is not None
     rest = f"Over the {said.n_units:,} that it has, {said.metric} is {number_text(said.value)}. " if has else ""
-    way = "If it was not asked them: unanswered='drop'." if said.offers else ""
+    way = f"If it was not asked {said.offers}: unanswered='drop'." if said.offers else ""
     return f"{lacks}; they {said.of}. {rest}{way}".strip()
 
 

@@ -60,7 +60,7 @@ class Decisions(Stated):
         yield from audit.split()
         yield from audit.causes()
         if not audit.segments_in_two_ways:
-            yield from self._unanswered(alone=not audit.in_two_ways)
+            yield from self._unanswered(audit.asked_not)
         yield from pairs
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
@@ -150,11 +150,11 @@ class Decisions(Stated):
             figures = {"baseline": other, "baseline_value": share[other]} if beside else {}
             yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
 
-    def _unanswered(self, *, alone: bool) -> Iterator[Said]:
+    def _unanswered(self, offers: str | None) -> Iterator[Said]:
         """Yield the systems that have no row of more than a few queries, those that lack most first.
 
-        Saved numbers say it in the column "answered"; without it all numbers count as measured. ``alone``: whether the
-        audit found no other cause than that the system has no row of them.
+        Saved numbers say it in the column "answered"; without it all numbers count as measured. ``offers``: the word
+        for those that may be left out; None if the audit found that all are there otherwise.
         """
         results, columns = self.content.of_first(self.content.results), self.work.columns
         known = "n_unanswered" in results.columns and (not columns.value or columns.answered)
@@ -169,7 +169,7 @@ class Decisions(Stated):
                 value, has = own.get(system, (None, 0))
                 zero = value is None or abs(row["value"] * row["n"] - value * has) <= EQUAL * row["n"]
                 of = None if drops else "count as 0" if zero else "count as queries without results"
-                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": alone}
+                figures = {"n": n, "baseline_n": every, "value": value, "n_units": has, "of": of, "offers": offers}
                 yield self._said("unanswered", {}, system=system, **figures)
 
     def _over_answered(self) -> dict[Any, tuple[float | None, int]]:

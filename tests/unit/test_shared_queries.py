@@ -112,7 +112,7 @@ def test_the_audit_finds_systems_that_share_little(common: int, check: str | Non
         assert message.startswith(
             f"A and B share {common} queries, of the 20 of the one that has fewer, and should share"
         )
-        assert ("name arm with by=" in message) == (check == ALMOST)
+        assert ("name arm with arm= in the place of system=" in message) == (check == ALMOST)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])

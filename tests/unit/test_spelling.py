@@ -247,3 +247,86 @@ def test_a_null_segment_in_the_judgments_is_named() -> None:
     own = run.with_columns(seg=pl.Series(["s", "s", None]))
     theirs = QRELS.with_columns(label=1, seg=pl.Series(["s", "s", None]))
     assert "judgments without a segment" not in own.irm(by="seg").judge(theirs).audit()["check"].to_list()
+
+
+def halves(**columns: Any) -> pl.DataFrame:
+    """Return a log of two systems, of which b writes 8 of 20 queries in upper case."""
+    one = pl.DataFrame({"system": "a", "query": [f"q{i}" for i in range(20)], "doc": "x", "score": 1.0, **columns})
+    upper = pl.when(pl.int_range(20) < 8).then(pl.col("query").str.to_uppercase()).otherwise("query")
+    return one.vstack(one.with_columns(system=pl.lit("b"), query=upper))
+
+
+def test_queries_that_one_of_two_systems_writes_otherwise() -> None:
+    """Beside judgments, in a log with its own grades, and in saved numbers; in pieces and each kind of frame."""
+    frame, qrels = halves(), halves().filter(system="a").select("query", "doc", grade=1)
+    beside, own = "queries written otherwise in the judgments", "queries that systems write otherwise"
+    alone = frame.filter(system="b").drop("system").irm.judge(qrels)
+    assert said(alone, beside)["n"] == 8
+    graded = halves(grade=1).irm(system="system")
+    saved = graded.per_query("rr").irm(system="system", value="value")
+    each = [(irm.judge(qrels), beside) for irm in irms(frame, system="system")]
+    each += [(irm, own) for irm in (*irms(halves(grade=1), system="system"), saved)]
+    for irm, check in each:
+        row = said(irm, check)
+        assert (row["severity"], row["n"], row["share"]) == ("warning", 8, 8 / 20)
+        assert row["message"].startswith(f"8 of 20 queries of {'b' if check == beside else 'a'} are ")
+        assert row["message"].endswith("Write ids alike first")
+        lacks = said(irm, "systems without rows for some queries")["message"]
+        assert "The log has 8 of them under another spelling, as" in lacks
+        assert "drop" not in lacks
+    sentences = frame.irm(system="system").judge(qrels).summary("rr", baseline="a")["sentence"]
+    assert sentences[0].startswith("8 of 20 queries of b are judged under another spelling: 'Q0' and 'q0'.")
+    assert "unanswered=" not in " ".join(sentences)
+    assert saved.summary("rr")["sentence"][0].startswith("8 of 20 queries of a are those of other systems")
+    alike = halves(grade=1).with_columns(pl.col("query").str.to_lowercase()).irm(system="system")
+    assert own not in odd(alike)["check"].to_list()
+
+
+def test_ids_that_case_tells_apart_are_not_written_otherwise() -> None:
+    """To write them alike would make one of two judgments, documents, or queries."""
+    checks = [f"{what} written otherwise in the judgments" for what in ("queries", "documents")]
+    checks += ["queries that systems write otherwise", "queries written otherwise in the baseline"]
+    qrels = pl.DataFrame({"query": "q", "doc": ["abc", "ABC", "x"], "grade": [1, 0, 1]})
+    one = pl.DataFrame({"query": "q", "doc": ["Abc", "x"], "score": [2.0, 1.0]})
+    two = pl.DataFrame({"query": "q", "doc": ["Abc", "ABc", "x"], "score": [3.0, 2.0, 1.0]})
+    queries = qrels.select(query="doc", doc=pl.lit("x"), grade=1)
+    both = pl.DataFrame({"system": [*"aabb"], "query": ["q", "Q", "q", "x"], "score": 1.0, "grade": 1})
+    for irm in (
+        *(one.irm(query="query").judge(qrels), two.irm(query="query").judge(qrels[[0, 2]])),
+        *(one.select(query="doc", doc=pl.lit("x"), score="score").irm(query="query").judge(queries),),
+        *(both.irm(query="query", system="system"), in_pieces(both.irm(query="query", system="system"))),
+    ):
+        assert not {*checks} & {*as_polars(irm.audit())["check"]}
+    saved = pl.DataFrame({"query": ["CA", "cA", "x"], "value": 1.0, "metric": "rr"})
+    before = saved.with_columns(pl.col("query").replace("CA", "ca"))[[0, 2]]
+    assert checks[-1] not in saved.irm(value="value").audit(baseline=before)["check"].to_list()
+    null = pl.DataFrame({"query": "q", "doc": ["X", "b"], "score": [None, 1.0]})
+    judged = pl.DataFrame({"query": "q", "doc": ["x", "b"], "grade": 1})
+    assert checks[1] not in null.irm(query="query").judge(judged).audit()["check"].to_list()
+
+
+def test_queries_that_the_log_writes_in_several_ways_need_the_judgments_of_one() -> None:
+    """Alike they would be one query with its document twice; the way out that is offered works."""
+    run = pl.DataFrame({"query": ["CA", "cA", "Ca ", "x"], "doc": "a", "score": 1.0})
+    qrels = pl.DataFrame({"query": ["ca", "x"], "doc": "a", "grade": 1})
+    irm = run.irm(query="query").judge(qrels)
+    row, lacks = said(irm, "queries written otherwise in the judgments"), "systems without rows for some queries"
+    assert (row["n"], row["share"]) == (3, 3 / 4)
+    assert row["message"].endswith("so copy the judgments to each spelling")
+    assert "The log has 1 of them under another spelling" in said(irm, lacks)["message"]
+    each = qrels.vstack(pl.DataFrame({"query": ["CA", "cA", "Ca "], "doc": "a", "grade": 1}))[1:]
+    copied = run.irm(query="query").judge(each)
+    assert copied.evaluate("rr").select("value", "n", "n_unanswered").row(0) == (1.0, 4, 0)
+    assert odd(copied).filter(pl.col("check").str.contains("otherwise")).is_empty()
+
+
+def test_one_query_in_two_spellings_leaves_the_way_out_for_the_others() -> None:
+    """Of 31 queries without rows one is there otherwise: the other 30 may be left out."""
+    run = pl.DataFrame({"query": ["new", *(f"q{i}" for i in range(10))], "doc": "a", "score": 1.0})
+    qrels = pl.DataFrame({"query": ["New", *(f"q{i}" for i in range(40))], "doc": "a", "grade": 1})
+    irm = run.irm.judge(qrels)
+    assert said(irm, "systems without rows for most queries")["message"].endswith(
+        "The log has 1 of them under another spelling, as 'new' and 'New': write ids alike first. If it was not asked "
+        "the others, pass unanswered='drop'; if it found nothing, 0 is right"
+    )
+    assert irm.summary("rr")["sentence"][1].endswith("If it was not asked the others: unanswered='drop'.")

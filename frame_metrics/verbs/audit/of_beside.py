@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
-from frame_metrics.data.spelling import are_texts, in_quotes, nearly_equal, plain_ids, quoted
+from frame_metrics.data.spelling import are_texts, nearly_equal, plain_ids, quoted
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import marks
 from frame_metrics.roles.columns import judging
-from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit
+from frame_metrics.verbs.audit.checks import Counted, Seen, check
+from frame_metrics.verbs.audit.otherwise import Otherwise, most_otherwise, written_otherwise
 
 
 @check("info", "judgments")
@@ -56,30 +56,29 @@ def judgments_without_a_segment(log: Log) -> Seen:
 
 @check("warning", "queries")
 def queries_written_otherwise_in_the_judgments(counts: Counted) -> Seen:
-    """{n} of {of} queries of the log are judged under another spelling: {said}. They differ in case, spaces, leading
-    zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments. Write ids
-    alike first
+    """{n} of {of} queries of {whose} are judged under another spelling{others}: {said}. They differ in case, spaces,
+    leading zeros or Unicode form only, and count as not judged in the log, and as without results in the judgments.
+    {way}
     """
-    of = in_unit(counts.log, "queries", counts.log.answered.astype(np.int64))
-    found = queries_in_two_ways(counts)
-    return Seen(0, of) if found is None else Seen(found[0], of, found[1], {"said": found[1]})
+    return Seen(0) if counts.log.judges_itself else most_otherwise(counts.log, queries_in_two_ways(counts))
 
 
-def queries_in_two_ways(counts: Counted) -> tuple[int, str] | None:
-    """Return the number of unjudged queries that are like a judged one without rows, and the first pair; or None."""
-    log, grid = counts.log, counts.log.grid
-    keys, n = log.columns.key_names[2], len(grid.query_row)
-    there, judged = (marks(grid.query[some], n) for some in (log.answered, counts["unanswered"] + counts.evaluated > 0))
-    sides = [np.flatnonzero(one) for one in (there & ~judged, judged & ~there)]
-    if log.judges_itself or not all(map(len, sides)):
+@check("warning", "queries")
+def queries_that_systems_write_otherwise(counts: Counted) -> Seen | None:
+    """{n} of {of} queries of {whose} are those of other systems under another spelling{others}: {said}. They differ in
+    case, spaces, leading zeros or Unicode form only, and count as different queries, of which the other systems have no
+    rows. {way}
+    """
+    if not counts.log.judges_itself or not counts.log.columns.system:
         return None
-    ours, theirs = (log.keys_at(keys, grid.query_row[one]) for one in sides)
-    found = nearly_equal(ours, theirs)
-    return (
-        None
-        if found is None
-        else (len(found[0]), " and ".join(in_quotes(ours.row(found[0][0]), theirs.row(found[1][0]))))
-    )
+    return most_otherwise(counts.log, queries_in_two_ways(counts))
+
+
+def queries_in_two_ways(counts: Counted) -> dict[int, Otherwise]:
+    """Return the queries of each system that it has under another spelling than the judgments, or other systems."""
+    grid = counts.log.grid
+    judged = marks(grid.query[counts["unanswered"] + counts.evaluated > 0], len(grid.query_row))
+    return written_otherwise(counts.log, None if counts.log.judges_itself else judged)
 
 
 @check("warning", "results")
@@ -89,10 +88,12 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
     """
     if log.judged is None or log.judges_itself or not are_texts(log.table["doc"]):
         return Seen(0)
-    table, of = log.table, len(log.table)
+    table, place = log.table, next((name for name in ("rank", "score") if name in log.table.columns), None)
+    there = None if place is None else table[place].is_not_null()
+    of = len(table) if there is None else int(there.sum())
     matched = pl.any_horizontal(pl.col(judging(table)).cast(pl.Float64).fill_nan(None).is_not_null())
     lost = table.select(lost=~(pl.col("label") > 0 if log.columns.relevant else matched))["lost"].fill_null(True)
-    at = lost.arg_true().to_numpy()
+    at = (lost if there is None else lost & there).arg_true().to_numpy()
     at = at[plain_ids(table["doc"][at]).is_in(plain_ids(log.judged.pairs["doc"]).unique().implode()).to_numpy()]
     rows, like = _like_judged(log, log.judged.pairs, at) if len(at) else (at, pl.Series())
     if not len(rows):
@@ -104,7 +105,8 @@ def documents_written_otherwise_in_the_judgments(log: Log) -> Seen:
 def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Series]:
     """Return the rows of the log that are like a judged document of their query, and these documents.
 
-    A document that the ranking has itself is not the one that is meant.
+    A document that the ranking has itself is not the one that is meant, nor is one that several of its documents are
+    like: there, case tells documents apart.
 
     Parameters
     ----------
@@ -117,7 +119,8 @@ def _like_judged(log: Log, pairs: pl.DataFrame, at: Array) -> tuple[Array, pl.Se
     if found is None:
         return at[:0], pairs["doc"][:0]
     first, other = (one.to_numpy() for one in found)
-    meant = ours[first].with_columns(pairs["doc"][other]).with_row_index("at")
+    meant = ours[first].with_columns(pairs["doc"][other])
+    meant = meant.with_row_index("at").filter(meant.is_unique())
     here = log.table.filter(log.table["doc"].is_in(meant["doc"].unique().implode())).select(ours.columns)
     meant = meant.join(here, on=ours.columns, how="anti", nulls_equal=True, maintain_order="left")
     return at[first[meant["at"].to_numpy()]], meant["doc"]

@@ -13,6 +13,7 @@ from frame_metrics.verbs.audit.checks import Counted, Seen, check, in_unit, seen
 from frame_metrics.verbs.audit.of_beside import queries_in_two_ways
 from frame_metrics.verbs.audit.of_judgments import place_of
 from frame_metrics.verbs.audit.of_spelling import folded_segments
+from frame_metrics.verbs.audit.otherwise import Otherwise
 
 FEW = 10  # a segment with fewer queries is small
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
@@ -168,10 +169,24 @@ def _lacking(counts: Counted, least: float, most: float) -> Seen | None:
     seen = lacking(counts.log, counts["unanswered"], counts.evaluated, least, most)
     if seen is None or not seen.n:
         return seen
-    way = "If it was not asked them, pass unanswered='drop'; if it found nothing, 0 is right"
-    if (spelled := queries_in_two_ways(counts)) is not None:
-        way = f"The log has {spelled[0]:,} of them under another spelling, as {spelled[1]}: write ids alike first"
+    spelled = queries_in_two_ways(counts).get(seen.words["at"])
+    way = what_to_do(seen.n, spelled, "pass unanswered='drop'; if it found nothing, 0 is right")
     return seen._replace(words={**seen.words, "way": way})
+
+
+def what_to_do(n: int, spelled: Otherwise | None, drop: str) -> str:
+    """Return what to do about queries that a system lacks.
+
+    Parameters
+    ----------
+    n : how many it lacks.
+    spelled : those that it has under another spelling; None for none.
+    drop : the words on those that it was not asked.
+    """
+    if spelled is None:
+        return f"If it was not asked them, {drop}"
+    here = f"The log has {spelled.lost:,} of them under another spelling, as {spelled.said}: {spelled.way}"
+    return here if spelled.lost >= n else f"{here}. If it was not asked the others, {drop}"
 
 
 def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: float) -> Seen | None:
@@ -199,6 +214,7 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     more = len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
     words = {"system": name or "the log", "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
+    words |= {"at": int(first)}
     return Seen(marked, whole, name, words)
 
 

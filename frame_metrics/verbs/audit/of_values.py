@@ -20,7 +20,9 @@ from frame_metrics.verbs.audit.of_systems import (
     in_several_segments,
     lacking,
     sharing,
+    what_to_do,
 )
+from frame_metrics.verbs.audit.otherwise import most_otherwise, written_otherwise
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -60,24 +62,33 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
 
 @check("error", "queries", name="systems without rows for most queries")
 def systems_with_few_answers(numbers: Measured) -> Seen | None:
-    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. If it was not asked
-    them, pass unanswered='drop'
-    """
+    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
     return _unanswered(numbers, MOST, 1)
 
 
 @check("warning", "queries", name="systems without rows for some queries")
 def systems_without_some_answers(numbers: Measured) -> Seen | None:
-    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. If it was not asked
-    them, pass unanswered='drop'
-    """
+    """{system} did not answer {lacking} of {queries} queries{others}, and their numbers count. {way}"""
     return _unanswered(numbers, SOME, MOST)
 
 
 def _unanswered(numbers: Measured, least: float, most: float) -> Seen | None:
     """Count the systems with numbers of queries that they did not answer, as ``lacking`` does."""
     none = np.zeros(len(numbers.evaluated), bool) if numbers.absent is None else np.all(numbers.absent, axis=0)
-    return lacking(numbers.log, numbers.unanswered & ~none, ~none, least, most)
+    seen = lacking(numbers.log, numbers.unanswered & ~none, ~none, least, most)
+    if seen is None or not seen.n:
+        return seen
+    spelled = written_otherwise(numbers.log, None).get(seen.words["at"])
+    return seen._replace(words={**seen.words, "way": what_to_do(seen.n, spelled, "pass unanswered='drop'")})
+
+
+@check("warning", "queries", name="queries that systems write otherwise")
+def numbers_of_queries_written_otherwise(numbers: Measured) -> Seen | None:
+    """{n} of {of} queries of {whose} are those of other systems under another spelling{others}: {said}. They differ in
+    case, spaces, leading zeros or Unicode form only, and count as different queries, of which the other systems have no
+    numbers. {way}
+    """
+    return most_otherwise(numbers.log, written_otherwise(numbers.log, None)) if numbers.log.columns.system else None
 
 
 @check("info", "rankings", name="unanswered queries")

@@ -1,0 +1,95 @@
+"""Find the queries of a system that are judged, or that other systems have, under another spelling."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.log import Log
+from frame_metrics.data.spelling import are_texts, in_quotes, plain_ids
+from frame_metrics.inputs import Array
+from frame_metrics.verbs.audit.checks import Seen
+
+
+class Otherwise(NamedTuple):
+    """Queries of a system that are those of the judgments, or of other systems, under another spelling."""
+
+    n: int  # the number of these queries
+    of: int  # and of all queries that the system has
+    lost: int  # the number of queries that it lacks, as it writes them otherwise
+    said: str  # the first of its queries, and the one that it is like
+
+    @property
+    def way(self) -> str:
+        """The way out; a query that the log writes in several ways can only be judged in each of them."""
+        if self.n > self.lost:
+            return "the log writes some in several ways, so copy the judgments to each spelling"
+        return "write ids alike first"
+
+
+def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
+    """Return what each system writes otherwise, by its number; nothing for a system that writes all alike.
+
+    A query is like another one if both are equal once case, spaces and leading zeros are set aside, and if that is
+    clear: no two judged queries, or, without judgments beside the log, no two queries of one system are so equal.
+
+    Parameters
+    ----------
+    log : the log. Without systems it is one.
+    judged : the queries of the judgments beside it, shape (queries,); None if systems are compared with each other.
+    """
+    grid = log.grid
+    has = np.zeros((max(len(grid.system_row), 1), len(grid.query_row)), bool)
+    has[grid.system[log.answered], grid.query[log.answered]] = True
+    some, every = has.any(axis=0), has.all(axis=0)
+    wanted = some if judged is None else judged
+    own = some if judged is None else ~judged
+    if not (wanted & ~every).any() or not (some & own).any():
+        return {}
+    at = np.flatnonzero(some & ~every if judged is None else some | judged)
+    names = log.keys_at(log.columns.key_names[2], grid.query_row[at])
+    form = _forms(names)
+    if form is None:
+        return {}
+    several = (np.bincount(form) > 1)[form]
+    at, form, names = at[several], form[several], names.filter(pl.Series(several))
+    has, wanted, own, total = has[:, at], wanted[at], own[at], has.sum(axis=1)
+    if judged is None:
+        clear = np.all([np.bincount(form, mine) < 2 for mine in has], axis=0)
+    else:
+        clear = np.bincount(form, wanted) == 1
+    found = {}
+    for system, mine in enumerate(has):
+        ours, lost = mine & own & clear[form], ~mine & wanted & clear[form]
+        ours, lost = (one & (np.bincount(form, other) > 0)[form] for one, other in ((ours, lost), (lost, ours)))
+        if ours.any():
+            first = int(ours.argmax())
+            like = int((lost & (form == form[first])).argmax())
+            said = " and ".join(in_quotes(names.row(first), names.row(like)))
+            found[system] = Otherwise(int(ours.sum()), int(total[system]), int(lost.sum()), said)
+    return found
+
+
+def _forms(names: pl.DataFrame) -> Array | None:
+    """Return a number for each id, equal for those that differ in spelling only; None if none are texts."""
+    texts = [name for name in names.columns if are_texts(names[name])]
+    if not texts:
+        return None
+    return codes(names.with_columns(plain_ids(names[name]) for name in texts), names.columns)[0]
+
+
+def most_otherwise(log: Log, found: dict[int, Otherwise]) -> Seen:
+    """Count what is written otherwise, for the system that does so most."""
+    if not found:
+        return Seen(0)
+    system = max(found, key=lambda one: found[one].n / found[one].of)
+    most, more = found[system], len(found) - 1
+    named = bool(log.columns.system)
+    whose = as_text(log.keys_at(["system"], log.grid.system_row[[system]])) if named else "the log"
+    others = f", and some of {more} more system{'s' if more > 1 else ''}" if more else ""
+    way = f"{most.way[0].upper()}{most.way[1:]}"
+    return Seen(most.n, most.of, most.said, {"whose": whose, "others": others, "said": most.said, "way": way})
