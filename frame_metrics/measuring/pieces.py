@@ -235,8 +235,10 @@ def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False
     return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
 
 
-def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
+def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.DataFrame, Any]:
     """Run work on all pieces, and on the judged queries that are in no piece.
+
+    ``matched``: whether ids of which no judgment has any are an error.
 
     Returns
     -------
@@ -252,7 +254,7 @@ def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
     beyond[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
     rest = work.run(work.empty, work.judgments.filter(pl.Series(beyond)))
     both = pl.concat([table.drop(USED), rest.cast(nothing.drop(USED).schema)])
-    if not both[MATCHED].any():
+    if matched and not both[MATCHED].any():
         refuse_unmatched(work, source)
     return with_systems_numbered(both, work)
 

@@ -330,3 +330,13 @@ def test_one_query_in_two_spellings_leaves_the_way_out_for_the_others() -> None:
         "the others, pass unanswered='drop'; if it found nothing, 0 is right"
     )
     assert irm.summary("rr")["sentence"][1].endswith("If it was not asked the others: unanswered='drop'.")
+
+
+def test_an_audit_of_pieces_lists_bad_rows_beside_ids_that_no_judgment_has() -> None:
+    """As in memory: the error about all rows does not hide those about single ones."""
+    run = pl.DataFrame({"query": ["q", "q", None], "doc": ["x", None, "z"], "score": [2.0, 1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["k"], "doc": ["z"], "grade": [1]})
+    irm = run.irm(query="query").judge(qrels)
+    memory, pieces = (as_polars(each.audit()) for each in (irm, in_pieces(irm)))
+    assert memory.filter(severity="error").height == 3
+    assert pieces.drop("example").sort("check").equals(memory.drop("example").sort("check"))

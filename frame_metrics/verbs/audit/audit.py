@@ -42,7 +42,7 @@ from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
-from frame_metrics.verbs.audit.pieces import Audited, decided, labels_beside, of_pieces
+from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, labels_beside, of_pieces
 from frame_metrics.verbs.audit.split import split_of_queries, split_of_rows
 
 SCHEMA = {
@@ -148,6 +148,8 @@ class _Looking:
             if error.of_call:
                 raise
             return [of_error(error)]
+        if isinstance(found, Unmatched):
+            return [*row_findings(found.notes, plan.columns), unread(found.notes, found.error)]
         try:
             seen = self._of_log(found, source)
         except FrameMetricsError as error:

@@ -214,8 +214,7 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     more = len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
     words = {"system": name or "the log", "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
-    words |= {"at": int(first)}
-    return Seen(marked, whole, name, words)
+    return Seen(marked, whole, name, words | {"at": int(first)})
 
 
 def _in_another_segment(log: Log) -> Array:

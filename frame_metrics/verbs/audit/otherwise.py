@@ -45,9 +45,9 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
     grid = log.grid
     has = np.zeros((max(len(grid.system_row), 1), len(grid.query_row)), bool)
     has[grid.system[log.answered], grid.query[log.answered]] = True
-    some, every = has.any(axis=0), has.all(axis=0)
-    wanted = some if judged is None else judged
-    own = some if judged is None else ~judged
+    some, every = np.any(has, axis=0), np.all(has, axis=0)
+    wanted: Array = some if judged is None else judged
+    own: Array = some if judged is None else ~judged
     if not (wanted & ~every).any() or not (some & own).any():
         return {}
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
@@ -55,11 +55,11 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
     form = _forms(names)
     if form is None:
         return {}
-    several = (np.bincount(form) > 1)[form]
+    several = np.bincount(form)[form] > 1
     at, form, names = at[several], form[several], names.filter(pl.Series(several))
     has, wanted, own, total = has[:, at], wanted[at], own[at], has.sum(axis=1)
     if judged is None:
-        clear = np.all([np.bincount(form, mine) < 2 for mine in has], axis=0)
+        clear: Array = np.max([np.bincount(form, mine) for mine in has], axis=0) < 2
     else:
         clear = np.bincount(form, wanted) == 1
     found = {}

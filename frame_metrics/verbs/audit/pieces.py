@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,9 +14,21 @@ from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.origin import Origin
+from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
-from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
+from frame_metrics.measuring.pieces import (
+    ANSWERED,
+    MATCHED,
+    OWN,
+    SYSTEM,
+    Work,
+    gather,
+    of_rankings,
+    refuse_unmatched,
+    restored,
+    work_of,
+)
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
@@ -39,6 +51,13 @@ class Audited:
     judged: Log  # the log with all judgments beside the frame, even where several are about one document
     cases: Cases | None  # the rows with decisions; None if there are no decisions
     notes: Sequence[Note] = ()  # about the rows of the pieces
+
+
+class Unmatched(NamedTuple):
+    """Notes about the rows of the pieces, and the error that no judgment has an id of them."""
+
+    notes: Sequence[Note]
+    error: FrameMetricsError
 
 
 def decided(plan: Plan) -> bool:
@@ -112,13 +131,18 @@ def _words(note: Note) -> dict[str, str]:
     return {} if note.said is None else {"said": note.said}
 
 
-def of_pieces(source: InPieces) -> Audited:
+def of_pieces(source: InPieces) -> Audited | Unmatched:
     """Run the checks on all pieces, and join the results."""
     work = work_of(Auditing, source)
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
-    gathered, work = gather(work, source)
+    gathered, work = gather(work, source, matched=False)
     notes = added(gathered[NOTE].drop_nulls().struct.unnest())
+    if work.judgments is not None and not gathered[MATCHED].any():
+        try:
+            refuse_unmatched(work, source)
+        except FrameMetricsError as error:
+            return Unmatched(notes, error)
     seen = {note.name: Seen(note.n, note.of, note.example, _words(note)) for note in notes if note.what is None}
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
