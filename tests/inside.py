@@ -31,7 +31,18 @@ from frame_metrics.command.plain import PlainText
 from frame_metrics.data.blocks import n_different
 from frame_metrics.data.reading import read_log
 from frame_metrics.errors import shown as shown_in_errors
-from frame_metrics.inputs import Array, Classes, Confusion, Lists, Pool, Ranking, Rows, Scores, TwoRankings, ratio
+from frame_metrics.inputs import (
+    Array,
+    Classes,
+    FullConfusion,
+    FullRanking,
+    FullScores,
+    Lists,
+    Pool,
+    Rows,
+    TwoRankings,
+    ratio,
+)
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
@@ -67,17 +78,17 @@ __all__ = [
     "TIMES",
     "Array",
     "Classes",
-    "Confusion",
     "DuckDBFrame",
+    "FullConfusion",
+    "FullRanking",
+    "FullScores",
     "Gathering",
     "LazyPolars",
     "Lists",
     "PlainText",
     "Pool",
-    "Ranking",
     "Roles",
     "Rows",
-    "Scores",
     "Sent",
     "SparkFrame",
     "Ties",

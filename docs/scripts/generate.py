@@ -22,7 +22,7 @@ from typing import Any
 from drawing import drawing
 from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
-from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores, TwoRankings
+from frame_metrics.inputs import Classes, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, OF_TWO, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
@@ -42,9 +42,9 @@ FRONT = DOCS / "pictures" / "front.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 FAMILIES = {
-    Ranking: "Ranking",
-    Confusion: "The 2x2 table",
-    Scores: "Scores",
+    FullRanking: "Ranking",
+    FullConfusion: "The 2x2 table",
+    FullScores: "Scores",
     Classes: "Several classes",
     Lists: "All lists together",
     TwoRankings: "Two rankings",
@@ -238,7 +238,7 @@ def entry(metric: Metric) -> str:
 
 def ties(metric: Metric) -> str:
     """Treatment of equal scores."""
-    if metric.input in (Scores, Classes, Lists):
+    if metric.input in (FullScores, Classes, Lists):
         return ""
     if metric.input is TwoRankings:
         return f"`ties='expected'` gives the mean over their orders{'' if metric.expected else ', without a cutoff'}."
@@ -258,7 +258,7 @@ def over_queries(metric: Metric) -> str:
 
 def over_classes(metric: Metric) -> str:
     """Form for several classes."""
-    if metric.input in (Ranking, Lists, TwoRankings):
+    if metric.input in (FullRanking, Lists, TwoRankings):
         return ""
     if metric.input is Classes:
         return "of the whole table."
@@ -270,7 +270,7 @@ def over_classes(metric: Metric) -> str:
         return f"macro, or weighted; with `multi='ovo'` {own}"
     if metric.summed:
         return "sum."
-    return "macro, or weighted." if metric.input is Scores else "macro, weighted, predicted, or micro."
+    return "macro, or weighted." if metric.input is FullScores else "macro, weighted, predicted, or micro."
 
 
 def shown(parameter: inspect.Parameter) -> str:
@@ -313,13 +313,13 @@ def kind(metric: Metric) -> str:
         return "of a ranking, for several intents (`judge(qrels, subtopic=)`)"
     if not metric.judges:
         return "of what is shown, judged or not"
-    if metric.input is Ranking:
+    if metric.input is FullRanking:
         return "of a ranking, graded" if scaled.graded else "of a ranking, relevant or not"
     if metric.input is Classes:
         return "of several classes"
     if metric.input is TwoRankings:
         return "of two rankings, in `similarity()`"
-    if metric.input is Scores:
+    if metric.input is FullScores:
         return "of probabilities" if "probability" in scaled.reads else "of scores"
     return f"of the 2x2 table{', with `tn` (of a ranking: `collection_size=`)' if 'tn' in scaled.reads else ''}"
 

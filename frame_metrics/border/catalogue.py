@@ -8,11 +8,17 @@ import polars as pl
 
 from frame_metrics.border.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
-from frame_metrics.inputs import Classes, Confusion, Lists, Ranking, Scores, TwoRankings
+from frame_metrics.inputs import Classes, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric, metrics_of
 
-FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes", Lists: "lists"}
+FAMILIES = {
+    FullRanking: "ranking",
+    FullConfusion: "2x2 table",
+    FullScores: "scores",
+    Classes: "several classes",
+    Lists: "lists",
+}
 FAMILIES |= {TwoRankings: "two rankings"}
 CHANCES = ("propensity", "target_propensity")
 READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade", "catalogue": "catalogue"}

@@ -19,7 +19,7 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
-from frame_metrics.inputs import Array, Pool, Ranking
+from frame_metrics.inputs import Array, FullRanking, Pool
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import EXTRA, Columns
 from frame_metrics.roles.conventions import Conventions
@@ -388,7 +388,7 @@ class Block:
         """The rows, in rank order; raises for scores and ranks that cannot be ordered."""
         return self.log.sorter.sort(self.at, alike=self.alike)
 
-    def ranking(self, *, scored: bool = False) -> Ranking:
+    def ranking(self, *, scored: bool = False) -> FullRanking:
         """Return the input of ranking metrics; ``scored``: whether scores are needed."""
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
@@ -397,7 +397,7 @@ class Block:
         if isinstance(threshold, int | float) and score is not None:
             decision = score >= threshold
         known = log.known_relevant
-        return Ranking(
+        return FullRanking(
             grade,
             rows.lengths,
             rows.n_ret,
@@ -418,7 +418,7 @@ class Block:
             subtopics=None if log.judged is None else log.judged.subtopics,
         )
 
-    def evaluated(self, run: Ranking) -> Array:
+    def evaluated(self, run: FullRanking) -> Array:
         """Mark the rankings that count: of judged queries, and answered ones if others are left out, (rankings,)."""
         judged = run.evaluated
         return judged & self.log.answered[self.at] if self.log.conventions.unanswered == "drop" else judged

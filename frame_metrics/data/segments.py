@@ -13,7 +13,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.sorting import falling_bits, rank_order, scores_of
-from frame_metrics.inputs import Array, Classes, ClassScores, Scores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.rows import spans
 from frame_metrics.inputs.scores import levels
 
@@ -53,7 +53,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     return weights.reshape(shape), counts
 
 
-def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
+def scored(cases: Cases, segments: Segments, work: Callable[[Array, FullScores], None]) -> None:
     """Call ``work`` with the numbers of some segments and the input of score metrics for them, block by block.
 
     All segments with rows of positive weight are covered. Blocks run in threads.
@@ -76,7 +76,7 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], Non
         each_block(rankings.lengths, block)
 
 
-def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:
+def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> FullScores:
     """Return the counts at each distinct score, of the rows of some segments, which are laid end to end.
 
     Parameters
@@ -87,7 +87,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     """
     if len(length) == 1 and weight is None:
         falling, tp, fp = (values[1:] for values in reached(score, good))
-        return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
+        return FullScores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
     score = np.where(np.isnan(score), -np.inf, score + 0.0)  # 0.0 and -0.0 are one threshold, 0.0
     segment = np.repeat(np.arange(len(length)), length)
     order, _ = rank_order(score, length)

@@ -8,10 +8,10 @@ from frame_metrics.inputs.gains import Gain, OfNumber, called, gain_of, name_of,
 from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.lists import Lists
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.ranking import Ranking
+from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows, by_rank, ratio
-from frame_metrics.inputs.scores import ClassScores, Scores
-from frame_metrics.inputs.tables import Classes, Confusion
+from frame_metrics.inputs.scores import ClassScores, FullScores
+from frame_metrics.inputs.tables import Classes, FullConfusion
 from frame_metrics.inputs.two_rankings import TwoRankings
 from frame_metrics.inputs.weighted import Weighted
 
@@ -19,15 +19,15 @@ __all__ = [
     "Array",
     "ClassScores",
     "Classes",
-    "Confusion",
+    "FullConfusion",
+    "FullRanking",
+    "FullScores",
     "Gain",
     "Intents",
     "Lists",
     "OfNumber",
     "Pool",
-    "Ranking",
     "Rows",
-    "Scores",
     "Subtopics",
     "TwoRankings",
     "Weighted",

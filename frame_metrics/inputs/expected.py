@@ -8,12 +8,12 @@ from dataclasses import fields
 import numpy as np
 
 from frame_metrics.errors import NotComputableError
-from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of
+from frame_metrics.inputs import Array, FullRanking, Gain, Rows, by_rank, gain_of
 from frame_metrics.inputs.kept import kept
 from frame_metrics.inputs.rows import sums_between
 
 
-class Expected(Ranking):
+class Expected(FullRanking):
     """A ranking in which each row of a tie has the mean of the tie's values: over all orders, any of them is there.
 
     For example, two tied rows, one of which is relevant, are two rows of relevance 1/2. So a metric that is a sum over
@@ -30,7 +30,7 @@ class Expected(Ranking):
     tied scores, ECIR 2008.
     """
 
-    def __init__(self, run: Ranking, tie: Array) -> None:
+    def __init__(self, run: FullRanking, tie: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self.run, self.group = run, tie
         self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant

@@ -14,8 +14,8 @@ from frame_metrics.inputs.intents import Intents, Subtopics
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Rows, by_rank, falling, sums_between
-from frame_metrics.inputs.scores import DistinctScores, Scores, sorted_levels
-from frame_metrics.inputs.tables import Confusion
+from frame_metrics.inputs.scores import DistinctScores, FullScores, sorted_levels
+from frame_metrics.inputs.tables import FullConfusion
 
 BY_ROW = ("grade", "label", "decision", "score", "tie", "ratio", "document")  # arrays with a value of each row
 
@@ -31,7 +31,7 @@ class Extra(dict[str, Array]):
 
 
 @dataclass(eq=False)
-class Ranking(Remembers):
+class FullRanking(Remembers):
     """The results of each query in rank order, and the judged documents they are measured against.
 
     Parameters
@@ -178,12 +178,12 @@ class Ranking(Remembers):
         tied[deep] = equal[self.starts[deep] + k - 1]
         return tied
 
-    def variant(self, rel: float, condensed: bool) -> Ranking:
+    def variant(self, rel: float, condensed: bool) -> FullRanking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
         run = self if rel == self.rel else replace(self, rel=rel)
         return run.condensed() if condensed else run
 
-    def condensed(self) -> Ranking:
+    def condensed(self) -> FullRanking:
         """Return the rankings without their unjudged rows, as if these had not been retrieved: they are in no cell.
 
         What was not retrieved stays in the collection, as a document that only the judgments have.
@@ -378,7 +378,7 @@ class Ranking(Remembers):
         return seen.total_within(k, by_rank(weight, seen.rank))
 
     @property
-    def unweighted(self) -> Ranking:
+    def unweighted(self) -> FullRanking:
         """The same ranking, in which each result counts once."""
         return self
 
@@ -445,18 +445,18 @@ class Ranking(Remembers):
     def _extra(self, name: str) -> Array:
         return self.extra[name]
 
-    def confusion(self, k: int | None = None) -> Confusion:
+    def confusion(self, k: int | None = None) -> FullConfusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
         decision = self.decision if k is None else None
         return self.once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
-    def _of_retrieved(self, k: int | None) -> Confusion:
+    def _of_retrieved(self, k: int | None) -> FullConfusion:
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
-        return Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._said)
+        return FullConfusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._said)
 
-    def _decided(self, decision: Array) -> Confusion:
+    def _decided(self, decision: Array) -> FullConfusion:
         """The 2x2 table of predictions, over all documents that are known."""
         yes = decision == 1
         marked = [yes & self.good, yes & ~self.good]
@@ -466,7 +466,7 @@ class Ranking(Remembers):
         tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
         fn = self.n_relevant - tp - sum(rest[:1])
-        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
+        return FullConfusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
 
     def _all_differ(self, score: Array) -> bool:
         """Return True if all rows were retrieved in the order of their scores, and no two of a query are equal."""
@@ -478,7 +478,7 @@ class Ranking(Remembers):
         return bool(falls.all() and (score[last] > -np.inf).all())
 
     @kept
-    def scores(self) -> Scores:
+    def scores(self) -> FullScores:
         """The distinct scores of each query; documents without a score stand below all others."""
         lacking = np.maximum(self.n_known - self.lengths, 0)
         if self.score is not None and self._all_differ(self.score) and not lacking.any():

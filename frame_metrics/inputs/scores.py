@@ -11,7 +11,7 @@ from frame_metrics.inputs.kept import kept, seal
 from frame_metrics.inputs.rows import Array, Rows, Segmented, no_rows, ratio
 
 
-class Scores(Segmented):
+class FullScores(Segmented):
     """The distinct scores of each query or segment, greatest first, with the rows that reach them.
 
     Parameters
@@ -79,7 +79,7 @@ class Scores(Segmented):
         return _between_0_and_1(self.score)
 
 
-class DistinctScores(Scores):
+class DistinctScores(FullScores):
     """The scores of rows in rank order, all different in a query, so that each row is a level.
 
     The area is then computed from the relevant rows alone, which are few; counts are computed only if they are read.
@@ -179,15 +179,15 @@ class ClassScores:
         shape = self.n_queries, self.score.shape[1]
         return np.bincount(self.query * shape[1] + self.actual, weight, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def rest(self, c: int) -> Scores:
+    def rest(self, c: int) -> FullScores:
         """Return the scores of one class against the rest."""
         return self._against(c, self.weight > 0)
 
-    def pair(self, a: int, b: int) -> Scores:
+    def pair(self, a: int, b: int) -> FullScores:
         """Return the scores of class ``a`` among the rows of classes ``a`` and ``b``."""
         return self._against(a, (self.weight > 0) & ((self.actual == a) | (self.actual == b)))
 
-    def _against(self, c: int, some: Array) -> Scores:
+    def _against(self, c: int, some: Array) -> FullScores:
         """Return the scores of class ``c`` against the others, among the rows ``some``."""
         weight, good = self.weight[some], self.actual[some] == c
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
@@ -224,19 +224,19 @@ class DrawnScores(ClassScores):
         seen = np.repeat(rows.seen, len(often), axis=0)
         super().__init__(draw, rows.actual[row], rows.score[row], self.often[draw, row], len(often), seen)
 
-    def rest(self, c: int) -> Scores:
+    def rest(self, c: int) -> FullScores:
         return self._of(c, self.rows.falling[c])
 
-    def pair(self, a: int, b: int) -> Scores:
+    def pair(self, a: int, b: int) -> FullScores:
         falling, actual = self.rows.falling[a], self.rows.actual
         return self._of(a, falling[(actual[falling] == a) | (actual[falling] == b)])
 
-    def _of(self, c: int, falling: Array) -> Scores:
+    def _of(self, c: int, falling: Array) -> FullScores:
         """Return the scores of class ``c``; ``falling``: the rows, by falling score."""
         return drawn_levels(self.rows.score[falling, c], self.rows.actual[falling] == c, self.often[:, falling])
 
 
-def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
+def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> FullScores:
     """Count rows at each distinct score, in any order; the other parameters are those of ``levels``."""
     falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
     if not falls.all():
@@ -245,7 +245,7 @@ def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_quer
     return levels(query, score, good, weight, n_queries)
 
 
-def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
+def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> FullScores:
     """Count rows at each distinct score.
 
     Parameters
@@ -255,12 +255,12 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     n_queries : number of queries.
     """
     if not len(score):
-        return Scores(query, score, np.zeros(0), np.zeros(0), n_queries)
+        return FullScores(query, score, np.zeros(0), np.zeros(0), n_queries)
     new = np.ones(len(score), bool)
     new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
-    scores = Scores(query[end], score[end], tp, fp, n_queries)
+    scores = FullScores(query[end], score[end], tp, fp, n_queries)
     if n_queries > 1:  # sums start anew with each query
         begins, counted = scores.begins, scores.count[scores.count > 0]
         for values in (tp, fp):
@@ -268,7 +268,7 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     return scores
 
 
-def drawn_levels(score: Array, good: Array, weight: Array) -> Scores:
+def drawn_levels(score: Array, good: Array, weight: Array) -> FullScores:
     """Count the rows of resamples at each distinct score; each resample is a query.
 
     Parameters

@@ -13,7 +13,7 @@ from frame_metrics.inputs.rows import Array, no_rows
 
 
 @dataclass(eq=False)
-class Confusion:
+class FullConfusion:
     """The 2x2 table of each query or segment: what was retrieved, or predicted, against what is relevant.
 
     Parameters
@@ -108,10 +108,10 @@ class Confusion:
         return self.negative * (self.tp - self.fn) + self.actual * (self.tn - self.fp)
 
     @kept
-    def inverse(self) -> Confusion:
+    def inverse(self) -> FullConfusion:
         """The table with the two classes exchanged: relevant documents become negatives."""
         nothing = np.zeros(len(self.tp))
-        return Confusion(self.tn, self.fn, self.fp, nothing, self.size, self.undecided[::-1], self.tp)
+        return FullConfusion(self.tn, self.fn, self.fp, nothing, self.size, self.undecided[::-1], self.tp)
 
     @property
     def counts(self) -> tuple[Array, ...]:
@@ -121,7 +121,7 @@ class Confusion:
         return (self.tp, self.fp, self.fn, self.empty, *self.undecided, size, rest)
 
     @classmethod
-    def of_counts(cls, counts: Array) -> Confusion:
+    def of_counts(cls, counts: Array) -> FullConfusion:
         """Return the table of summed counts, as ``counts`` gives them."""
         tp, fp, fn, empty, up, un = counts[:6]
         size, rest = (None if np.isnan(values).any() else values for values in counts[6:])
@@ -207,13 +207,13 @@ class Classes:
         """All rows, shape (n,)."""
         return self.actual.sum(axis=1)
 
-    def rest(self, c: int) -> Confusion:
+    def rest(self, c: int) -> FullConfusion:
         """Return the 2x2 table of one class against the rest."""
         others, decided = np.arange(self.k) != c, self.counts[:, :, :-1]
         fp, fn = decided[:, others, c].sum(axis=1), decided[:, c][:, others].sum(axis=1)
         elsewhere = decided[:, others][:, :, others].sum(axis=(1, 2))
         undecided = self.undecided[:, c], self.undecided[:, others].sum(axis=1)
-        return Confusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)
+        return FullConfusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)
 
 
 def _pairs(n: Array) -> Array:

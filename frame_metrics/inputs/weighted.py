@@ -7,11 +7,11 @@ from dataclasses import fields
 import numpy as np
 
 from frame_metrics.inputs.kept import kept
-from frame_metrics.inputs.ranking import Ranking
+from frame_metrics.inputs.ranking import FullRanking
 from frame_metrics.inputs.rows import Array, Rows
 
 
-class Weighted(Ranking):
+class Weighted(FullRanking):
     """A ranking in which each result counts with its weight.
 
     A metric that is a sum over results has the weighted sum as its value here. Counts of documents that need not be
@@ -23,13 +23,13 @@ class Weighted(Ranking):
     worth : the weight of each row, before it is clipped, shape (rows,).
     """
 
-    def __init__(self, run: Ranking, worth: Array) -> None:
+    def __init__(self, run: FullRanking, worth: Array) -> None:
         super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self._run = run
         self.worth = worth if run.clip is None else np.minimum(worth, run.clip)
 
     @property
-    def unweighted(self) -> Ranking:
+    def unweighted(self) -> FullRanking:
         return self._run
 
     def rows(self, row: Array, value: Array) -> Rows:
@@ -61,17 +61,17 @@ class Weighted(Ranking):
         return self.rows(np.arange(len(self.grade)), np.ones(len(self.grade)))
 
 
-def own(run: Ranking) -> Array:
+def own(run: FullRanking) -> Array:
     """Return the weight of each row, shape (rows,)."""
     return np.ones(len(run.grade)) if run.ratio is None else run.ratio
 
 
-def cumulated(run: Ranking) -> Array:
+def cumulated(run: FullRanking) -> Array:
     """Return the product of the weight of each row and those of all rows above it, shape (rows,)."""
     every = Rows(run.query_of(np.arange(len(run.grade))), np.arange(len(run.grade)), run.grade, run.n_queries)
     return every.running(own(run), np.multiply, fill=1.0)
 
 
-def of_the_list(run: Ranking) -> Array:
+def of_the_list(run: FullRanking) -> Array:
     """Return the product of the weights of all results of a row's list, shape (rows,)."""
     return np.repeat(cumulated(run)[np.cumsum(run.lengths)[run.lengths > 0] - 1], run.lengths[run.lengths > 0])

@@ -14,14 +14,14 @@ import polars as pl
 
 from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
-from frame_metrics.inputs import Array, Classes, ClassScores, Scores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.scores import DrawnScores, drawn_levels
 from frame_metrics.measuring.rows import Inputs, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.resampling import Units, draws, units_of
 
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
-Drawn = Classes | Scores | ClassScores  # the input of metrics, in which each resample is one group
+Drawn = Classes | FullScores | ClassScores  # the input of metrics, in which each resample is one group
 Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
 # From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
 Made = Callable[[Array], Drawn]
@@ -155,7 +155,7 @@ def columns_read(cases: Cases, kind: type) -> list[Array]:
     rows = cases.rows
     if kind is Classes:
         read = [rows["predicted"].fill_null(cases.found).cast(pl.Int64)]
-    elif kind is Scores:
+    elif kind is FullScores:
         read = [rows["score"].fill_null(-np.inf)]
     else:
         read = [rows[f"score:{i}"] for i in range(cases.k)]
@@ -193,4 +193,4 @@ def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weigh
     return lambda often: DrawnScores(units, often)
 
 
-MADE: dict[type, Callable[..., Made]] = {Classes: _tables, Scores: _scores, ClassScores: _class_scores}
+MADE: dict[type, Callable[..., Made]] = {Classes: _tables, FullScores: _scores, ClassScores: _class_scores}

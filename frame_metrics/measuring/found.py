@@ -7,7 +7,7 @@ import numpy as np
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import found_query, has_single_rows, n_rows, single_rows, sizes
 from frame_metrics.errors import MistakenColumnError
-from frame_metrics.inputs import Ranking, Scores
+from frame_metrics.inputs import FullRanking, FullScores
 from frame_metrics.measuring.queries import each_ranking
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.metrics.names import Asked
@@ -31,9 +31,9 @@ def check_found(plan: Plan, log: Log, asked: Asked, averages: Averages = (None,)
     if not (plan.needs is not None and plan.needs.means and plan.found_ranking):
         return
     if has_single_rows(log):
-        pooled = not any(metric.input is Ranking or metric.k for _, metric in asked)
+        pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)
         raise MistakenColumnError(single_rows(log, pooled=pooled), check="queries of one row", n=n_rows(log))
-    name = next((name for name, metric in asked if metric.input is Scores and metric.average is None), None)
+    name = next((name for name, metric in asked if metric.input is FullScores and metric.average is None), None)
     if name is not None and not any(averages) and sizes(log)[2] > 1:  # of one query, both values are the same
         said = found_query(log, name, _of_one_class(log) if whole else 0)
         raise MistakenColumnError(said, check="query found by name", n=sizes(log)[2])

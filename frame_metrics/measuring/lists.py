@@ -13,7 +13,7 @@ from frame_metrics.data.blocks import codes, n_different, numbers
 from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, listed
-from frame_metrics.inputs import Array, Lists, Ranking
+from frame_metrics.inputs import Array, FullRanking, Lists
 from frame_metrics.inputs.lists import ROOM
 from frame_metrics.inputs.rows import spans
 from frame_metrics.metrics.metric import Metric
@@ -94,7 +94,7 @@ def depth_of(asked: Asked) -> int | None:
     return max((metric.k or EVERY for _, metric in asked if metric.input is Lists), default=None)
 
 
-def results_of(block: Block, run: Ranking, deep: int) -> Results:
+def results_of(block: Block, run: FullRanking, deep: int) -> Results:
     """Return the results of the rankings ``run`` of a block, down to the rank ``deep``."""
     many = run.retrieved(deep)
     row = spans(run.starts, many)

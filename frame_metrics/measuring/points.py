@@ -13,7 +13,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import reached, scored
 from frame_metrics.errors import ColumnError
-from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.roles.conventions import Conventions
 
 EQUAL = 1e-12  # values that differ by less are equal
@@ -46,11 +46,11 @@ class Points:
         one = len(of_segment) == 1  # often the case if there are many points
         return np.broadcast_to(of_segment, len(self.tp)) if one else of_segment[self.segment]
 
-    def table(self, span: slice) -> Confusion:
+    def table(self, span: slice) -> FullConfusion:
         """Return the 2x2 table at some points."""
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
         positives, negatives, size = (self.each(total)[span] for total in self._totals)
-        table = Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
+        table = FullConfusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
         if self.tp.dtype.kind == "i":  # sums of whole numbers are exact, so that these need not be added up again
             table.actual, table.negative, table.population = positives, negatives, size
         return table
@@ -79,7 +79,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
     pieces: list[tuple[Array, ...]] = []
     totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
 
-    def work(at: Array, scores: Scores) -> None:
+    def work(at: Array, scores: FullScores) -> None:
         totals[0, at], totals[1, at] = scores.positives, scores.negatives
         columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
         if scored_only and len(scores.score) and scores.score.min() == -np.inf:

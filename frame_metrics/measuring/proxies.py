@@ -13,7 +13,7 @@ from frame_metrics.data.groups import Segments, as_text, groups_of
 from frame_metrics.data.ids import in_common_type
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart, listed, told_of
-from frame_metrics.inputs import Array, Pool, Ranking, Scores
+from frame_metrics.inputs import Array, FullRanking, FullScores, Pool
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.pieces import placed_of
@@ -235,14 +235,16 @@ def _rests_on_others(metric: Metric, fill: float | None) -> bool:
     relevant documents. An undefined value counts as ``fill``: if a metric without relevant documents is undefined and
     that becomes 0, its value for a query without a relevant result is 0 both times, and so did not change.
     """
-    of_scores = metric.input is Scores and "probability" not in metric.reads  # documents not retrieved have no score
+    of_scores = (
+        metric.input is FullScores and "probability" not in metric.reads
+    )  # documents not retrieved have no score
     if "ideal" in metric.reads or not ("n_relevant" in metric.reads or of_scores):
         return "ideal" in metric.reads
     lengths, query, grade = np.array([2, 2]), np.array([0, 0, 1, 1]), np.array([1.0, 0.0, 0.0, 0.0])
     score, size, extra = np.array([0.9, 0.1, 0.9, 0.1]), np.full(2, 1e4), dict.fromkeys(metric.columns, np.ones(4))
     others = np.repeat([0, 1], 999)  # so many that even low levels of recall are not reached
     pools = (Pool(np.append(query, more), np.append(grade, np.ones(len(more)))) for more in (others[:0], others))
-    runs = (Ranking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
+    runs = (FullRanking(grade, lengths, lengths, pool=pool, score=score, size=size, extra=extra) for pool in pools)
     found = [metric.compute(run) for run in runs]
     alone, beside = (one if fill is None else np.nan_to_num(one, nan=fill) for one in found)
     return not np.array_equal(alone, beside, equal_nan=True)

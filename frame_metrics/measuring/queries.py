@@ -12,7 +12,7 @@ from frame_metrics.data.classes import check_level, out_of_reach
 from frame_metrics.data.log import Block, Log
 from frame_metrics.data.misread import groups, undecided_shares
 from frame_metrics.errors import BadValueError, NotComputableError, shown
-from frame_metrics.inputs import Array, Lists, Ranking, Scores, ratio
+from frame_metrics.inputs import Array, FullRanking, FullScores, Lists, ratio
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.measuring.lists import Results, depth_of, every, numbered, results_of, together
@@ -139,7 +139,7 @@ def _out_of_reach(asked: Asked, log: Log) -> set[float]:
     return {rel for rel in rels if judging(table) == ["grade"] and out_of_reach(table["grade"], rel)}
 
 
-def check_known(run: Ranking, rel: float, log: Log) -> None:
+def check_known(run: FullRanking, rel: float, log: Log) -> None:
     """Raise for a ranking that lists more relevant documents than ``n_relevant=`` counts."""
     counted = run.known_relevant is not None and rel == log.conventions.rel
     if counted and (run.listed_relevant > run.n_relevant).any():
@@ -172,7 +172,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     reads = frozenset[str]().union(*(metric.reads for _, metric in asked))
     if "tn" in reads:
         log.of_queries("collection_size")  # raises if it is unknown for a query
-    scored = "score" in reads or Scores in [metric.input for _, metric in asked]
+    scored = "score" in reads or FullScores in [metric.input for _, metric in asked]
     if name := of_probabilities(asked):
         check_probability(name, log.table["score"], str(columns.score))
     strict = [(name, metric) for name, metric in asked if not _orders(metric, log)]
@@ -223,7 +223,7 @@ def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
     return of
 
 
-def _fill(measured: Measured, wanted: Sequence[int], whole: Ranking, block: Block) -> None:
+def _fill(measured: Measured, wanted: Sequence[int], whole: FullRanking, block: Block) -> None:
     """Compute some metrics for a block's rankings ``whole``, and store the values in ``measured``."""
     at, run, expected = block.at, whole, whole if whole.tie is None else Expected(whole, whole.tie)
     for i in wanted:

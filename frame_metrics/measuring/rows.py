@@ -13,7 +13,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import COUNTED, Metric
@@ -41,7 +41,9 @@ class Inputs:
     # Values of metrics of the scores of two classes that are already computed, shape (segments,) each; the key None has
     # the variance of the area under the ROC curve.
     of_scores: dict[Metric | None, Array] = field(default_factory=dict)
-    of_class: dict[int, Confusion] = field(default_factory=dict)  # 2x2 tables of a class against the rest, as computed
+    of_class: dict[int, FullConfusion] = field(
+        default_factory=dict
+    )  # 2x2 tables of a class against the rest, as computed
 
     @property
     def tables(self) -> Classes:
@@ -97,7 +99,7 @@ def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
     columns, conventions = plan.columns, plan.conventions
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
-    two = two or conventions.documents is not None or any(metric.input is Scores for _, metric in asked)
+    two = two or conventions.documents is not None or any(metric.input is FullScores for _, metric in asked)
     several = several or average is not None
     kinds = [False] if several else [True] if two else [True, False]
     return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
@@ -162,7 +164,7 @@ def check_cases(
 def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
     """Raise if a metric does not go with several classes; the parameters are those of ``check_cases``."""
     form = metric.of_classes
-    of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
+    of_scores = metric.input is FullScores or (form is not None and form.input is ClassScores)
     if of_scores and not cases.columns.class_scores:
         raise ColumnError(
             f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
@@ -223,13 +225,13 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
     return Inputs(cases, segments, table, by_class)
 
 
-def two_by_two(inputs: Inputs, c: int) -> Confusion:
+def two_by_two(inputs: Inputs, c: int) -> FullConfusion:
     """Return the 2x2 table of class ``c`` against the rest, of the whole collection with ``collection_size=``."""
     if c not in inputs.of_class:
         rest, documents = inputs.tables.rest(c), inputs.cases.conventions.documents
         if documents is not None:
             size = np.full(len(rest.tp), documents)
-            rest = Confusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.undecided)
+            rest = FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.undecided)
         inputs.of_class[c] = rest
     return inputs.of_class[c]
 
@@ -239,7 +241,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
     k = inputs.cases.k
     if not k:
         return np.zeros((0, len(inputs.segments)))
-    if metric.input is Scores:
+    if metric.input is FullScores:
         return np.stack([metric.compute(inputs.class_scores.rest(c)) for c in range(k)])
     return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
 
@@ -258,7 +260,7 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     """Return the value of a metric in every segment, computed from the whole table or from the scores."""
     if metric.input is Classes:
         return metric.compute(inputs.tables)
-    if metric.input is Confusion:
+    if metric.input is FullConfusion:
         return metric.compute(two_by_two(inputs, 1))
     if metric.input is ClassScores:
         return metric.compute(inputs.class_scores)
@@ -272,13 +274,13 @@ def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False)
 
     ``vary``: whether to compute the variance of the area under the ROC curve too.
     """
-    kernels: dict[Metric | None, Callable[[Scores], Array]] = {
-        metric: metric.compute for metric in wanted if metric.input is Scores
+    kernels: dict[Metric | None, Callable[[FullScores], Array]] = {
+        metric: metric.compute for metric in wanted if metric.input is FullScores
     }
     kernels |= {None: area_variance} if vary else {}
     new = {metric: np.full(len(inputs.segments), np.nan) for metric in kernels}
 
-    def work(at: Array, scores: Scores) -> None:
+    def work(at: Array, scores: FullScores) -> None:
         for metric, kernel in kernels.items():
             new[metric][at] = kernel(scores)
 
@@ -289,7 +291,7 @@ def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False)
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
     """Return the average over classes of a metric of each class against the rest."""
-    source = inputs.by_class if metric.input is Scores and inputs.by_class is not None else inputs.tables
+    source = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
     seen, raw = source.seen.T, each_class(inputs, metric)
     values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
@@ -315,13 +317,13 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
         sums += np.where(table.seen[:, c], np.array(two_by_two(inputs, c).counts), 0)
-    raw = metric.compute(Confusion.of_counts(sums))
+    raw = metric.compute(FullConfusion.of_counts(sums))
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 
 
 def input_of(cases: Cases, metric: Metric) -> type:
-    """Return the class of the input to resample for a metric: ``Classes``, ``Scores`` or ``ClassScores``."""
+    """Return the class of the input to resample for a metric: ``Classes``, ``FullScores`` or ``ClassScores``."""
     form = metric if cases.binary else metric.of_classes or metric
-    if form.input in (Scores, ClassScores):
-        return Scores if cases.binary else ClassScores
+    if form.input in (FullScores, ClassScores):
+        return FullScores if cases.binary else ClassScores
     return Classes

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Ranking, ratio
+from frame_metrics.inputs import Array, FullRanking, ratio
 from frame_metrics.metrics.ranking import success
 from frame_metrics.metrics.registry import metric
 
@@ -15,7 +15,7 @@ _clicks = partial(metric, best=None, unjudged="rises", adds=True)
 
 
 @metric(completes="success", monotone=True, expected=True, unjudged="turns", also=("abandonment_rate", "no_click_rate"))
-def abandonment(run: Ranking, k: int | None = None) -> Array:
+def abandonment(run: FullRanking, k: int | None = None) -> Array:
     """Absence of a click at ranks up to k: the mean is the share of abandoned searches.
 
     Formula: 1 if nothing was clicked, else 0.
@@ -26,7 +26,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
 
 
 @_clicks(range=(0, np.inf), monotone=True, expected=True, also=("clicks", "clicks_per_search", "clicks_per_impression"))
-def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
+def clicks_per_query(run: FullRanking, k: int | None = None) -> Array:
     """Number of clicked results at ranks up to k: the mean is the clicks per search.
 
     Formula: number of clicked results r <= k.
@@ -37,7 +37,7 @@ def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(best=None, also=("reciprocal_rank_of_the_last_click", "minimum_reciprocal_rank"))
-def last_click_rr(run: Ranking) -> Array:
+def last_click_rr(run: FullRanking) -> Array:
     """Reciprocal rank of the lowest click in the list: how far down the user went; rr is for the highest click.
 
     Formula: 1 / rank of the lowest clicked result.
@@ -49,7 +49,7 @@ def last_click_rr(run: Ranking) -> Array:
 @metric(
     range=(1, np.inf), best=1, undefined=None, monotone=True, also=("first_click_rank", "position_of_the_first_click")
 )
-def first_click_position(run: Ranking) -> Array:
+def first_click_position(run: FullRanking) -> Array:
     """Position of the highest click.
 
     Formula: rank of the first clicked result.
@@ -59,7 +59,7 @@ def first_click_position(run: Ranking) -> Array:
 
 
 @_clicks(range=(0, np.inf), expected=True, also=("sum_of_click_positions", "sum_of_click_ranks"))
-def click_position_sum(run: Ranking) -> Array:
+def click_position_sum(run: FullRanking) -> Array:
     """Sum of the positions of the clicks of a search.
 
     Formula: the sum of the ranks of the clicked results.
@@ -76,7 +76,7 @@ def click_position_sum(run: Ranking) -> Array:
     micro=lambda run: (run.total(run.rank)[None], run.hits()[None]),
     also=("average_click_position", "mean_click_rank"),
 )
-def mean_click_position(run: Ranking) -> Array:
+def mean_click_position(run: FullRanking) -> Array:
     """Mean position of the clicks of a search.
 
     Formula: the sum of the ranks of the clicked results, over their number; with average="micro", both over all
@@ -87,7 +87,7 @@ def mean_click_position(run: Ranking) -> Array:
 
 
 @_clicks(undefined=None, also=("ctr_of_a_position", "click_through_rate_by_position"))
-def position_ctr(run: Ranking, k: int | None = None) -> Array:
+def position_ctr(run: FullRanking, k: int | None = None) -> Array:
     """Click on the result at rank k itself: the mean is the position's click-through rate; curve("ctr") gives all.
 
     Formula: 1 if the result at rank k was clicked, else 0; without a cutoff, clicked results over those shown.

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.parameters import NotNegative, Share
 from frame_metrics.metrics.registry import metric
 
@@ -24,7 +24,7 @@ _count = partial(_share, range=(0, np.inf), summed=True)  # the cells of the tab
 
 
 @_count(best=None, unjudged="rises", adds=True, also=("true_positives",))
-def tp(table: Confusion) -> Array:
+def tp(table: FullConfusion) -> Array:
     """Number of relevant documents that were retrieved: true positives.
 
     Formula: count.
@@ -34,7 +34,7 @@ def tp(table: Confusion) -> Array:
 
 
 @_count(best=0, unjudged="turns", also=("false_positives", "false_alarms"))
-def fp(table: Confusion) -> Array:
+def fp(table: FullConfusion) -> Array:
     """Number of retrieved documents that are not relevant: false positives.
 
     Formula: count.
@@ -44,7 +44,7 @@ def fp(table: Confusion) -> Array:
 
 
 @_count(best=0, unjudged="turns", also=("false_negatives", "misses"))
-def fn(table: Confusion) -> Array:
+def fn(table: FullConfusion) -> Array:
     """Number of relevant documents that were not retrieved: false negatives.
 
     Formula: count.
@@ -54,7 +54,7 @@ def fn(table: Confusion) -> Array:
 
 
 @_count(best=None, also=("true_negatives", "correct_rejections"))
-def tn(table: Confusion) -> Array:
+def tn(table: FullConfusion) -> Array:
     """Number of documents that are not relevant and were not retrieved: true negatives.
 
     Formula: N - tp - fp - fn - up - un.
@@ -64,7 +64,7 @@ def tn(table: Confusion) -> Array:
 
 
 @_count(best=0, unjudged="rises", also=("undecided_positives",))
-def up(table: Confusion) -> Array:
+def up(table: FullConfusion) -> Array:
     """Number of relevant documents without a decision: undecided positives.
 
     Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
@@ -74,7 +74,7 @@ def up(table: Confusion) -> Array:
 
 
 @_count(best=0, unjudged="turns", also=("undecided_negatives",))
-def un(table: Confusion) -> Array:
+def un(table: FullConfusion) -> Array:
     """Number of documents that are not relevant and have no decision: undecided negatives.
 
     Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
@@ -84,7 +84,7 @@ def un(table: Confusion) -> Array:
 
 
 @_rate(also=("acc", "proportion_correct", "fraction_correct", "percent_agreement", "rand_accuracy", "subset_accuracy"))
-def accuracy(table: Confusion) -> Array:
+def accuracy(table: FullConfusion) -> Array:
     """Share of all documents with a right decision.
 
     Formula: (tp + tn) / N.
@@ -94,7 +94,7 @@ def accuracy(table: Confusion) -> Array:
 
 
 @_share(completes="accuracy", also=("error", "misclassification_rate", "zero_one_loss", "hamming_loss"))
-def error_rate(table: Confusion) -> Array:
+def error_rate(table: FullConfusion) -> Array:
     """Share of all documents with a wrong decision.
 
     Formula: (fp + fn + up + un) / N = 1 - accuracy.
@@ -108,7 +108,7 @@ def error_rate(table: Confusion) -> Array:
     adds=True,
     also=("p", "ppv", "positive_predictive_value", "set_p", "setp", "confidence", "true_positive_accuracy"),
 )
-def precision(table: Confusion) -> Array:
+def precision(table: FullConfusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
     Formula: tp / (tp + fp); at a cutoff k, tp / k; places without a document count too.
@@ -122,7 +122,7 @@ def precision(table: Confusion) -> Array:
     unjudged="turns",
     also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr", "probability_of_detection"),
 )
-def recall(table: Confusion) -> Array:
+def recall(table: FullConfusion) -> Array:
     """Share of the relevant documents that were retrieved.
 
     Formula: tp / (tp + fn + up).
@@ -133,7 +133,7 @@ def recall(table: Confusion) -> Array:
 
 
 @_rate(also=("tnr", "true_negative_rate", "inverse_recall", "invrecall", "selectivity"))
-def specificity(table: Confusion) -> Array:
+def specificity(table: FullConfusion) -> Array:
     """Share of the non-relevant documents that were not retrieved: the recall of the negatives.
 
     Formula: tn / (tn + fp + un).
@@ -143,7 +143,7 @@ def specificity(table: Confusion) -> Array:
 
 
 @_rate(also=("inverse_precision", "negative_predictive_value"))
-def npv(table: Confusion) -> Array:
+def npv(table: FullConfusion) -> Array:
     """Share of the documents not retrieved that are not relevant: the precision of the negatives.
 
     Formula: tn / (tn + fn).
@@ -156,7 +156,7 @@ def npv(table: Confusion) -> Array:
     completes="specificity",
     also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate", "probability_of_false_alarm"),
 )
-def fallout(table: Confusion) -> Array:
+def fallout(table: FullConfusion) -> Array:
     """Share of the non-relevant documents that were retrieved.
 
     Formula: fp / (fp + tn + un); where every document has a decision, 1 - specificity.
@@ -167,7 +167,7 @@ def fallout(table: Confusion) -> Array:
 
 
 @_share(completes="recall", unjudged="turns", also=("fnr", "false_negative_rate", "inverse_fallout"))
-def miss_rate(table: Confusion) -> Array:
+def miss_rate(table: FullConfusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
     Formula: (fn + up) / (tp + fn + up) = 1 - recall.
@@ -177,7 +177,7 @@ def miss_rate(table: Confusion) -> Array:
 
 
 @_share(completes="precision", unjudged="turns", also=("false_discovery_rate",))
-def fdr(table: Confusion) -> Array:
+def fdr(table: FullConfusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
     Formula: 1 - precision.
@@ -187,7 +187,7 @@ def fdr(table: Confusion) -> Array:
 
 
 @_share(completes="npv", also=("false_omission_rate", "for"))
-def fomr(table: Confusion) -> Array:
+def fomr(table: FullConfusion) -> Array:
     """Share of the documents not retrieved that are relevant.
 
     Formula: fn / (fn + tn) = 1 - npv.
@@ -197,7 +197,7 @@ def fomr(table: Confusion) -> Array:
 
 
 @_rate(best=None, also=("base_rate", "generality"))
-def prevalence(table: Confusion) -> Array:
+def prevalence(table: FullConfusion) -> Array:
     """Share of all documents that are relevant.
 
     Formula: (tp + fn + up) / N.
@@ -207,7 +207,7 @@ def prevalence(table: Confusion) -> Array:
 
 
 @_rate(best=None, also=("predicted_prevalence",))
-def bias(table: Confusion) -> Array:
+def bias(table: FullConfusion) -> Array:
     """Share of all documents that were retrieved.
 
     Formula: (tp + fp) / N.
@@ -217,7 +217,7 @@ def bias(table: Confusion) -> Array:
 
 
 @_share(unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
-def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
+def fbeta(table: FullConfusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """Harmonic mean of precision and recall, with recall ``beta`` times as important.
 
     Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
@@ -239,7 +239,7 @@ def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None
 @_share(
     unjudged="turns", also=("dice", "sorensen_dice", "f1_score", "f1_measure", "f_factor", "balanced_f", "czekanowski")
 )
-def f1(table: Confusion) -> Array:
+def f1(table: FullConfusion) -> Array:
     """Harmonic mean of precision and recall.
 
     Formula: 2 tp / (2 tp + fp + fn + up); at a cutoff k, 2 tp / (k + R).
@@ -250,7 +250,7 @@ def f1(table: Confusion) -> Array:
 
 
 @_rate()
-def inverse_f1(table: Confusion) -> Array:
+def inverse_f1(table: FullConfusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
     Formula: 2 tn / (2 tn + fp + fn + un).
@@ -260,7 +260,7 @@ def inverse_f1(table: Confusion) -> Array:
 
 
 @_rate(also=("inverse_f",))
-def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
+def inverse_fbeta(table: FullConfusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """F of the negatives, with inverse recall ``beta`` times as important as inverse precision.
 
     Formula: 1 / (alpha / npv + (1 - alpha) / specificity) with alpha = 1 / (1 + beta^2).
@@ -271,7 +271,7 @@ def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Shar
 
 
 @metric(undefined=None, monotone=True, also=("avf",))
-def avg_f(table: Confusion) -> Array:
+def avg_f(table: FullConfusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share of its predictions.
 
     Formula: 1 / (bias / f1 + (1 - bias) / inverse_f1); a class that is never predicted is left out of the mean.
@@ -285,7 +285,7 @@ def avg_f(table: Confusion) -> Array:
 
 
 @_rate(unjudged="turns")
-def g_measure(table: Confusion) -> Array:
+def g_measure(table: FullConfusion) -> Array:
     """Geometric mean of precision and recall.
 
     Formula: sqrt(precision * recall).
@@ -296,7 +296,7 @@ def g_measure(table: Confusion) -> Array:
 
 
 @_rate(also=("ig",))
-def inverse_g(table: Confusion) -> Array:
+def inverse_g(table: FullConfusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
     Formula: sqrt(npv * specificity).
@@ -306,7 +306,7 @@ def inverse_g(table: Confusion) -> Array:
 
 
 @metric(undefined=None, monotone=True, also=("avg",))
-def avg_g(table: Confusion) -> Array:
+def avg_g(table: FullConfusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share of its predictions.
 
     Formula: g_measure^bias * inverse_g^(1 - bias); a class of which the share is 0 is left out of the mean.
@@ -323,7 +323,7 @@ def avg_g(table: Confusion) -> Array:
     unjudged="turns",
     also=("tanimoto", "iou", "intersection_over_union", "critical_success_index", "csi", "threat_score"),
 )
-def jaccard(table: Confusion) -> Array:
+def jaccard(table: FullConfusion) -> Array:
     """Documents that are retrieved and relevant, as a share of those that are at least one of the two.
 
     Formula: tp / (tp + fp + fn + up).
@@ -340,7 +340,7 @@ def jaccard(table: Confusion) -> Array:
         *("hanssen_kuipers_discriminant", "bookmaker", "bookmaker_informedness"),
     ),
 )
-def informedness(table: Confusion) -> Array:
+def informedness(table: FullConfusion) -> Array:
     """Degree to which the decision is informed, against chance, of the decided documents, times their share.
 
     Formula: (tp / (tp + fn) - fp / (fp + tn)) (tp + fp + fn + tn) / N; where every document has a decision, recall -
@@ -354,7 +354,7 @@ def informedness(table: Confusion) -> Array:
 
 
 @_rate(range=(-1, 1), also=("delta_p",))
-def markedness(table: Confusion) -> Array:
+def markedness(table: FullConfusion) -> Array:
     """Degree to which the decision marks the truth, against chance.
 
     Formula: precision + npv - 1.
@@ -366,7 +366,7 @@ def markedness(table: Confusion) -> Array:
 
 
 @_share(range=(-1, 1), also=("matthews", "matthews_correlation", "phi", "phi_coefficient"))
-def mcc(table: Confusion) -> Array:
+def mcc(table: FullConfusion) -> Array:
     """Correlation of decision and truth (Matthews), with no decision as a separate answer.
 
     Formula: where every document has a decision, (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)); in
@@ -381,7 +381,7 @@ def mcc(table: Confusion) -> Array:
 
 
 @_rate(range=(-1, 1), also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"))
-def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
+def kappa(table: FullConfusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond chance agreement (Cohen).
 
     Formula: (accuracy - e) / (1 - e) with e = bias prevalence + (1 - prevalence) (tn + fn) / N. Of several classes: e
@@ -398,7 +398,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 
 
 @_rate(also=("average_accuracy", "macro_recall"))
-def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
+def balanced_accuracy(table: FullConfusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, with equal or given weights.
 
     Formula: s recall + (1 - s) specificity with s = 1 / 2. If all documents are of one class, its recall alone, which
@@ -412,7 +412,7 @@ def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
 
 
 @metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))
-def corner_distance(table: Confusion) -> Array:
+def corner_distance(table: FullConfusion) -> Array:
     """Distance of the decision from the ideal corner of the ROC plane.
 
     Formula: sqrt(miss_rate^2 + fallout^2).
@@ -422,7 +422,7 @@ def corner_distance(table: Confusion) -> Array:
 
 
 @_rate(range=(0, np.inf), best=0, also=("expected_cost",))
-def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
+def cost(table: FullConfusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """Mean cost of wrong decisions, over all documents.
 
     Formula: (cost(fp) fp + cost(fn) (fn + up)) / N; where every document has a decision, costs of 1 give the error
@@ -434,7 +434,7 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
-def lr_positive(table: Confusion) -> Array:
+def lr_positive(table: FullConfusion) -> Array:
     """Factor by which a positive decision raises the odds that a document is relevant.
 
     Formula: recall / fallout.
@@ -444,7 +444,7 @@ def lr_positive(table: Confusion) -> Array:
 
 
 @metric(range=(0, np.inf), best=0, undefined=None, monotone=True, also=("lr-", "negative_likelihood_ratio"))
-def lr_negative(table: Confusion) -> Array:
+def lr_negative(table: FullConfusion) -> Array:
     """Factor by which a negative decision lowers the odds that a document is relevant.
 
     Formula: miss_rate / specificity.
@@ -454,7 +454,7 @@ def lr_negative(table: Confusion) -> Array:
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("diagnostic_odds_ratio", "dor"))
-def odds_ratio(table: Confusion) -> Array:
+def odds_ratio(table: FullConfusion) -> Array:
     """Odds of being relevant among the retrieved documents, relative to those among the rest.
 
     Formula: tp tn / (fp (fn + up)).
@@ -465,7 +465,11 @@ def odds_ratio(table: Confusion) -> Array:
 
 @metric(range=(-np.inf, np.inf), best=None, undefined=None, expected=True)
 def payoff(
-    table: Confusion, tp: float | None = None, fp: float | None = None, fn: float | None = None, tn: float | None = None
+    table: FullConfusion,
+    tp: float | None = None,
+    fp: float | None = None,
+    fn: float | None = None,
+    tn: float | None = None,
 ) -> Array:
     """Mean gain of a decision, at given payoffs or at the bookmaker's fair odds.
 
@@ -485,7 +489,7 @@ def payoff(
 
 
 @metric(range=(-np.inf, np.inf), best=None, expected=True)
-def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
+def utility(table: FullConfusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
     """Total value of the retrieved set, with a value for each cell of the table.
 
     Formula: worth(tp) tp + worth(fp) fp + worth(fn) (fn + up) + worth(tn) tn; trec_eval's defaults are 1, -1, 0, 0.
@@ -496,14 +500,14 @@ def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0
     return _worth(table, tp, fp, fn, tn) + fn * table.up
 
 
-def _worth(table: Confusion, tp: float, fp: float, fn: float, tn: float) -> Array:
+def _worth(table: FullConfusion, tp: float, fp: float, fn: float, tn: float) -> Array:
     """Worth of the decided documents; true negatives are only read where they are worth something."""
     worth = tp * table.tp + fp * table.fp + fn * table.fn
     return worth + tn * table.tn if tn else worth
 
 
 @_share(unjudged="turns", also=("relative_p", "set_relative_p", "setrelp"))
-def relative_precision(table: Confusion) -> Array:
+def relative_precision(table: FullConfusion) -> Array:
     """Precision as a share of the greatest possible precision with this number of relevant documents.
 
     Formula: tp / min(tp + fp, R); at a cutoff k, tp / min(k, R).
@@ -514,7 +518,7 @@ def relative_precision(table: Confusion) -> Array:
 
 
 @metric(monotone=True, unjudged="turns", also=("set_map", "setap"))
-def set_ap(table: Confusion) -> Array:
+def set_ap(table: FullConfusion) -> Array:
     """Average precision of a set, with every order equally likely.
 
     Formula: precision * recall = tp^2 / ((tp + fp) (tp + fn + up)); at a cutoff k, tp^2 / (k (tp + fn + up)).

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import nan
 
 from frame_metrics.errors import FrameMetricsError, NotComputableError
-from frame_metrics.inputs import Array, Lists, Ranking
+from frame_metrics.inputs import Array, FullRanking, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Metrics, read, read_text
 
@@ -50,6 +50,6 @@ def _unknown(text: str) -> Metric:
     return Metric(name, _computed_elsewhere, range=(nan, nan), best=None, undefined=None, cutoff=cutoff)
 
 
-def _computed_elsewhere(run: Ranking, k: int | None = None) -> Array:
+def _computed_elsewhere(run: FullRanking, k: int | None = None) -> Array:
     """Number that was computed elsewhere."""
     raise NotComputableError("the values of this metric were computed elsewhere")

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from frame_metrics.errors import KernelError
-from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio
+from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, ratio
 from frame_metrics.metrics.parameters import Share
 from frame_metrics.metrics.registry import metric
 
@@ -30,7 +30,7 @@ def _novel(rows: Rows, k: int | None, alpha: float, weight: Weight) -> Array:
     return rows.total_within(k, (1 - alpha) ** rows.value * by_rank(weight, rows.rank))
 
 
-def _of_all(run: Ranking, k: int | None, alpha: float, weight: Weight) -> Array:
+def _of_all(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Array:
     """The same sum where every document is relevant to all subtopics, and there are k, shape (queries,)."""
     places = run.retrieved() if k is None else np.full(run.n_queries, k)
     most = int(places.max(initial=0))
@@ -42,14 +42,14 @@ def _of_all(run: Ranking, k: int | None, alpha: float, weight: Weight) -> Array:
     return run.intents.count * sums[np.minimum(places, most)]
 
 
-def _share_of_best(run: Ranking, k: int | None, alpha: float, weight: Weight) -> Array:
+def _share_of_best(run: FullRanking, k: int | None, alpha: float, weight: Weight) -> Array:
     """The sum as a share of that of the ideal ranking, shape (queries,)."""
     best = run.intents.ideal(alpha, k)
     return ratio(_novel(run.intents.seen, k, alpha, weight), _novel(best, k, alpha, weight))
 
 
 @metric(also=(f"{ALPHA}_dcg", f"{ALPHA}dcg"))
-def alpha_dcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
+def alpha_dcg(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty: a document gains less for a subtopic that more documents above it had.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / log2(r + 1), over S sum over r <=
@@ -69,7 +69,7 @@ _of_the_ideal = partial(metric, range=(0, np.inf))
 
 
 @_of_the_ideal(also=(f"{ALPHA}_ndcg", f"{ALPHA}ndcg"))
-def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
+def alpha_ndcg(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Discounted cumulated novelty as a share of that of the ideal ranking of all judged documents.
 
     Formula: the first sum of alpha_dcg, over the same sum for the ideal ranking. The ideal ranking has at each rank the
@@ -83,7 +83,7 @@ def alpha_ndcg(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
 
 
 @metric()
-def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
+def err_ia(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Intent-aware expected reciprocal rank: each subtopic has readers whom its documents may satisfy.
 
     Formula: sum over r <= k and the subtopics of the document at r of (1 - alpha)^c / r, over
@@ -98,7 +98,7 @@ def err_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
 
 
 @_of_the_ideal()
-def nerr_ia(run: Ranking, k: int | None = None, alpha: Share = 0.5) -> Array:
+def nerr_ia(run: FullRanking, k: int | None = None, alpha: Share = 0.5) -> Array:
     """Intent-aware expected reciprocal rank as a share of that of the ideal ranking of all judged documents.
 
     Formula: the first sum of err_ia, over the same sum for the ideal ranking of alpha_ndcg.
@@ -114,7 +114,7 @@ def _patient(beta: float) -> Weight:
 
 
 @metric()
-def nrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
+def nrbp(run: FullRanking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     """Novelty- and rank-biased precision: novelty for a reader who goes on to the next rank with probability beta.
 
     Formula: (1 - (1 - alpha) beta) / S, times the sum over r and the subtopics of the document at r of
@@ -129,7 +129,7 @@ def nrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
 
 
 @_of_the_ideal()
-def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
+def nnrbp(run: FullRanking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
     """Novelty- and rank-biased precision as a share of that of the ideal ranking of all judged documents.
 
     Formula: nrbp, over nrbp of the ideal ranking of alpha_ndcg.
@@ -141,7 +141,7 @@ def nnrbp(run: Ranking, alpha: Share = 0.5, beta: Share = 0.5) -> Array:
 
 
 @metric(also=("ap_ia", "intent_aware_map"))
-def map_ia(run: Ranking) -> Array:
+def map_ia(run: FullRanking) -> Array:
     """Intent-aware average precision: the mean over the subtopics of the average precision for each.
 
     Formula: sum over r and the subtopics of the document at r of (c + 1) / (r R(s)), over S; R(s) is the number of
@@ -155,7 +155,7 @@ def map_ia(run: Ranking) -> Array:
 
 
 @metric(also=("precision_ia", "intent_aware_precision"))
-def p_ia(run: Ranking, k: int | None = None) -> Array:
+def p_ia(run: FullRanking, k: int | None = None) -> Array:
     """Intent-aware precision: the mean over the subtopics of the precision for each.
 
     Formula: sum over r <= k of the number of subtopics of the document at r, over k S; S is the number of subtopics
@@ -169,7 +169,7 @@ def p_ia(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(also=("strec", "subtopic_recall", "s_recall"))
-def strecall(run: Ranking, k: int | None = None) -> Array:
+def strecall(run: FullRanking, k: int | None = None) -> Array:
     """Subtopic recall: the share of the subtopics that the first k documents are relevant to.
 
     Formula: subtopics with a relevant document at ranks up to k, over all subtopics with a relevant document.

@@ -26,10 +26,10 @@ from frame_metrics.inputs import (
     Array,
     Classes,
     ClassScores,
-    Confusion,
+    FullConfusion,
+    FullRanking,
+    FullScores,
     Lists,
-    Ranking,
-    Scores,
     TwoRankings,
     Weighted,
     name_of,
@@ -46,11 +46,11 @@ REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of a metric that is no such
 
-Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores | Lists | TwoRankings
-Weigh: TypeAlias = Callable[[Ranking], Array]  # weights of the rows of a ranking
+Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
+Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
-RANKED = Ranking, TwoRankings  # whose kernels take the cutoff
-INPUTS = (*RANKED, Confusion, Classes, Scores, ClassScores, Lists, Weighted)
+RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
+INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted)
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
@@ -111,7 +111,7 @@ class Metric:
     @cached_property
     def at(self) -> str | None:
         """The parameter that ``@`` sets: a cutoff ``k``, a ``recall`` level, or none."""
-        if self.input in (Confusion, Lists):  # which are cut before they are read
+        if self.input in (FullConfusion, Lists):  # which are cut before they are read
             return "k"
         return next((name for name in ("k", "recall") if name in self.signature), None)
 
@@ -156,7 +156,7 @@ class Metric:
     @property
     def _unordered(self) -> bool:
         """True where no order is looked at: tables and scores have none, and some metrics of a ranking only cut it."""
-        return self.cutoff is None and (self.input is not Ranking or self.monotone is None)
+        return self.cutoff is None and (self.input is not FullRanking or self.monotone is None)
 
     @property
     def bounded(self) -> bool:
@@ -291,7 +291,7 @@ class Metric:
         """True where it needs judgments of documents for the single subtopics of queries."""
         return "intents" in self.reads
 
-    def weighted(self, run: Ranking) -> Weighted:
+    def weighted(self, run: FullRanking) -> Weighted:
         """Return a ranking with the weights that the metric gives its results."""
         weigh = self.adds if callable(self.adds) else own
         return run.once(weigh, lambda: Weighted(run, weigh(run)))
@@ -299,9 +299,9 @@ class Metric:
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
         options = self._options
-        if isinstance(source, Ranking) and self.input is Confusion:
+        if isinstance(source, FullRanking) and self.input is FullConfusion:
             source = source.confusion(self.k)
-        elif isinstance(source, Ranking) and self.input is Scores:
+        elif isinstance(source, FullRanking) and self.input is FullScores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = self._of_kernel(source, options)
@@ -323,9 +323,9 @@ class Metric:
     def pooled_sums(self) -> int:
         """The number of sums over queries that the micro average is made of; 0 where there is none."""
         parts = self.k or 1 if self.off_policy else 1
-        return COUNTED * (self.input is Confusion) if self.micro is None else 2 * parts
+        return COUNTED * (self.input is FullConfusion) if self.micro is None else 2 * parts
 
-    def pools(self, run: Ranking) -> Array:
+    def pools(self, run: FullRanking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
         return np.vstack(run.confusion(self.k).counts if self.micro is None else self.micro(run, **self._options))
 
@@ -369,7 +369,7 @@ class Metric:
             one.count = np.ones(1, int)
             lacks = ["catalogue"] * bool(np.isnan(self.compute(one))[0])
             return frozenset(lacks + ["often"] * ("_counted" in vars(one))), ()
-        watched = WatchedScores() if self.input is Scores else WatchedRanking()
+        watched = WatchedScores() if self.input is FullScores else WatchedRanking()
         try:
             self.compute(watched)
         except NotComputableError:

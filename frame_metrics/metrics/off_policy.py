@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Ranking, Rows, Weighted
+from frame_metrics.inputs import Array, FullRanking, Rows, Weighted
 from frame_metrics.inputs.weighted import cumulated, of_the_list, own
 from frame_metrics.metrics.parameters import GainName
 from frame_metrics.metrics.ranking import cg
@@ -30,7 +30,7 @@ _reward = partial(metric, range=(0, np.inf), best=None, monotone=True, unjudged=
 
 
 @_reward(adds=of_the_list, also=("standard_ips", "standard_inverse_propensity_score"))
-def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+def sips(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Standard inverse propensity score: the value of another policy, if rewards depend on the whole list.
 
     Formula: w sum over r <= k of gain(r), where w is the product of target_propensity / propensity over the whole list.
@@ -44,7 +44,7 @@ def sips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
 
 @_reward(adds=own, also=("independent_ips", "independent_inverse_propensity_score"))
-def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+def iips(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Independent inverse propensity score: the same, if a reward depends on its result and position alone.
 
     Formula: sum over r <= k of w(r) gain(r), where w(r) = target_propensity / propensity of the result itself.
@@ -57,7 +57,7 @@ def iips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array
 
 
 @_reward(adds=cumulated, also=("reward_interaction_ips", "reward_interaction_inverse_propensity_score"))
-def rips(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+def rips(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Reward-interaction inverse propensity score: the same, if a reward depends on its result and those above it.
 
     Formula: sum over r <= k of w(r) gain(r), where w(r) is the product of target_propensity / propensity over the

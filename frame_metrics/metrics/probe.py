@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows, Scores
+from frame_metrics.inputs import Array, FullConfusion, FullRanking, FullScores, Gain, Rows
 
 
-class WatchedRanking(Ranking):
+class WatchedRanking(FullRanking):
     """A ranking of one relevant row that notes what is read of it."""
 
     def __init__(self) -> None:
@@ -32,14 +32,14 @@ class WatchedRanking(Ranking):
         self.named[name] = None
         return np.ones(1)
 
-    def confusion(self, k: int | None = None) -> Confusion:
+    def confusion(self, k: int | None = None) -> FullConfusion:
         return WatchedTable(super().confusion(k), self.seen)
 
 
-class WatchedTable(Confusion):
+class WatchedTable(FullConfusion):
     """The table of that row, which notes whether its true negatives are read."""
 
-    def __init__(self, table: Confusion, seen: set[str]) -> None:
+    def __init__(self, table: FullConfusion, seen: set[str]) -> None:
         super().__init__(table.tp, table.fp, table.fn, table.empty)
         self.seen = seen
 
@@ -49,7 +49,7 @@ class WatchedTable(Confusion):
         return np.ones(1)
 
 
-class WatchedScores(Scores):
+class WatchedScores(FullScores):
     """One relevant document with a score, that notes whether it is read as a probability."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, Ranking, Rows, by_rank, called, ratio, top_gain
+from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, called, ratio, top_gain
 from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -17,7 +17,7 @@ _gain = partial(metric, range=(0, np.inf), best=None, monotone=True, expected=Tr
 ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall
 
 
-def _defined(run: Ranking, values: Array) -> Array:
+def _defined(run: FullRanking, values: Array) -> Array:
     """Values, NaN for queries without a relevant document."""
     return np.where(run.n_relevant > 0, values, np.nan)
 
@@ -47,7 +47,7 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
 
 
 @_gain(weights="cg", also=("cumulative_gain", "cumulated_gain"))
-def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+def cg(run: FullRanking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
     Formula: sum over r <= k of gain(r).
@@ -61,7 +61,7 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
 
 
 @metric(monotone=True, expected=True, unjudged="rises", adds=True)
-def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
+def ncg(run: FullRanking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain as a share of that of k documents of the highest grade.
 
     Formula: cg@k / (k gain(max_grade)); without a cutoff, k is the number of retrieved documents.
@@ -74,7 +74,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
 
 @_gain(weights="dcg", also=("discounted_cumulative_gain",))
 def dcg(
-    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
+    run: FullRanking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
     """Discounted cumulated gain of the first k documents.
 
@@ -92,7 +92,7 @@ def dcg(
 
 @metric(range=(0, np.inf), best=None, monotone=True, expected=True, also=("ideal_dcg",))
 def idcg(
-    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
+    run: FullRanking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
     """Discounted cumulated gain of the ideal ranking of all judged documents, retrieved or not.
 
@@ -107,7 +107,7 @@ def idcg(
 
 @metric(monotone=True, expected=True, unjudged="scan", weights="dcg", also=("normalized_discounted_cumulative_gain",))
 def ndcg(
-    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
+    run: FullRanking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
     """Discounted cumulated gain as a share of that of the ideal ranking of all judged documents.
 
@@ -120,7 +120,7 @@ def ndcg(
 
 
 @metric()
-def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
+def ndcg_rel(run: FullRanking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks of the documents with a gain.
 
     Formula: the mean over these documents of ndcg@r, where r is the rank of the document; one that was not retrieved
@@ -137,7 +137,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
 
 
 @metric()
-def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: GainName = "linear") -> Array:
+def q_measure(run: FullRanking, k: int | None = None, beta: Positive = 1.0, gain: GainName = "linear") -> Array:
     """Average precision for graded documents: at each, the number and gain found so far, as a share of the best.
 
     Formula: sum over the ranks r <= k of documents with a gain of (c(r) + beta cg@r) / (r + beta ideal cg@r), over the
@@ -154,7 +154,7 @@ def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: Ga
 
 
 @metric()
-def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
+def rndcg(run: FullRanking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks at which the ideal ranking's gain falls.
 
     Formula: the mean of ndcg at the cutoffs n1, n1 + n2, ..., where n1 documents have the highest gain, n2 the next
@@ -182,7 +182,7 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
 
 
 @metric()
-def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
+def g_trec(run: FullRanking, gain: GainName = "linear") -> Array:
     """trec_eval's G: a gain counts more if little gain has been missed so far.
 
     Formula: sum over r of gain(r) / log2(2 + c(r) - g(r)), over the sum of all gains; g(r) is the gain of the first r
@@ -197,7 +197,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
 
 
 @metric(monotone=True)
-def bin_g(run: Ranking) -> Array:
+def bin_g(run: FullRanking) -> Array:
     """trec_eval's binary G: a relevant document counts less for each other document above it.
 
     Formula: sum over the relevant documents of 1 / log2(2 + n), over R; n is the number of documents above that are not
@@ -215,7 +215,7 @@ def bin_g(run: Ranking) -> Array:
     also=("map", "mean_average_precision", "average_precision_of_a_ranking"),
     pooled="average_precision",
 )
-def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
+def ap(run: FullRanking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
 
     Formula: sum over the relevant r <= k of precision@r, over R.
@@ -233,7 +233,7 @@ def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R"
     unjudged="rises",
     also=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
 )
-def rr(run: Ranking, k: int | None = None) -> Array:
+def rr(run: FullRanking, k: int | None = None) -> Array:
     """Reciprocal rank of the first relevant document, 0 past the cutoff.
 
     Formula: 1 / rank of the first relevant document.
@@ -244,7 +244,7 @@ def rr(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(monotone=True, expected=True, unjudged="scan", also=("r-precision", "r_precision"))
-def rprec(run: Ranking) -> Array:
+def rprec(run: FullRanking) -> Array:
     """R-precision: precision at rank R, where R is the number of relevant documents.
 
     Formula: relevant documents at ranks up to R, over R.
@@ -255,7 +255,7 @@ def rprec(run: Ranking) -> Array:
 
 
 @metric(monotone=True, expected=True)
-def rprec_mult(run: Ranking, multiple: Positive) -> Array:
+def rprec_mult(run: FullRanking, multiple: Positive) -> Array:
     """Precision after a multiple of the number of relevant documents.
 
     Formula: relevant documents at ranks up to c, over c, with c = floor(multiple R + 0.9).
@@ -268,7 +268,7 @@ def rprec_mult(run: Ranking, multiple: Positive) -> Array:
 
 
 @metric(monotone=True)
-def precision_at_recall(run: Ranking, recall: Share) -> Array:
+def precision_at_recall(run: FullRanking, recall: Share) -> Array:
     """Precision at the first rank that reaches a recall level, 0 if none does.
 
     Formula: precision@r, where r is the rank of the ceil(recall R)-th relevant document, at least of the first.
@@ -281,7 +281,7 @@ def precision_at_recall(run: Ranking, recall: Share) -> Array:
 
 
 @metric(monotone=True, also=("iprec_at_recall", "interpolated_precision"))
-def iprec(run: Ranking, recall: Share) -> Array:
+def iprec(run: FullRanking, recall: Share) -> Array:
     """Interpolated precision at a recall level: the greatest precision at that level or a higher one.
 
     Formula: the greatest precision@r over all r >= s, where s is the rank of the floor(recall R + 0.9)-th relevant
@@ -295,7 +295,7 @@ def iprec(run: Ranking, recall: Share) -> Array:
 
 
 @metric(monotone=True, also=("11pt_avg", "11_point_average"))
-def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
+def iprec_avg(run: FullRanking, recalls: Levels = ELEVEN) -> Array:
     """Mean of the interpolated precision at recall levels, by default the eleven levels 0, 0.1, ..., 1.
 
     Formula: the mean of iprec over the levels.
@@ -307,7 +307,7 @@ def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
 
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit", "hr"), pooled="recall")
-def success(run: Ranking, k: int | None = None) -> Array:
+def success(run: FullRanking, k: int | None = None) -> Array:
     """Presence of a relevant document at ranks up to k.
 
     Formula: 1 if there is one, else 0.
@@ -318,7 +318,7 @@ def success(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(monotone=True, also=("binary_preference",))
-def bpref(run: Ranking) -> Array:
+def bpref(run: FullRanking) -> Array:
     """Binary preference: how rarely judged non-relevant documents are above relevant ones; unjudged ones are ignored.
 
     Formula: 1 / R times the sum over the relevant retrieved documents of 1 - min(n, R) / min(N, R), or of 1 if n = 0; n
@@ -333,7 +333,7 @@ def bpref(run: Ranking) -> Array:
 
 
 @metric(also=("inferred_ap",))
-def infap(run: Ranking) -> Array:
+def infap(run: FullRanking) -> Array:
     """Inferred average precision, if the judged documents are a random sample of a pool.
 
     Formula: the mean over the relevant documents of 1 / r + p / r (a + e) / (a + n + 2 e), with e = 1e-5; above rank r
@@ -350,7 +350,11 @@ def infap(run: Ranking) -> Array:
 
 @metric(monotone=True, expected=True, unjudged="rises", weights="rbp", adds=True, also=("rank_biased_precision",))
 def rbp(
-    run: Ranking, k: int | None = None, p: Share = 0.8, gain: GainName | None = None, max_grade: Positive | None = None
+    run: FullRanking,
+    k: int | None = None,
+    p: Share = 0.8,
+    gain: GainName | None = None,
+    max_grade: Positive | None = None,
 ) -> Array:
     """Rank-biased precision: the share of gain seen by a user who goes on to the next rank with probability p.
 
@@ -366,7 +370,7 @@ def rbp(
 
 
 @metric(best=0, expected=True)
-def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
+def rbp_residual(run: FullRanking, k: int | None = None, p: Share = 0.8) -> Array:
     """Rise of rank-biased precision if every unjudged or unseen document were relevant.
 
     Formula: 1 - (1 - p) sum over the judged r <= k of p^(r - 1).
@@ -378,7 +382,7 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
 
 
 @metric(monotone=True, unjudged="rises", pooled="error_rate", also=("expected_reciprocal_rank",))
-def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
+def err(run: FullRanking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 
     Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), where s = (2^grade - 1) /
@@ -395,7 +399,7 @@ def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -
 
 
 @metric(best=None, monotone=None, expected=True)
-def judged(run: Ranking, k: int | None = None) -> Array:
+def judged(run: FullRanking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
     Formula: judged documents at ranks up to k, over the documents that were retrieved there: min(k, retrieved) if ranks
@@ -407,7 +411,7 @@ def judged(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(best=0, monotone=None, expected=True, also=("unj",))
-def unjudged(run: Ranking, k: int | None = None) -> Array:
+def unjudged(run: FullRanking, k: int | None = None) -> Array:
     """Share of the first k places with an unjudged document; an unfilled place has none.
 
     Formula: documents without a judgment at ranks up to k, over k; without a cutoff, over those that were retrieved.
@@ -418,7 +422,7 @@ def unjudged(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(monotone=True, also=("system_efficiency",))
-def efficiency(run: Ranking, k: int | None = None) -> Array:
+def efficiency(run: FullRanking, k: int | None = None) -> Array:
     """System efficiency: how close the precision-recall points come to the corner where both are 1.
 
     Formula: 1 - d / sqrt(2), where d is the least distance of a point (precision@r, recall@r), r <= k, to (1, 1).
@@ -432,7 +436,7 @@ def efficiency(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(range=(1, 1), best=None, summed=True, monotone=True, expected=True, also=("numq",))
-def num_q(run: Ranking) -> Array:
+def num_q(run: FullRanking) -> Array:
     """Number of queries that were evaluated.
 
     Formula: count; 1 per query.
@@ -442,7 +446,7 @@ def num_q(run: Ranking) -> Array:
 
 
 @_count(also=("numret",))
-def num_ret(run: Ranking, k: int | None = None) -> Array:
+def num_ret(run: FullRanking, k: int | None = None) -> Array:
     """Number of retrieved documents at ranks up to k.
 
     Formula: count.
@@ -452,7 +456,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
 
 
 @_count(unjudged="rises", also=("numrel",))
-def num_rel(run: Ranking) -> Array:
+def num_rel(run: FullRanking) -> Array:
     """Number of relevant documents, retrieved or not: R.
 
     Formula: count.
@@ -462,7 +466,7 @@ def num_rel(run: Ranking) -> Array:
 
 
 @_count(unjudged="rises", adds=True, also=("hits", "numrelret"), pooled="tp")
-def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
+def num_rel_ret(run: FullRanking, k: int | None = None) -> Array:
     """Number of relevant documents that were retrieved at ranks up to k.
 
     Formula: count.
@@ -472,7 +476,7 @@ def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
 
 
 @metric(range=(0, np.inf), best=None, summed=True, monotone=None, expected=True)
-def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
+def num_nonrel_judged_ret(run: FullRanking, k: int | None = None) -> Array:
     """Number of retrieved documents at ranks up to k that are judged not relevant.
 
     Formula: count; a document with a negative grade is not counted.

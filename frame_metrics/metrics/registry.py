@@ -10,12 +10,12 @@ from itertools import chain
 from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullRanking, FullScores
 from frame_metrics.metrics.metric import FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
-INPUTS = (Ranking, Confusion, Scores, Classes, ClassScores)
+INPUTS = (FullRanking, FullConfusion, FullScores, Classes, ClassScores)
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
 SESSION = "__main__"  # of a notebook, whose functions move to modules later
 
@@ -168,8 +168,8 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
         raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
     if option in OF_INPUT:
         raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
-    if option == "k" and (source is not Ranking or parameter.default is not None):
-        way = "write k: int | None = None" if source is Ranking else f"a {source.__name__} is cut before it is read"
+    if option == "k" and (source is not FullRanking or parameter.default is not None):
+        way = "write k: int | None = None" if source is FullRanking else f"a {source.__name__} is cut before it is read"
         raise BadValueError(f"{name}: k is the cutoff that @ sets; {way}")
     if option == "k":
         return

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
 from frame_metrics.metrics.registry import metric
 
@@ -22,7 +22,7 @@ from frame_metrics.metrics.registry import metric
     also=("auc", "auroc", "roc", "roc_auc_score", "c_statistic", "concordance", "area_under_the_curve"),
 )
 def roc_auc(
-    scores: Scores,
+    scores: FullScores,
     max_fpr: PartOfAll | None = None,
     fpr: Stretch | None = None,
     tpr: Stretch | None = None,
@@ -67,7 +67,7 @@ def roc_auc(
     return np.where((scores.positives > 0) & (scores.negatives > 0), area, np.nan)
 
 
-def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Array:
+def _part(scores: FullScores, low: float, high: float, *, over_recall: bool) -> Array:
     """The area below the ROC curve between two fallouts, or right of it between two recalls, shape (queries,)."""
     fallout, recall = (
         [ratio(rows, scores.each(total)) for rows in (scores.before(reached), reached)]
@@ -80,7 +80,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
 
 
 @metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d", "somers'_d", "gini_coefficient"))
-def gini(scores: Scores) -> Array:
+def gini(scores: FullScores) -> Array:
     """Twice the area between the ROC curve and the diagonal: 0 for a random order of the scores, 1 for a perfect one.
 
     Formula: 2 roc_auc - 1. If catalogue= is given, ask for somers_d, because catalogue_gini is a Gini index too.
@@ -92,7 +92,7 @@ def gini(scores: Scores) -> Array:
 
 
 @metric(also=("average_precision_score", "average_precision_of_scores", "pr_auc", "auprc"))
-def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step") -> Array:
+def average_precision(scores: FullScores, area: Literal["step", "trapezoid"] = "step") -> Array:
     """Precision averaged over recall: at each distinct score, the precision times the recall that it adds.
 
     Formula: sum over the distinct scores, the greatest first, of (r_i - r_(i-1)) p_i, where r_i is the recall and p_i
@@ -115,7 +115,7 @@ def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step
 
 
 @metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"))
-def ks(scores: Scores) -> Array:
+def ks(scores: FullScores) -> Array:
     """Greatest distance between the shares of relevant and other rows that reach a score (Kolmogorov-Smirnov).
 
     Formula: max over the scores of |recall - fallout|.
@@ -127,7 +127,7 @@ def ks(scores: Scores) -> Array:
 
 
 @metric()
-def max_precision(scores: Scores, min_recall: Share) -> Array:
+def max_precision(scores: FullScores, min_recall: Share) -> Array:
     """Greatest precision among the thresholds at which recall is high enough.
 
     Formula: the greatest precision over the scores with recall >= min_recall, where rows at or above the score are
@@ -141,7 +141,7 @@ def max_precision(scores: Scores, min_recall: Share) -> Array:
 
 
 @metric()
-def max_recall(scores: Scores, min_precision: Share) -> Array:
+def max_recall(scores: FullScores, min_precision: Share) -> Array:
     """Greatest recall among the thresholds at which precision is high enough.
 
     Formula: the greatest recall over the scores with precision >= min_precision, where rows at or above the score are
@@ -154,7 +154,7 @@ def max_recall(scores: Scores, min_precision: Share) -> Array:
 
 
 @metric(best=0, undefined=None, also=("brier_score", "brier_score_loss"))
-def brier(scores: Scores) -> Array:
+def brier(scores: FullScores) -> Array:
     """Mean squared distance between the probability and the outcome.
 
     Formula: the mean over the rows of (score - relevant)^2. Of several classes: the mean over the rows of its sum over
@@ -167,7 +167,7 @@ def brier(scores: Scores) -> Array:
 
 
 @metric(range=(0, np.inf), best=0, undefined=None, also=("logloss", "cross_entropy", "mn_log_loss"))
-def log_loss(scores: Scores) -> Array:
+def log_loss(scores: FullScores) -> Array:
     """Mean surprise at the outcome, in nats.
 
     Formula: the mean over the rows of -log(p), where p is the probability that the score gives to the true outcome,
@@ -182,7 +182,7 @@ def log_loss(scores: Scores) -> Array:
 
 
 @metric(best=0, undefined=None, also=("expected_calibration_error",))
-def ece(scores: Scores, bins: Count = 10) -> Array:
+def ece(scores: FullScores, bins: Count = 10) -> Array:
     """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; n_b of the N rows are in the

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Classes, Confusion, Scores
+from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores
 from frame_metrics.metrics.metric import Metric
 
 SEVERAL = 3  # classes of the tables that forms for several are tried on
@@ -39,7 +39,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
     are: only whether a prediction is right, wrong or missing matters.
     """
     own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
-    if own is None or own.input not in (Confusion, Classes) or own.summed:
+    if own is None or own.input not in (FullConfusion, Classes) or own.summed:
         return None
     single = np.eye(k * (k + 1)).reshape(-1, k, k + 1)
     mixed = np.random.default_rng(0).integers(1, 9, (4, k, k + 1)).astype(np.float64)
@@ -89,11 +89,11 @@ def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
     the end of what is possible.
     """
     form = metric if binary else metric.of_classes
-    own = form if form is not None and form.input in (Confusion, Classes) else metric
-    if own.input is Scores:
+    own = form if form is not None and form.input in (FullConfusion, Classes) else metric
+    if own.input is FullScores:
         positives, negatives = np.array([3.0, 7.0, 1.0, 10.0]), np.array([5.0, 2.0, 1.0, 3.0])
-        values = own.compute(Scores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
-    elif own.input in (Confusion, Classes):
+        values = own.compute(FullScores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
+    elif own.input in (FullConfusion, Classes):
         of_several = own.input is Classes and not binary
         sizes = (SEVERAL, SEVERAL + 1) if of_several else (2,)
         values = np.concatenate([_tried(own, _unrelated(k, undecided)) for k in sizes])

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Lists, Ranking, ratio
+from frame_metrics.inputs import Array, FullRanking, Lists, ratio
 from frame_metrics.inputs.rows import code_of
 from frame_metrics.metrics.registry import metric
 
@@ -52,7 +52,7 @@ def catalogue_gini(lists: Lists) -> Array:
     return ratio(lists.reduce(np.add, (2 * place - n - 1) * lists.rising, np.nan), np.full(lists.n_queries, n - 1))
 
 
-def _column_sums(name: str, run: Ranking, k: int | None = None) -> tuple[Array, Array]:
+def _column_sums(name: str, run: FullRanking, k: int | None = None) -> tuple[Array, Array]:
     """The sum of a column over the results at ranks up to k, and their number, shape (1, queries) each."""
     seen = run.column(name)
     return seen.total_within(k, seen.value)[None], seen.reached(k)[None]
@@ -62,7 +62,7 @@ _mean = partial(metric, range=(0, np.inf), best=None, undefined=None)
 
 
 @_mean(micro=partial(_column_sums, "popularity=surprise"), also=("surprisal", "mean_self_information"))
-def novelty(run: Ranking, k: int | None = None) -> Array:
+def novelty(run: FullRanking, k: int | None = None) -> Array:
     """Mean self-information of the results, in bits: high if they are rarely chosen.
 
     Formula: mean over ranks up to k of -log2(p), where p is the share of a document in all choices. Each row of
@@ -77,7 +77,7 @@ def novelty(run: Ranking, k: int | None = None) -> Array:
 
 
 @_mean(micro=partial(_column_sums, "popularity="), also=("arp", "average_recommendation_popularity"))
-def average_popularity(run: Ranking, k: int | None = None) -> Array:
+def average_popularity(run: FullRanking, k: int | None = None) -> Array:
     """Mean popularity of the results.
 
     Formula: mean over ranks up to k of how often a document was chosen, counted as in novelty, but 0 for a document
@@ -88,7 +88,7 @@ def average_popularity(run: Ranking, k: int | None = None) -> Array:
     return ratio(*(part[0] for part in _column_sums("popularity=", run, k)))
 
 
-def _exposure(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> tuple[Array, Array]:
+def _exposure(run: FullRanking, of: str, k: int | None = None, attention: Attention = "log2") -> tuple[Array, Array]:
     """Attention to the documents of a group at ranks up to k, and to all, shape (1, queries) each."""
     seen = run.column("group=")
     looks = np.ones(len(seen.rank)) if attention == "equal" else 1 / np.log2(seen.rank + 1)
@@ -97,7 +97,7 @@ def _exposure(run: Ranking, of: str, k: int | None = None, attention: Attention 
 
 
 @metric(best=None, undefined=None, micro=_exposure, also=("group_exposure", "attention_weighted_group_share"))
-def exposure_share(run: Ranking, of: str, k: int | None = None, attention: Attention = "log2") -> Array:
+def exposure_share(run: FullRanking, of: str, k: int | None = None, attention: Attention = "log2") -> Array:
     """Share of the attention in a list that goes to the documents of a group (group=).
 
     There is demographic parity where it is the share of the group among the documents that could be shown.

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Ranking, Rows, TwoRankings, by_rank, ratio
+from frame_metrics.inputs import Array, FullRanking, Rows, TwoRankings, by_rank, ratio
 from frame_metrics.metrics.parameters import Inside, Share
 from frame_metrics.metrics.registry import for_two_rankings, metric
 
@@ -123,7 +123,7 @@ def tau_ap(two: TwoRankings, k: int | None = None) -> Array:
 
 
 @metric(monotone=True, also=("compat",))
-def compatibility(run: Ranking, p: Share = 0.95, normalize: bool = True) -> Array:
+def compatibility(run: FullRanking, p: Share = 0.95, normalize: bool = True) -> Array:
     """Rank-biased overlap with the nearest ideal ranking, in which documents of one grade keep their order here.
 
     Formula: sum over the depths d of p^(d - 1) times the share of d documents that are among the first d of both, over

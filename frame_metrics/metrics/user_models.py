@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs import Array, Ranking, Rows, by_rank, top_gain
+from frame_metrics.inputs import Array, FullRanking, Rows, by_rank, top_gain
 from frame_metrics.metrics.parameters import GainName, Goal, Positive, Share
 from frame_metrics.metrics.registry import metric
 
@@ -30,7 +30,7 @@ def _depth(k: int | None) -> int:
     return DEPTH if k is None else min(k, DEPTH)
 
 
-def _shares(run: Ranking, gain: GainName, max_grade: Top) -> Rows:
+def _shares(run: FullRanking, gain: GainName, max_grade: Top) -> Rows:
     """The documents that have a gain, with its share of that of the highest grade."""
     seen, top = run.gains(gain), top_gain(max_grade, gain)
     if (most := run.unweighted.gains(gain).value.max(initial=0)) > top:
@@ -38,14 +38,16 @@ def _shares(run: Ranking, gain: GainName, max_grade: Top) -> Rows:
     return seen.like(seen.value / top)
 
 
-def _by_rank(run: Ranking, weight: Callable[[Array], Array], k: int | None, gain: GainName, max_grade: Top) -> Array:
+def _by_rank(
+    run: FullRanking, weight: Callable[[Array], Array], k: int | None, gain: GainName, max_grade: Top
+) -> Array:
     """Mean gain of the ranks, as shares of the highest, each with its weight."""
     seen, every = _shares(run, gain, max_grade), weight(np.arange(1, _depth(k) + 1))
     return seen.total_within(_depth(k), seen.value * by_rank(weight, seen.rank)) / every.sum()
 
 
 def _by_user(
-    run: Ranking, goes_on: Callable[[Array, Array, Array], Array], k: int | None, gain: GainName, max_grade: Top
+    run: FullRanking, goes_on: Callable[[Array, Array, Array], Array], k: int | None, gain: GainName, max_grade: Top
 ) -> Array:
     """Mean gain of the ranks that are read, as shares of the highest.
 
@@ -72,7 +74,7 @@ def _patience(rank: Array, until: Array | float) -> Array:
 
 
 @_fixed(also=("scaled_dcg", "scaled_discounted_cumulative_gain"))
-def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
+def sdcg(run: FullRanking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Scaled discounted cumulated gain: dcg as a share of that of k documents of the highest grade.
 
     Formula: sum over r <= k of g(r) / log2(r + 1), over the sum over r <= k of 1 / log2(r + 1); g(r) is gain(r) /
@@ -86,7 +88,7 @@ def sdcg(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grad
 
 @_fixed()
 def insq(
-    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who wants T documents, and reads further for a greater T, whatever is found.
 
@@ -101,7 +103,7 @@ def insq(
 
 @_fixed(also=("time_biased_gain",))
 def tbg(
-    run: Ranking, k: int | None = None, halflife: Positive = 224.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, halflife: Positive = 224.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Time-biased gain for documents that take equally long: after each half-life, half of the users have left.
 
@@ -118,7 +120,7 @@ def tbg(
 
 @_fixed()
 def u_measure(
-    run: Ranking, k: int | None = None, length: Positive = 1000.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, length: Positive = 1000.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """U-measure for documents of equal length: a gain counts less the more text was read before it.
 
@@ -135,7 +137,7 @@ def u_measure(
 
 @_adaptive()
 def inst(
-    run: Ranking, k: int | None = None, target: Goal = 1.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, target: Goal = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who wants T documents, and reads further the more of them are still missing.
 
@@ -151,7 +153,7 @@ def inst(
 
 @metric(also=("bejeweled_player_model",))
 def bpm(
-    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops at rank k, or once enough is found: the static Bejeweled player model.
 
@@ -166,7 +168,7 @@ def bpm(
 
 
 @_adaptive()
-def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
+def nerr8(run: FullRanking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Mean gain of a user who stops at each document with a chance equal to its gain, or at rank k.
 
     Formula: as inst, with c(r) = 1 - g(r).
@@ -179,7 +181,7 @@ def nerr8(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 
 
 @_adaptive()
-def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
+def nerr9(run: FullRanking, k: int | None = None, gain: GainName = "linear", max_grade: Top = None) -> Array:
     """Mean gain of a user who stops as in nerr8, and looks less at lower ranks.
 
     Formula: as inst, with c(r) = (1 - g(r)) r / (r + 1).
@@ -192,7 +194,7 @@ def nerr9(run: Ranking, k: int | None = None, gain: GainName = "linear", max_gra
 
 @_adaptive()
 def nerr10(
-    run: Ranking, k: int | None = None, p: Share = 0.9, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, p: Share = 0.9, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops as in nerr8, and has the patience of rbp.
 
@@ -206,7 +208,7 @@ def nerr10(
 
 @_adaptive()
 def nerr11(
-    run: Ranking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
+    run: FullRanking, k: int | None = None, target: Positive = 1.0, gain: GainName = "linear", max_grade: Top = None
 ) -> Array:
     """Mean gain of a user who stops as in nerr8, and has the patience of insq.
 

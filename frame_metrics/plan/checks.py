@@ -18,7 +18,7 @@ from frame_metrics.errors import (
     did_you_mean,
     shown,
 )
-from frame_metrics.inputs import Classes, Confusion, Lists
+from frame_metrics.inputs import Classes, FullConfusion, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
@@ -117,7 +117,7 @@ def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -
             f"{name}: the {biased} of values weighted by propensity= is biased: only their mean comes near to that of "
             "what users would click if they saw all; say average='macro', or propensity=None"
         )
-    adds = metric.adds and not (metric.input is Confusion and metric.k is None and decided)
+    adds = metric.adds and not (metric.input is FullConfusion and metric.k is None and decided)
     if not adds and not (metric.micro is not None and set(averages) == {"micro"}):
         way = (
             "say average='micro' in evaluate()" if metric.micro else "ask for one that does, as dcg@10 or precision@10"

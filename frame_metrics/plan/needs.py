@@ -16,7 +16,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import ClassScores, Confusion, Lists, Ranking, Scores, TwoRankings
+from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
 from frame_metrics.roles.columns import Columns
@@ -66,13 +66,13 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             raise NotComputableError(f"{name} compares two rankings, without judgments; ask similarity({name!r})")
         if metric.input is Lists:
             each.append(Needs(query=True, order=metric.k is not None, lists=True))
-        elif metric.input is Ranking or metric.k is not None:
+        elif metric.input is FullRanking or metric.k is not None:
             _check_query(name, metric, plan)
             each += [RANKED, NONE if metric.missing else _read_beside(name, metric, plan)]
-        elif metric.input is Scores or (form is not None and form.input is ClassScores):
+        elif metric.input is FullScores or (form is not None and form.input is ClassScores):
             each.append(Needs(score=True))
         else:
-            cutoff = metric.input is Confusion
+            cutoff = metric.input is FullConfusion
             retrieved = cutoff and (plan.has_judgments or bool(plan.played.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
     return reduce(or_, {id(needs): needs for needs in each if needs is not NONE}.values())  # most metrics have the same

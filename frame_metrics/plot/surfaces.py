@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, shown
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.metrics.confusion import fbeta
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plot.charts import COLORS, HEIGHT, colored, composed, titled, tooltip, values
@@ -91,7 +91,7 @@ def f_beta(frame: Any, *, betas: Sequence[float] = BETAS, color: Names = None) -
 def f_of(precision: Array, recall: Array, beta: float) -> Array:
     """Return F of precision and recall, as the metric computes it."""
     tp = precision * recall
-    table = Confusion(tp, recall - tp, precision - tp, np.zeros(len(tp)))
+    table = FullConfusion(tp, recall - tp, precision - tp, np.zeros(len(tp)))
     return np.nan_to_num(fbeta(beta=beta).compute(table))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.inputs import FullConfusion, FullRanking
 from frame_metrics.report.cells import sign_of
 from frame_metrics.report.content import SYSTEMS, Calls, Content, Ranked
 from frame_metrics.report.foremost import foremost
@@ -77,7 +77,7 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
 
 def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
     """Add to queries their rows from explain(), for the first metric that it can take apart."""
-    taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
+    taken = [(name, metric) for name, metric in content.asked if metric.input in (FullRanking, FullConfusion)]
     columns = plan.played
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.inputs import Confusion
+from frame_metrics.inputs import FullConfusion
 from frame_metrics.report.cells import plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
@@ -69,7 +69,7 @@ class Stated:
         of = self._of(row) or None
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
-        at = self.content.threshold if metric.input is Confusion else None
+        at = self.content.threshold if metric.input is FullConfusion else None
         return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from frame_metrics import threads
-from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
@@ -138,7 +138,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
             return _over_parts(*np.split(sums, 2))
         options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.kernel(Confusion.of_counts(sums), **options)
+            values = metric.kernel(FullConfusion.of_counts(sums), **options)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.exact import normal_quantile
 
 
-def area_variance(scores: Scores) -> Array:
+def area_variance(scores: FullScores) -> Array:
     """Return the variance of the area under the ROC curve, NaN for fewer than two rows of either kind.
 
     The component of a relevant row is the share of the others that it beats, of another row the share of the relevant
@@ -35,7 +35,7 @@ def area_variance(scores: Scores) -> Array:
     return total
 
 
-def components(scores: Scores) -> tuple[Array, Array]:
+def components(scores: FullScores) -> tuple[Array, Array]:
     """Return the components of a relevant row, and of another row, with each score, shape (levels,) each.
 
     They are defined in ``area_variance``.

@@ -10,13 +10,13 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Array, Classes, FullConfusion, FullRanking, FullScores
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import Metric
 
 SIZE = 40  # documents in the collection of a ranking
 MANY = 1000  # relevant documents of a perfect ranking; so long that even a patient reader gains nothing past its end
-Source: TypeAlias = Ranking | Confusion | Scores | Classes
+Source: TypeAlias = FullRanking | FullConfusion | FullScores | Classes
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ class Rankings:
     def perfect(self) -> list[OneRanking]:
         return 2 * [self.filled(OneRanking(MANY * (float(self.grades[-1]),), MANY), np.random.default_rng(0))]
 
-    def source(self, cases: Sequence[OneRanking], dtype: Any = np.float64, tie: Array | None = None) -> Ranking:
+    def source(self, cases: Sequence[OneRanking], dtype: Any = np.float64, tie: Array | None = None) -> FullRanking:
         lengths = np.array([len(case.grades) for case in cases], np.int64)
         grade = np.array([grade for case in cases for grade in case.grades], dtype)
         starts = np.cumsum(lengths) - lengths
         place = np.arange(len(grade)) - np.repeat(starts, lengths)
-        run = Ranking(
+        run = FullRanking(
             grade,
             lengths,
             np.array([case.n_ret for case in cases], np.int64),
@@ -166,9 +166,9 @@ class Tables:
     def perfect(self) -> list[OneTable]:
         return 2 * [OneTable((MANY, 0, 0, MANY))]
 
-    def source(self, cases: Sequence[OneTable]) -> Confusion:
+    def source(self, cases: Sequence[OneTable]) -> FullConfusion:
         tp, fp, fn, tn = np.array([case.cells for case in cases], np.float64).reshape(-1, 4).T.copy()
-        return Confusion(tp, fp, fn, np.zeros(len(tp)), rest=tn)
+        return FullConfusion(tp, fp, fn, np.zeros(len(tp)), rest=tn)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Levels:
     def perfect(self) -> list[SomeScores]:
         return 2 * [SomeScores(((1.0, 1),) * MANY + ((0.0, 0),) * MANY)]
 
-    def source(self, cases: Sequence[SomeScores]) -> Scores:
+    def source(self, cases: Sequence[SomeScores]) -> FullScores:
         lengths = [len(case.rows) for case in cases]
         score, good = np.array([row for case in cases for row in case.rows], np.float64).reshape(-1, 2).T
         return sorted_levels(np.repeat(np.arange(len(cases)), lengths), score, good, np.ones(len(score)), len(cases))
@@ -212,9 +212,9 @@ class Grids:
 def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:
     """Return the family of cases for the input of a metric; None if there is none."""
     families: dict[type, Family] = {
-        Ranking: Rankings(metric, frozenset(flags)),
-        Confusion: Tables(),
-        Scores: Levels(),
+        FullRanking: Rankings(metric, frozenset(flags)),
+        FullConfusion: Tables(),
+        FullScores: Levels(),
         Classes: Grids(),
     }
     return families.get(metric.input)

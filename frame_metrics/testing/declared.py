@@ -10,7 +10,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs import Scores
+from frame_metrics.inputs import FullScores
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import read
@@ -84,7 +84,7 @@ def unjudged(trial: Trial) -> Iterator[str]:
 @law("slope=: the value is a straight line of the area under the ROC curve")
 def slope(trial: Trial) -> Iterator[str]:
     source = trial.family.source(trial.cases)
-    if trial.metric.of_area is None or not isinstance(source, Scores):
+    if trial.metric.of_area is None or not isinstance(source, FullScores):
         return
     rest = trial.values - trial.metric.of_area * source.area
     known = np.flatnonzero(~np.isnan(rest))

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.accessor import IRM
 from frame_metrics.border.frames import LIBRARIES, given_as
-from frame_metrics.inputs import Confusion, Scores
+from frame_metrics.inputs import FullConfusion, FullScores
 from frame_metrics.testing.cases import SIZE, Rankings
 from frame_metrics.testing.trial import Trial, law, same, shown_value
 
@@ -43,11 +43,11 @@ def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | No
     None for metrics whose cases are not made into frames.
     """
     own, family = trial.metric, trial.family
-    if own.input is Confusion and own.k is None:
+    if own.input is FullConfusion and own.k is None:
         cells = ((1, 1), (0, 1), (1, 0), (0, 0))  # the label and the prediction of each
         every = [(i, *pair) for i, case in enumerate(trial.cases) for pair in zip(cells, case.cells, strict=True)]
         return _of_segments([(i, *cell, int(n)) for i, cell, n in every if n], ["label", "predicted", "count"])
-    if own.input is Scores:
+    if own.input is FullScores:
         return _of_segments([(i, *row) for i, case in enumerate(trial.cases) for row in case.rows], ["score", "label"])
     judged = own.judges and not own.of_subtopics
     return _of_queries(trial) if isinstance(family, Rankings) and judged else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
 from frame_metrics.testing.trial import CLOSE, Trial, law, same, shown_value
@@ -125,7 +125,7 @@ def _of_perfect(case: Case) -> str:
 @law("what stands below the cutoff makes no difference")
 def cutoff(trial: Trial) -> Iterator[str]:
     own = trial.metric
-    if own.input is not Ranking or own.at != "k" or own.params.get("judged_only"):
+    if own.input is not FullRanking or own.at != "k" or own.params.get("judged_only"):
         return  # without its unjudged rows a list is cut further down
     for k in (1, 2) if own.k is None else (own.k,):
         cut = replace(own, cutoff=k)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.inputs import Array, Confusion, Ranking
+from frame_metrics.inputs import Array, FullConfusion, FullRanking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.testing.cases import Case, Family
 
@@ -55,9 +55,9 @@ class Trial:
     def ranked(self) -> list[Metric]:
         """The metric as it is and with cutoffs 1 and 2, as far as these measure rankings; [] for other metrics."""
         own = self.metric
-        if own.input not in (Ranking, Confusion) or own.columns:
+        if own.input not in (FullRanking, FullConfusion) or own.columns:
             return []
-        whole = [own] if own.input is Ranking or own.cutoff is not None else []
+        whole = [own] if own.input is FullRanking or own.cutoff is not None else []
         return whole + ([own @ 1, own @ 2] if own.at == "k" and own.cutoff is None else [])
 
 

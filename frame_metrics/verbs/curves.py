@@ -15,7 +15,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
 from frame_metrics.errors import BadValueError, check_apart, check_bool, check_choice, check_once, check_whole, shown
-from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.measured import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
@@ -310,7 +310,7 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
     sums = np.zeros((3, len(segments) * bins))
     edges = np.linspace(0, 1, bins + 1)[1:-1]
 
-    def work(at: Array, scores: Scores) -> None:
+    def work(at: Array, scores: FullScores) -> None:
         place = at[scores.query] * bins + np.searchsorted(edges, scores.probability)
         rows = scores.pos + scores.neg
         for i, values in enumerate((rows * scores.score, scores.pos, rows)):

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import groups_of
 from frame_metrics.errors import NotComputableError, check_apart, check_choice
-from frame_metrics.inputs import Array, Confusion, Lists
+from frame_metrics.inputs import Array, FullConfusion, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
@@ -205,7 +205,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
-        pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
+        pools = set(averages) == {"micro"} and metric.input is FullConfusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
     alike, weighs = options.several or len(there_are) == 1, conventions.propensity is not None
     return Wide(alike, weighs, counted, counts_answers(plan))

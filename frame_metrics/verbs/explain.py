@@ -15,7 +15,7 @@ from frame_metrics.data.ids import check_held
 from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart, cut
-from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
+from frame_metrics.inputs import Array, FullConfusion, FullRanking, Pool, gain_of
 from frame_metrics.inputs.rows import spans
 from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
@@ -45,7 +45,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True, order=True))
     columns, conventions = plan.columns, plan.conventions
     check_asked(asked, plan)
-    if wanted.input not in (Ranking, Confusion) or columns.predicted or conventions.threshold is not None:
+    if wanted.input not in (FullRanking, FullConfusion) or columns.predicted or conventions.threshold is not None:
         raise NotComputableError(f"{name}: explain() is about the results of a ranking")
     if conventions.variant(wanted)[1]:
         raise NotComputableError(
@@ -185,7 +185,7 @@ def _answer(log: Log, table: pl.DataFrame) -> Answer:
     return Answer(keys, {name: table[name].cast(kind) for name, kind in SCHEMA.items()})
 
 
-def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
+def _listed(run: FullRanking, metric: Metric, nothing: Array) -> pl.DataFrame:
     """Return the listed rows of rankings, each with its contribution.
 
     The column "shown" marks the rows of the result: those up to the cutoff, and others with a gain. ``nothing``: the
@@ -246,7 +246,7 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
     return out.filter(pl.col("gain") > 0)
 
 
-def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
+def _added(run: FullRanking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
     """Return how much each result of each ranking changes a metric, NaN where the metric is undefined.
 
     The metric is computed for the first 0, 1, 2 ... results of each ranking, and the differences are taken.
@@ -274,7 +274,7 @@ def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = Fals
     return added
 
 
-def _shortened(run: Ranking, of: Array, n_ret: Array, ones: bool) -> Ranking:
+def _shortened(run: FullRanking, of: Array, n_ret: Array, ones: bool) -> FullRanking:
     """Return copies of rankings that are cut off after some results, with all judgments.
 
     Parameters
@@ -291,7 +291,7 @@ def _shortened(run: Ranking, of: Array, n_ret: Array, ones: bool) -> Ranking:
 
     grade, shown = run.grade[rows], each(run.shown)
     if ones:
-        return Ranking(np.ones(len(grade)), length, n_ret, shown=shown)
+        return FullRanking(np.ones(len(grade)), length, n_ret, shown=shown)
     pool = run.pool
     if pool is not None:
         order, n = np.argsort(pool.query, kind="stable"), np.bincount(pool.query, minlength=run.n_queries)

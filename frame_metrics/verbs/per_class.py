@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_choice, listed
-from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import labels, number, whole
@@ -77,10 +77,10 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     """Compute metrics for each class, and the averages over classes."""
     pooled.check_cases(asked, cases, ())
     for name, metric in asked:
-        if metric.input not in (Confusion, Scores):
+        if metric.input not in (FullConfusion, FullScores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
     inputs = pooled.inputs_of(cases, segments_of(cases.cells))
-    if cases.binary and any(metric.input is Scores for _, metric in asked):
+    if cases.binary and any(metric.input is FullScores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     several = replace(inputs, cases=replace(cases, binary=False))  # so that two classes are averaged like several
     if averages:
@@ -91,7 +91,10 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     value, undefined, there = (np.full(shape, empty) for empty in (np.nan, 0, False))
     some = inputs.segments.n > 0
     for i, (name, metric) in enumerate(asked):
-        raw, read_by = pooled.each_class(inputs, metric), inputs.by_class if metric.input is Scores else inputs.table
+        raw, read_by = (
+            pooled.each_class(inputs, metric),
+            inputs.by_class if metric.input is FullScores else inputs.table,
+        )
         seen = np.zeros(raw.shape, bool) if read_by is None else read_by.seen.T
         value[i, : cases.k] = cases.conventions.filled(name, metric, raw, seen)
         undefined[i, : cases.k], there[i, : cases.k] = np.isnan(raw) & some, seen | ~some

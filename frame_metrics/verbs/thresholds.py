@@ -14,7 +14,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import BadValueError, NotComputableError, shown
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, FullConfusion
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
 from frame_metrics.measuring.results import number, whole
@@ -79,7 +79,7 @@ def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
     """Raise for a metric that is not computed from the 2x2 table at a threshold."""
     for name, metric in asked:
-        if metric.input is not Confusion or metric.k is not None:
+        if metric.input is not FullConfusion or metric.k is not None:
             raise NotComputableError(f"{name} is no measure of the 2x2 table, which a threshold makes")
         check_parameters(name, metric)
         if metric.average is not None or {"rel", "judged_only"} & set(metric.params):

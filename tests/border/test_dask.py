@@ -15,7 +15,7 @@ from cloudpickle import dumps
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from frame_metrics import metric as own_metric
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs import Array, FullRanking
 from helpers import error, found_by_name
 from inside import Sent, of_version, rows_brought
 
@@ -417,7 +417,7 @@ def test_a_column_that_is_not_there() -> None:
 def test_a_kernel_that_fails() -> None:
     """An error within a metric, in a partition, is the one that it is on one machine."""
 
-    def failing(run: Ranking) -> Array:
+    def failing(run: FullRanking) -> Array:
         """Fail."""
         raise ZeroDivisionError
 

@@ -12,7 +12,7 @@ import pytest
 
 from frame_metrics import IRM, ColumnError, FrameMetricsError, Metric, metric
 from helpers import KINDS, as_kind, as_polars, error
-from inside import REGISTRY, Ranking, in_pieces
+from inside import REGISTRY, FullRanking, in_pieces
 from refusals import check
 
 FORMS = (*KINDS, "pieces", "duckdb", "dask")
@@ -108,7 +108,7 @@ def _deep() -> Metric:
     """Return a metric of one's own, the number of results of a ranking, which the registry does not keep."""
 
     @metric()
-    def deep(run: Ranking) -> Any:
+    def deep(run: FullRanking) -> Any:
         """The number of results of a ranking."""
         return run.n_ret.astype(float)
 

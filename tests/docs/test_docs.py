@@ -14,7 +14,7 @@ import pytrec_eval
 import frame_metrics
 from frame_metrics import metrics
 from helpers import ROOT, script
-from inside import FORMS, REGISTRY, Lists, Ranking, TwoRankings, queries_without_results, read_text
+from inside import FORMS, REGISTRY, FullRanking, Lists, TwoRankings, queries_without_results, read_text
 
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
@@ -75,7 +75,7 @@ def test_every_metric_has_an_entry(name: str) -> None:
     assert entry.strip().startswith(metric.doc.splitlines()[0])
     for said in ("- Formula: ", "- Undefined: ", "- Range: ", "- Over queries: "):
         assert said in entry
-    assert ("- Over classes: " in entry) == (metric.input not in (Ranking, TwoRankings, Lists))
+    assert ("- Over classes: " in entry) == (metric.input not in (FullRanking, TwoRankings, Lists))
     assert ("its own form" in entry) == (metric.name in FORMS)
     for option in metric.options:
         assert re.search(rf"- Parameters: .*`{option}[=`]", entry)

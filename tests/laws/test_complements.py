@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from frame_metrics import IRM, NotComputableError
 from helpers import error, examples
 from inside import REGISTRY, metrics_of
-from inside import Confusion as Table
+from inside import FullConfusion as Table
 
 PAIRS = {metric.name: str(metric.completes) for metric in metrics_of(Table) if metric.completes}  # of a table
 ASKED = [name for pair in PAIRS.items() for name in pair]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from frame_metrics import IRM
 from helpers import examples
-from inside import Array, Confusion, metrics_of
+from inside import Array, FullConfusion, metrics_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 CELLS = ["tp", "fp", "fn", "tn", "up", "un"]
-MEASURES = [metric.name for metric in metrics_of(Confusion)]
+MEASURES = [metric.name for metric in metrics_of(FullConfusion)]
 WORTHS = {"cost": {"fp": 2.0, "fn": 5.0}, "worth": {"tp": 2.0, "fp": -1.0, "fn": -3.0, "tn": 0.5}}
 # The measures as they are asked for, where they have parameters.
 ASKED = {

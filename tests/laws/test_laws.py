@@ -24,9 +24,9 @@ from inside import (
     REGISTRY,
     Array,
     Classes,
-    Confusion,
-    Ranking,
-    Scores,
+    FullConfusion,
+    FullRanking,
+    FullScores,
     TwoRankings,
     metrics_of,
     read_text,
@@ -132,7 +132,7 @@ def test_every_option_has_a_value() -> None:
     """Every option of every metric takes part in the laws below."""
     tried = {(metric.name, name) for metric in EVERY for name in metric.params}
     assert {(metric.name, name) for metric in JUDGING for name in metric.options} <= tried
-    assert {metric.input for metric in EVERY} == {Ranking, Confusion, Scores, Classes, TwoRankings}
+    assert {metric.input for metric in EVERY} == {FullRanking, FullConfusion, FullScores, Classes, TwoRankings}
     assert PROBABLE
 
 
@@ -196,7 +196,7 @@ def undeclared() -> Iterator[str]:
     """The name of a metric that declares nothing, in the registry for one test."""
 
     @registered()
-    def bare(run: Ranking, k: int | None = None) -> Array:
+    def bare(run: FullRanking, k: int | None = None) -> Array:
         return run.relevant.total_within(k, 1 / run.rank)
 
     yield bare.name
@@ -231,7 +231,7 @@ def test_a_metric_may_divide_by_0_in_silence(query: str | None) -> None:
     """0/0 is undefined, 1/0 and what overflows is infinite; none of them warns, and warnings are errors here."""
 
     @registered(undefined=None)
-    def far(table: Confusion) -> Array:
+    def far(table: FullConfusion) -> Array:
         return np.exp2(1e4 * table.tp / table.fp)
 
     try:
@@ -333,7 +333,7 @@ def test_the_number_of_threads_does_not_matter(workers: int) -> None:
 
 @pytest.mark.parametrize(
     "metric",
-    [m for m in ALL if m.best is not None and m.params.get("multiple", 1) <= 1 and m.input is not Scores],
+    [m for m in ALL if m.best is not None and m.params.get("multiple", 1) <= 1 and m.input is not FullScores],
     ids=str,
 )
 def test_a_perfect_ranking_is_the_best(metric: Metric) -> None:
@@ -657,7 +657,7 @@ def test_a_metric_that_counts_is_summed_and_no_other() -> None:
 # Rows without a query
 
 
-POOLED = [metric for metric in EVERY if metric.input not in (Ranking, TwoRankings) and metric.cutoff is None]
+POOLED = [metric for metric in EVERY if metric.input not in (FullRanking, TwoRankings) and metric.cutoff is None]
 CLASSES = "abcd"
 BY_CLASS = {"label": "actual", "predicted": "said", "score": {name: f"p_{name}" for name in CLASSES}, "classes": None}
 WAYS: dict[str, dict[str, Any]] = {
@@ -761,7 +761,9 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
     rows = made_cases().filter((pl.col("segment") != "y") | ((pl.col("actual") != "b") & (pl.col("said") != "b")))
     roles = {"label": "actual", "predicted": "said"}
     asked = [
-        m for m in POOLED if m.input is not Scores and (m.of_classes is None or not m.params or "weights" in m.params)
+        m
+        for m in POOLED
+        if m.input is not FullScores and (m.of_classes is None or not m.params or "weights" in m.params)
     ]
     whole = rows.irm(**roles, by="segment").evaluate(*asked)
     alone = rows.filter(pl.col("segment") == "y").irm(**roles, by="segment").evaluate(*asked)
@@ -961,7 +963,7 @@ def test_what_is_the_most_at_a_limit_is_so_over_all_thresholds(rows: pl.DataFram
     assert value_of(rows.irm, *asked) == pytest.approx([max(high, default=0), max(full, default=0)], abs=1e-12)
 
 
-TABLE = [metric for metric in POOLED if metric.input is Confusion]
+TABLE = [metric for metric in POOLED if metric.input is FullConfusion]
 
 
 @few

@@ -12,12 +12,12 @@ import pytest
 
 from frame_metrics import IRM, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, ready
-from inside import REGISTRY, Confusion, Ranking, in_pieces
+from inside import REGISTRY, FullConfusion, FullRanking, in_pieces
 
 OF_RANKS = [
     one
     for metric in REGISTRY.values()
-    if metric.input in (Ranking, Confusion) and "n_relevant" not in metric.missing
+    if metric.input in (FullRanking, FullConfusion) and "n_relevant" not in metric.missing
     for one in ([ready(metric), ready(metric) @ 2] if metric.at == "k" else [ready(metric)])
 ]
 ADD = [metric for metric in OF_RANKS if metric.adds is True]

@@ -15,7 +15,7 @@ import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars
-from inside import REGISTRY, Array, Confusion, Units, draws, read, registered, resampled, threads
+from inside import REGISTRY, Array, FullConfusion, Units, draws, read, registered, resampled, threads
 from refusals import check
 
 
@@ -381,7 +381,7 @@ def test_a_quantile_of_values_without_an_end() -> None:
     """Infinite values are in order too, and between a finite one and an infinite one it is infinite."""
 
     @registered(undefined=None, range=(0, math.inf), best=None)
-    def odds(table: Confusion) -> Array:
+    def odds(table: FullConfusion) -> Array:
         """Relevant documents by other ones."""
         with np.errstate(divide="ignore"):
             return table.tp / table.fp

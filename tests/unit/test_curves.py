@@ -18,7 +18,7 @@ from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, examples
-from inside import Confusion, metrics_of
+from inside import FullConfusion, metrics_of
 from refusals import check
 
 Array: TypeAlias = NDArray[Any]
@@ -34,8 +34,8 @@ CURVES = {
 }
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
-PRECISION = next(m for m in metrics_of(Confusion) if m.name == "precision")
-MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
+PRECISION = next(m for m in metrics_of(FullConfusion) if m.name == "precision")
+MEASURES = [m.name for m in metrics_of(FullConfusion) if m.name not in ASIDE]
 # Five rows: the best is relevant, then a tie of a relevant row and another, then one of each kind.
 ROWS = pl.DataFrame({"label": [0, 1, 0, 1, 1], "score": [0.5, 0.5, 0.125, 0.75, 0.25]})
 # The same with a row that was not retrieved of each kind.

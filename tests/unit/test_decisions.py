@@ -23,7 +23,7 @@ from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError
 from helpers import as_kind, as_polars, real
-from inside import REGISTRY, Confusion, ratio, small_blocks, threads
+from inside import REGISTRY, FullConfusion, ratio, small_blocks, threads
 
 Array: TypeAlias = NDArray[Any]
 Theirs: TypeAlias = Callable[..., float]
@@ -1800,8 +1800,8 @@ def test_one_function_divides_relevant_retrieved_by_retrieved(monkeypatch: pytes
     """tp / (tp + fp), the empty places of a cutoff among fp or not, stands in one function of the 2x2 measures."""
     module = inspect.getmodule(REGISTRY["precision"].kernel)
     assert module is not None
-    table = Confusion(*(np.array([n]) for n in (5.0, 11.0, 3.0, 0.0, 60.0)))
-    cut = Confusion(*(np.array([n]) for n in (5.0, 11.0, 3.0, 7.0, 60.0)))
+    table = FullConfusion(*(np.array([n]) for n in (5.0, 11.0, 3.0, 0.0, 60.0)))
+    cut = FullConfusion(*(np.array([n]) for n in (5.0, 11.0, 3.0, 7.0, 60.0)))
     divides: set[str] = set()
 
     def watched(above: Array, below: Array) -> Array:
@@ -1812,7 +1812,7 @@ def test_one_function_divides_relevant_retrieved_by_retrieved(monkeypatch: pytes
     monkeypatch.setattr(module, "ratio", watched)
     ran = 0
     for metric in REGISTRY.values():
-        if metric.input is Confusion:
+        if metric.input is FullConfusion:
             ran += 1
             for one in (table, cut):
                 metric.compute(one)

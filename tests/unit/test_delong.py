@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inside import Ranking, delong, sorted_levels
+from inside import FullRanking, delong, sorted_levels
 
 
 def pair_by_pair(score: Any, relevant: Any) -> tuple[Any, Any]:
@@ -80,7 +80,7 @@ def test_levels_of_rows_in_rank_order_are_those_of_rows_in_any(score: list[float
     """Where no two scores of a query are equal each row is a level, to the bit that of levels found by sorting."""
     label, lengths = np.array([1, 0, 1, 0, 0, 1]), np.array([3, 0, 2, 1])
     query = np.repeat(np.arange(4), lengths)
-    mine = Ranking(label, lengths, lengths, label=label, score=np.array(score)).scores
+    mine = FullRanking(label, lengths, lengths, label=label, score=np.array(score)).scores
     other = sorted_levels(query, np.array(score), label * 1.0, np.ones(6), 4)
     for name in ("query", "score", "tp", "fp", "pos", "neg", "positives", "negatives", "area", "steps", "retrieved"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(other, name), err_msg=name)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import FrameMetricsError, Metric, NotComputableError, metrics
-from inside import REGISTRY, Confusion, Ranking
+from inside import REGISTRY, FullConfusion, FullRanking
 
 SCHEMA = {"query": pl.Int64, "doc": pl.String, "score": pl.Float64, "grade": pl.Int64}
 
@@ -24,7 +24,7 @@ def complete(metric: Metric) -> Metric:
 OF_RANKS = [
     complete(m)
     for m in REGISTRY.values()
-    if m.input in (Ranking, Confusion) and m.judges and not (m.off_policy or m.of_subtopics)
+    if m.input in (FullRanking, FullConfusion) and m.judges and not (m.off_policy or m.of_subtopics)
 ]
 MEAN = [m for m in OF_RANKS if m.expected]
 ASKED = [*MEAN, *(m @ k for m in MEAN if m.at == "k" for k in (1, 2, 3, 5))]

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadValueError, Metric, NotComputableError
 from helpers import KINDS, ROLES, as_kind, as_polars, error, irm, made_log, ready
-from inside import REGISTRY, Confusion, Ranking, in_pieces
+from inside import REGISTRY, FullConfusion, FullRanking, in_pieces
 from refusals import check
 
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
@@ -39,7 +39,7 @@ EMPTY_IS_NOT_ZERO = {
 TAKEN_APART = [
     one
     for metric in REGISTRY.values()
-    if metric.input in (Ranking, Confusion) and metric.judges and not (metric.off_policy or metric.of_subtopics)
+    if metric.input in (FullRanking, FullConfusion) and metric.judges and not (metric.off_policy or metric.of_subtopics)
     for one in ([ready(metric), ready(metric) @ 3] if metric.at == "k" else [ready(metric)])
 ]
 

@@ -14,9 +14,9 @@ from frame_metrics import (
     IRM,
     BadValueError,
     ColumnError,
+    FullRanking,
     KernelError,
     NotComputableError,
-    Ranking,
     metrics,
     read_qrels,
     write_qrels,
@@ -353,7 +353,7 @@ def test_verbs_take_measures_of_subtopics(tmp_path: Path) -> None:
 
 def test_kernels_read_arrays() -> None:
     """A ranking without subtopics has one for each query, where a kernel is called by itself."""
-    run = Ranking(np.array([1, 0, 1]), np.array([3]), np.array([3]))
+    run = FullRanking(np.array([1, 0, 1]), np.array([3]), np.array([3]))
     assert metrics.map_ia(run).tolist() == metrics.ap(run).tolist()
     assert metrics.strecall(run).tolist() == [1]
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from frame_metrics import ColumnError, FrameMetricsError, Metric, NotComputableError, metrics
 from helpers import examples, frame
-from inside import REGISTRY, Confusion, Ranking
+from inside import REGISTRY, FullConfusion, FullRanking
 
 RULES = ("doc", "worst", "best", "order")
 REGISTERED = [
     metric(**dict.fromkeys(metric.missing, 0.5), **({"max_grade": 4} if "max_grade" in metric.options else {}))
     for metric in REGISTRY.values()
-    if metric.input in (Ranking, Confusion) and metric.judges and not (metric.off_policy or metric.of_subtopics)
+    if metric.input in (FullRanking, FullConfusion) and metric.judges and not (metric.off_policy or metric.of_subtopics)
 ]
 CUT = [metric @ 2 for metric in REGISTERED if metric.at == "k"]
 BOUNDED = [metric for metric in [*REGISTERED, *CUT] if metric.bounded]

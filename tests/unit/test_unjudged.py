@@ -16,9 +16,9 @@ from inside import (
     REGISTRY,
     SCANS,
     Array,
-    Confusion,
+    FullConfusion,
+    FullRanking,
     Pool,
-    Ranking,
     check_bounded,
     extremes,
     in_pieces,
@@ -143,7 +143,7 @@ def joined(parts: list[Array]) -> Array:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def block(kind: Kind, cases: list[Case]) -> Ranking:
+def block(kind: Kind, cases: list[Case]) -> FullRanking:
     """The rankings of cases as kernels read them."""
     labels = None if kind.label is None else joined([c.label for c in cases if c.label is not None])
     pool = None
@@ -156,7 +156,7 @@ def block(kind: Kind, cases: list[Case]) -> Ranking:
         query = np.repeat(np.arange(len(cases)), [len(p) for p in pools])
         both = np.array([pair for p in pools for pair in p], dtype=float).reshape(-1, 2)
         pool = Pool(query, both[:, 0], None if labels is None else both[:, 1])
-    return Ranking(
+    return FullRanking(
         joined([c.grade for c in cases]),
         np.array([len(c.grade) for c in cases], int),
         np.array([(c.rank > 0).sum() for c in cases], int),
@@ -191,7 +191,7 @@ def completions(case: Case, kind: Kind, graded: bool, scale: Array) -> list[Case
     return found
 
 
-def every_completion(kind: Kind, cases: list[Case], graded: bool, scale: Array) -> tuple[Ranking, Array]:
+def every_completion(kind: Kind, cases: list[Case], graded: bool, scale: Array) -> tuple[FullRanking, Array]:
     """All completions of all cases as queries of one block, and where those of each case begin."""
     whole = [completions(case, kind, graded, scale) for case in cases]
     start = np.cumsum([0, *map(len, whole)])[:-1]
@@ -200,16 +200,16 @@ def every_completion(kind: Kind, cases: list[Case], graded: bool, scale: Array) 
 
 
 @cache
-def exhausted(kind: Kind, graded: bool) -> tuple[Ranking, Array]:
+def exhausted(kind: Kind, graded: bool) -> tuple[FullRanking, Array]:
     scale = np.arange(0.0, kind.top + 1) if graded or kind.label is None else np.array([0.0, 1.0])
     return every_completion(kind, made_cases(kind), graded, scale)
 
 
-def bounds(metric: Metric, run: Ranking, spare: Any = 0, top: float | None = TOP) -> tuple[Array, Array]:
+def bounds(metric: Metric, run: FullRanking, spare: Any = 0, top: float | None = TOP) -> tuple[Array, Array]:
     return extremes(str(metric), metric, run, np.broadcast_to(np.asarray(spare), run.n_queries), top)
 
 
-def agree(metric: Metric, run: Ranking, spare: Array, top: int, whole: Ranking, start: Array) -> None:
+def agree(metric: Metric, run: FullRanking, spare: Array, top: int, whole: FullRanking, start: Array) -> None:
     """Check bounds against the least and greatest value of all completions."""
     values = np.nan_to_num(metric.compute(whole))
     least, greatest = bounds(metric, run, spare, top)
@@ -223,7 +223,7 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
         plain = not kind.fractions and kind.label != "only"
         return with_cutoffs(OF_GAINS + OF_MAPPED_GAINS * plain)
     asked = map(read, OF_RELEVANCE)
-    decided = [metric for metric in asked if metric.input is Confusion]
+    decided = [metric for metric in asked if metric.input is FullConfusion]
     return decided if kind.decided else [*with_cutoffs(OF_RELEVANCE), metrics.rprec, metrics.num_rel]
 
 
@@ -255,7 +255,7 @@ def test_gains_where_every_grade_has_one() -> None:
 
 def test_mapping_without_gain() -> None:
     """Where a mapping gives no grade a gain, nothing is gained."""
-    run = Ranking(np.array([0, NAN]), np.array([2]), np.array([2]))
+    run = FullRanking(np.array([0, NAN]), np.array([2]), np.array([2]))
     assert [bound.tolist() for bound in bounds(metrics.ndcg(gain={0: 0, 1: 0}), run, top=None)] == [[0.0], [0.0]]
 
 
@@ -265,9 +265,9 @@ def test_mapping_without_gain() -> None:
 def test_ndcg_by_hand() -> None:
     """Grades 2, unjudged, 2 of 0 to 3: nDCG is .920, .965, 1 and .930 with 0, 1, 2 and 3 there; so the best is a 2."""
     grade = np.array([[2, g, 2] for g in range(4)], dtype=float).ravel()
-    by_grade = metrics.ndcg.compute(Ranking(grade, np.full(4, 3), np.full(4, 3)))
+    by_grade = metrics.ndcg.compute(FullRanking(grade, np.full(4, 3), np.full(4, 3)))
     assert by_grade.round(3).tolist() == [0.920, 0.965, 1.000, 0.930]
-    run = Ranking(np.array([2, NAN, 2]), np.array([3]), np.array([3]))
+    run = FullRanking(np.array([2, NAN, 2]), np.array([3]), np.array([3]))
     least, greatest = bounds(metrics.ndcg, run)
     assert (least.round(3).item(), greatest.round(3).item()) == (0.920, 1.0)
 
@@ -277,14 +277,14 @@ def test_ap_by_hand() -> None:
 
     With none relevant it is 1/2, which is less; with a relevant document nobody listed as well, half of that.
     """
-    run = Ranking(np.array([NAN, 1, NAN]), np.array([3]), np.array([3]))
+    run = FullRanking(np.array([NAN, 1, NAN]), np.array([3]), np.array([3]))
     assert [bound.item() for bound in bounds(metrics.ap, run)] == pytest.approx([1 / 2, 1])
     assert [bound.item() for bound in bounds(metrics.ap, run, spare=1)] == pytest.approx([1 / 4, 1])
 
 
 def test_ap_worst_case_is_a_suffix_by_hand() -> None:
     """Relevant, then unjudged: worst with the row relevant but not retrieved, then 1/2."""
-    run = Ranking(np.array([1, NAN]), np.array([2]), np.array([1]))
+    run = FullRanking(np.array([1, NAN]), np.array([2]), np.array([1]))
     assert [bound.item() for bound in bounds(metrics.ap, run)] == pytest.approx([1 / 2, 1])
 
 
@@ -293,13 +293,13 @@ def test_rprec_by_hand() -> None:
 
     None relevant: 0 of the first 1. The first: 1 of 2. The last: 0 of 2. Both: 2 of 3.
     """
-    run = Ranking(np.array([NAN, 0, 1, NAN]), np.array([4]), np.array([4]))
+    run = FullRanking(np.array([NAN, 0, 1, NAN]), np.array([4]), np.array([4]))
     assert [bound.item() for bound in bounds(metrics.rprec, run)] == pytest.approx([0, 2 / 3])
 
 
 def test_recall_by_hand() -> None:
     """One of two relevant documents is found; one unjudged row is found and one is not: 1/3 to 2/3."""
-    run = Ranking(np.array([1, NAN, 1, NAN]), np.array([4]), np.array([2]))
+    run = FullRanking(np.array([1, NAN, 1, NAN]), np.array([4]), np.array([2]))
     assert [bound.item() for bound in bounds(metrics.recall, run)] == pytest.approx([1 / 3, 2 / 3])
 
 
@@ -379,28 +379,28 @@ def test_block_without_queries() -> None:
     """A block without queries has no bounds."""
     none = np.zeros(0, int)
     for _, metric in EVERY_METRIC:
-        assert [len(bound) for bound in bounds(metric, Ranking(np.zeros(0), none, none))] == [0, 0]
+        assert [len(bound) for bound in bounds(metric, FullRanking(np.zeros(0), none, none))] == [0, 0]
 
 
 # Long lists
 
 
-def long_block(n: int, length: int, unjudged: int, top: int, seed: int = 0) -> Ranking:
+def long_block(n: int, length: int, unjudged: int, top: int, seed: int = 0) -> FullRanking:
     """Rankings of one length with so many unjudged rows each."""
     rng = np.random.default_rng(seed)
     grade = rng.choice(np.arange(top + 1.0), (n, length), p=[0.7, *[0.3 / top] * top])
     for row in grade:
         row[rng.permutation(length)[:unjudged]] = NAN
-    return Ranking(grade.ravel(), np.full(n, length), np.full(n, length))
+    return FullRanking(grade.ravel(), np.full(n, length), np.full(n, length))
 
 
-def scanned(metric: Metric, run: Ranking, i: int, fillings: Array) -> tuple[float, float]:
+def scanned(metric: Metric, run: FullRanking, i: int, fillings: Array) -> tuple[float, float]:
     """Least and greatest value of one query over some ways to fill its unjudged rows."""
     rows = slice(run.starts[i], run.starts[i] + run.lengths[i])
     grade = np.tile(run.grade[rows], (len(fillings), 1))
     grade[:, np.isnan(run.grade[rows])] = fillings
     lengths = np.full(len(fillings), grade.shape[1])
-    values = metric.compute(Ranking(grade.ravel(), lengths, lengths))
+    values = metric.compute(FullRanking(grade.ravel(), lengths, lengths))
     return values.min(), values.max()
 
 
@@ -436,7 +436,7 @@ def test_long_scale() -> None:
     rng = np.random.default_rng(5)
     grade = rng.integers(0, 4001, (20, 9)) / 4
     grade[:, 3] = NAN
-    run = Ranking(grade.ravel(), np.full(20, 9), np.full(20, 9))
+    run = FullRanking(grade.ravel(), np.full(20, 9), np.full(20, 9))
     for metric in (metrics.ndcg, metrics.ndcg @ 5, metrics.ndcg(discount="jk") @ 4):
         least, greatest = bounds(metric, run, top=1000)
         for i in range(20):
@@ -494,7 +494,7 @@ def test_grade_above_the_highest(pooled: bool) -> None:
     """A grade above the highest is an error, among the rows and among the judgments."""
     grade = np.array([1, NAN]) if pooled else np.array([5, NAN])
     pool = Pool(np.zeros(2, int), np.array([1.0, 5.0])) if pooled else None
-    run = Ranking(grade, np.array([2]), np.array([2]), pool=pool)
+    run = FullRanking(grade, np.array([2]), np.array([2]), pool=pool)
     with pytest.raises(BadValueError, match=r"^ndcg: max_grade=3, but a grade is 5$"):
         bounds(metrics.ndcg, run)
 
@@ -502,7 +502,7 @@ def test_grade_above_the_highest(pooled: bool) -> None:
 @pytest.mark.parametrize("name", ["cg(gain='exp')", "dcg(gain='exp')", "ndcg(gain='exp')"])
 def test_gains_that_overflow(name: str) -> None:
     """Gains whose sum is no number are an error, though the judged ones have one."""
-    run = Ranking(np.array([1] + [NAN] * 8), np.array([9]), np.array([9]))
+    run = FullRanking(np.array([1] + [NAN] * 8), np.array([9]), np.array([9]))
     with pytest.raises(BadValueError, match=r"^the gain of grade 1023 with gain='exp' overflows"):
         bounds(read(name), run, top=1023)
 

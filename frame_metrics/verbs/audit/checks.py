@@ -13,9 +13,9 @@ import numpy as np
 from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs import Array, FullRanking
 from frame_metrics.inputs.rows import NONE, marks
-from frame_metrics.inputs.scores import Scores, sorted_levels
+from frame_metrics.inputs.scores import FullScores, sorted_levels
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.roles.columns import Columns
 
@@ -192,11 +192,11 @@ def segments(keys: Keys) -> Seen | None:
 
 @dataclass(frozen=True, eq=False)
 class RankedBlock:
-    """A block of rankings: its sorted rows, and the ``Ranking`` that kernels read."""
+    """A block of rankings: its sorted rows, and the ``FullRanking`` that kernels read."""
 
     log: Log
     rows: Sorted
-    run: Ranking
+    run: FullRanking
     of_queries: dict[str, Array]  # numbers of each ranking's query, if known: "size", "n_relevant", "weight", "cluster"
     evaluated: Array  # whether each ranking counts, see ``Block.evaluated``
     answered: Array  # whether it has a row, see ``Log.answered``
@@ -218,7 +218,7 @@ class RankedBlock:
         return self.run.count_of(marked, None)
 
     @cached_property
-    def against(self) -> Scores | None:
+    def against(self) -> FullScores | None:
         """The scores of relevant results against those of others, which are the judged ones, if a ranking has any.
 
         None without scores.

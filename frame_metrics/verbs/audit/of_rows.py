@@ -15,7 +15,7 @@ from frame_metrics.data.cases import Cases, number_of, read_cases
 from frame_metrics.data.classes import UNKNOWN, distinct_values, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
-from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
@@ -153,9 +153,9 @@ class Pooled:
         return Seen(len(at), int(there.sum()), name if text is None else f"{text}, {name}", words)
 
 
-def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
+def _below_chance(table: FullConfusion, rows_in_one: Array) -> Array:
     """Mark tables with enough decided rows whose decisions agree with the truth less than by chance."""
-    decided = Confusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
+    decided = FullConfusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
     n, (actual, predicted) = decided.population, (decided.actual, decided.predicted)
     least = ratio(np.minimum(actual, n - actual) * np.minimum(predicted, n - predicted), n)
     return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)

@@ -19,7 +19,7 @@ from frame_metrics.data import blocks
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
-from frame_metrics.inputs import Array, Confusion, Rows
+from frame_metrics.inputs import Array, FullConfusion, Rows
 from frame_metrics.inputs.rows import NONE, spans
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
@@ -113,7 +113,7 @@ def is_exact(metric: Metric, columns: Columns, conventions: Conventions) -> bool
     They are for a sum to which each document adds its own part, divided by nothing, or by what all systems share.
     """
     decided = columns.predicted is not None or conventions.threshold is not None
-    decided &= metric.input is Confusion and metric.k is None
+    decided &= metric.input is FullConfusion and metric.k is None
     return (metric.adds is True or metric.name in RATIOS) and metric.average is None and not decided
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, shown
-from frame_metrics.inputs import Array, Confusion, Ranking, Rows, gain_of, ratio
+from frame_metrics.inputs import Array, FullConfusion, FullRanking, Rows, gain_of, ratio
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
@@ -21,7 +21,7 @@ from frame_metrics.metrics.ranking import dcg
 Pair: TypeAlias = tuple[Array, Array]
 # Judgments of documents: 1 for no gain, 2 for the highest, 0 for none; how many are judged; how many have the highest.
 Given: TypeAlias = tuple[Array, Array, Array]
-Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
+Scan: TypeAlias = Callable[[Metric, FullRanking, Array, float | None], Pair]
 
 
 def check_bounded(name: str, metric: Metric, top: float | None = None, highest: float | None = None) -> None:
@@ -50,7 +50,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade={said}")
 
 
-def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float | None, fill: float = 0) -> Pair:
+def extremes(name: str, metric: Metric, run: FullRanking, spare: Array, top: float | None, fill: float = 0) -> Pair:
     """Return the least and the greatest value of each query over all judgments of its unjudged rows, shape (n,) each.
 
     The order of the rows stays.
@@ -77,7 +77,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
 
-def fitted(name: str, metric: Metric, run: Ranking, top: float | None) -> tuple[Metric, float | None]:
+def fitted(name: str, metric: Metric, run: FullRanking, top: float | None) -> tuple[Metric, float | None]:
     """Return a metric, and the highest grade that an unjudged row could get; raise if some grade is higher.
 
     In the metric, a gain that is a function becomes a mapping of all grades up to the highest.
@@ -97,7 +97,7 @@ def fitted(name: str, metric: Metric, run: Ranking, top: float | None) -> tuple[
     return metric, top
 
 
-def _value(metric: Metric, run: Ranking, fill: float = 0) -> Array:
+def _value(metric: Metric, run: FullRanking, fill: float = 0) -> Array:
     return np.nan_to_num(metric.compute(run), nan=fill)
 
 
@@ -106,7 +106,7 @@ def _share(a: Array, b: Array) -> Array:
     return np.nan_to_num(ratio(a, b))
 
 
-def _best(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Ranking:
+def _best(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> FullRanking:
     """Return the rankings with each unjudged document relevant, or each row without a grade at the greatest gain."""
     if not metric.graded:
         relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
@@ -121,17 +121,17 @@ def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
     return [grade for grade in gain if top is None or grade <= top]
 
 
-def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
+def _completed(run: FullRanking, good: Array, r: Array) -> FullRanking:
     """Return the rankings with the rows ``good`` relevant, the others not, and ``r`` relevant documents in all."""
     label = good.astype(np.float64)
     return replace(run, grade=label, label=label, pool=None, known_relevant=r)
 
 
-def _n_open(run: Ranking, unjudged: Array) -> Array:
+def _n_open(run: FullRanking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
 
 
-def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
+def open_in(metric: Metric, run: FullRanking) -> tuple[Rows, Array]:
     """Return the unjudged rows up to the cutoff, and the number of unjudged documents of each query, shape (n,).
 
     The value of a row is its position among all rows. The number does not include ``spare`` documents.
@@ -141,21 +141,21 @@ def open_in(metric: Metric, run: Ranking) -> tuple[Rows, Array]:
     return _marked(run, unjudged, np.arange(len(unjudged)), metric.k), listed + _undecided(run, graded=metric.graded)
 
 
-def best_alone(metric: Metric, run: Ranking, rows: Rows, top: float | None) -> Array:
+def best_alone(metric: Metric, run: FullRanking, rows: Rows, top: float | None) -> Array:
     """Return how much each row would add to a metric that is a sum, if it got the greatest gain, shape (rows,)."""
     n = len(rows.query)
-    alone = Ranking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
+    alone = FullRanking(np.full(n, np.nan), np.ones(n, np.int64), run.n_ret[rows.query], shown=rows.rank)
     return _value(metric, _best(metric, alone, np.zeros(n, np.int64), top))
 
 
-def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
+def _turned(metric: Metric, run: FullRanking, spare: Array, fill: float) -> Pair:
     """Return the bounds of a metric whose extremes are two cases.
 
     Either only the predicted ones of the unjudged documents are relevant, or only the others. Of the others, only their
     number matters, which is part of R, and which of them have no decision.
     """
     found = rest = ~run.judged
-    if metric.input is Confusion and metric.k is None and run.decision is not None:
+    if metric.input is FullConfusion and metric.k is None and run.decision is not None:
         found, rest = found & (run.decision == 1), rest & np.isnan(run.decision)
         predicted = _n_open(run, found)
     else:
@@ -180,7 +180,7 @@ def _after(first: Array | float, columns: Array) -> Array:
     return np.column_stack([np.broadcast_to(first, len(columns)), columns])
 
 
-def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
+def _marked(run: FullRanking, rows: Array, value: Array, k: int | None) -> Rows:
     """Return the marked rows that were retrieved at ranks up to ``k``, with their values."""
     at = np.flatnonzero(rows)
     seen = run.rows(at, value[at].astype(np.float64))
@@ -190,7 +190,7 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
     return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n_queries)
 
 
-def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+def _rprec(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
     """Return the bounds of R-precision.
 
     If a unjudged documents are relevant, the first R' = R + a ranks count. While R' moves between two rows that are
@@ -212,7 +212,7 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
     return least.min(axis=1), greatest.max(axis=1)
 
 
-def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+def _ap(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
     """Return the bounds of average precision.
 
     It is greatest if the unjudged rows down to some rank are relevant, and least if all from some rank on are.
@@ -240,7 +240,7 @@ def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     return least, share(rising, _after(0, so_far)).max(axis=1)
 
 
-def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+def _ndcg(metric: Metric, run: FullRanking, spare: Array, top: float | None) -> Pair:
     ratio, unjudged = ratio_of(metric, run, top), np.isnan(run.grade)
     rows = _marked(run, unjudged, unjudged, metric.k)
     weights = rows.like(ratio.discount(rows.rank))
@@ -258,7 +258,7 @@ class Ratio:
     k: int | None  # number of ranks of the ideal ranking; None for all
 
 
-def ratio_of(metric: Metric, run: Ranking, top: float | None) -> Ratio:
+def ratio_of(metric: Metric, run: FullRanking, top: float | None) -> Ratio:
     """Return the parts of nDCG, or of recall, whose gains and discounts are 1 and whose ideal finds everything."""
     n, gain = run.n_queries, metric.params.get("gain", "linear")
     if metric.name == "recall":
@@ -377,10 +377,10 @@ def _discount(metric: Metric, rank: Array) -> Array:
     """Return the discount of each rank: the DCG of a single document with a gain of 1 at that rank."""
     one = np.ones(len(rank), np.int64)
     params = {name: value for name, value in metric.params.items() if name in ("discount", "base")}
-    return dcg(**params).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
+    return dcg(**params).compute(FullRanking(one, one, one, shown=rank.astype(np.int64)))
 
 
-def _undecided(run: Ranking, *, graded: bool) -> Array:
+def _undecided(run: FullRanking, *, graded: bool) -> Array:
     """Count the judged documents that are not listed and lack what a metric reads, shape (n,).
 
     They have a label but no grade (``graded``), or a grade but no label.

@@ -13,7 +13,7 @@ from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, listed
-from frame_metrics.inputs import Array, Classes, Confusion, Scores, ratio
+from frame_metrics.inputs import Array, Classes, FullConfusion, FullScores, ratio
 from frame_metrics.measuring.drawn import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
@@ -178,7 +178,7 @@ class RowComparison:
         has = {
             "mcnemar": share is not None and against != "chance",
             "delong": cases.binary and metric.of_area is not None and against != "majority",
-            "fisher": cases.binary and against == "chance" and metric.input in (Confusion, Classes),
+            "fisher": cases.binary and against == "chance" and metric.input in (FullConfusion, Classes),
             "bootstrap": True,
         }
         tests = [test for test in tests_for("rows", cases.columns) if has[test]]
@@ -212,7 +212,7 @@ class RowComparison:
 
     def _by_area(self, row: Row, metric: Metric) -> Row:
         """Return interval and p-value of a metric of the area under the ROC curve, by DeLong."""
-        (actual, score), (least, most), base = self._seen(Scores), metric.range, row["baseline_value"]
+        (actual, score), (least, most), base = self._seen(FullScores), metric.range, row["baseline_value"]
         order = np.lexsort((*score, actual))  # so that sums do not depend on where rows stand
         _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
         ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
