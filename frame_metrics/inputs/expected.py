@@ -45,7 +45,7 @@ class Expected(FullRanking):
         """Number of relevant rows of each tie."""
         return np.bincount(self.group, self.good)
 
-    def _shared(self, values: Array) -> Rows:
+    def each(self, values: Array) -> Rows:
         """Return the retrieved rows whose tie has a value other than 0, with the mean of the tie."""
         mean = (np.bincount(self.group, values) / np.maximum(self._rows_in, 1))[self.group]
         row = np.flatnonzero(mean)
@@ -54,7 +54,7 @@ class Expected(FullRanking):
     @kept
     def relevant(self) -> Rows:
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
-        rows = self._shared(self.good)
+        rows = self.each(self.good)
         rows.in_order = True  # so that shares whose sum is 1 add up to exactly 1
         return rows
 
@@ -74,14 +74,13 @@ class Expected(FullRanking):
         return self.run.hits() if k is None else self.count_of(self.good, k)
 
     def _gainful(self, gain: Gain) -> Rows:
-        return self._shared(gain_of(self.grade, gain))
+        return self.each(gain_of(self.grade, gain))
 
-    def column(self, name: str, rows: Array | None = None) -> Rows:
-        value = self._extra(name)
+    def _valued(self, value: Array, rows: Array | None, said: str) -> Rows:
         lacking = np.bincount(self.group, np.isnan(value))
         if ((lacking > 0) & (lacking < self._rows_in)).any():
             raise NotComputableError(
-                f"run.column({name!r}): of rows with equal scores some have no value, and ties='expected' takes their "
+                f"{said}: of rows with equal scores some have no value, and ties='expected' takes their "
                 "mean; fill the nulls, or name doc= to order equal scores by document"
             )
         some = np.ones(len(value), bool) if rows is None else rows
@@ -107,7 +106,7 @@ class Expected(FullRanking):
         return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
-        seen = self._shared(rows)
+        seen = self.each(rows)
         return seen.total_within(k, seen.value * by_rank(weight, seen.rank))
 
     @kept

@@ -120,6 +120,11 @@ class FullRanking(Remembers):
             row, query, rank, value = row[kept], query[kept], rank[kept], value[kept]
         return Rows(query, rank if self.shown is None else self.shown[row], value, self.n_queries)
 
+    def each(self, values: Array) -> Rows:
+        """Return the retrieved rows whose value is other than 0, with these values."""
+        row = np.flatnonzero(values)
+        return self.rows(row, values[row])
+
     @property
     def _place(self) -> Array:
         """1 for the first row of each query, 2 for the second ..., shape (rows,)."""
@@ -388,9 +393,7 @@ class FullRanking(Remembers):
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
-            value = gain_of(self.grade, gain)
-            row = np.flatnonzero(value)
-            return self.rows(row, value[row])
+            return self.each(gain_of(self.grade, gain))
         row, grade = self._positive
         if gain == "linear" and self.everything_retrieved and row is self._relevant_row:
             return self.relevant.like(self.relevant.value * gain_of(grade, gain))
@@ -438,7 +441,14 @@ class FullRanking(Remembers):
         name : the name that ``extra=`` gives the column.
         rows : True for the rows that are asked for, bool, as ``good`` for those of ``relevant``; None for all.
         """
-        value = self._extra(name)
+        return self._valued(self._extra(name), rows, f"run.column({name!r})")
+
+    def grades(self) -> Rows:
+        """Return the retrieved rows with their grades; NaN is unjudged."""
+        return self._valued(self.grade, None, "run.grade")
+
+    def _valued(self, value: Array, rows: Array | None, said: str) -> Rows:
+        """Rows with their values; ``said`` is how a kernel asks for these."""
         row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
         return self.rows(row, value[row])
 

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # as numpy.typing.NDArray[Any], which takes long to import
@@ -72,13 +71,6 @@ def as_grid(values: Array, lengths: Array, fill: float) -> Array:
     grid = np.full(shape, fill, values.dtype)
     grid[np.arange(shape[1]) < lengths[:, None]] = values
     return grid
-
-
-def no_rows(name: str) -> BadValueError:
-    """Return the error for ``column(name)`` of an input that has no rows."""
-    return BadValueError(
-        f"column({name!r}): counts and levels have no rows to read; let the first parameter be a Ranking"
-    )
 
 
 class Segmented(Remembers):

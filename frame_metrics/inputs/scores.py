@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Never
-
 import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.kept import kept, seal
-from frame_metrics.inputs.rows import Array, Rows, Segmented, no_rows, ratio
+from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
 
 
 class FullScores(Segmented):
@@ -31,10 +29,6 @@ class FullScores(Segmented):
         shifted = np.concatenate([np.zeros(min(len(values), 1), values.dtype), values[:-1]])
         shifted[self.begins] = 0
         return shifted
-
-    def column(self, name: str) -> Never:
-        """Raise: only a ``Ranking`` has rows with columns."""
-        raise no_rows(name)
 
     @kept
     def retrieved(self) -> Array:

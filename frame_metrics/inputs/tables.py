@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
 from frame_metrics.inputs.kept import kept, seal, sealed
-from frame_metrics.inputs.rows import Array, no_rows
+from frame_metrics.inputs.rows import Array
 
 
 @dataclass(eq=False)
@@ -45,10 +44,6 @@ class FullConfusion:
     def n_queries(self) -> int:
         """Number of tables, one for each query or segment."""
         return len(self.tp)
-
-    def column(self, name: str) -> Never:
-        """Raise: only a ``Ranking`` has rows with columns."""
-        raise no_rows(name)
 
     @property
     def up(self) -> Array:

@@ -34,6 +34,7 @@ from frame_metrics.inputs import (
     Weighted,
     name_of,
 )
+from frame_metrics.inputs.public import PUBLIC, Narrow, Public, behind, shown_as
 from frame_metrics.inputs.weighted import own
 from frame_metrics.metrics.docstrings import docstring
 from frame_metrics.metrics.parameters import Count, example, fits, meaning, plain, wrong_cutoff
@@ -50,7 +51,7 @@ Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassSc
 Weigh: TypeAlias = Callable[[FullRanking], Array]  # weights of the rows of a ranking
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 RANKED = FullRanking, TwoRankings  # whose kernels take the cutoff
-INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted)
+INPUTS = (*RANKED, FullConfusion, Classes, FullScores, ClassScores, Lists, Weighted, Narrow)
 
 # What every metric takes beside its own parameters, with the annotations that these would have.
 OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", lambda x: x == x], "judged_only": bool}
@@ -95,7 +96,12 @@ class Metric:
 
     @cached_property
     def input(self) -> type:
-        """Input that the kernel reads: the annotation of its first parameter."""
+        """Input that the kernel reads, or that stands behind the one of the public classes that it reads."""
+        return PUBLIC.get(self._annotated, self._annotated)
+
+    @cached_property
+    def _annotated(self) -> Any:
+        """The annotation of the kernel's first parameter."""
         return self.hints[next(iter(self.signature))]
 
     @property
@@ -196,18 +202,30 @@ class Metric:
         return {name: example(self.hints[name]) for name in self.options}
 
     @overload
-    def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
+    def __call__(self, input: Source | Public, /, *args: Any, **params: Any) -> Array: ...
     @overload
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
             if not isinstance(args[0], INPUTS):
                 raise self._without_a_name(args[0])
-            return self.kernel(*args, **params)
+            return self._of_public(*args, **params) if isinstance(args[0], Narrow) else self.apply(*args, **params)
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}
         if self.cutoff is not None and self.at in given:
             raise self._given_twice(self.cutoff)
         return replace(self, params=MappingProxyType({**self.params, **given}))
+
+    def _of_public(self, source: Public, **params: Any) -> Array:
+        """The metric of an input that a user has: with its cutoff and parameters, as verbs compute it."""
+        inside, cutoff = behind(source), params.pop(self.at, None) if self.at else None
+        own = self(**params) if cutoff is None else self(**params) @ cutoff
+        cut = isinstance(inside, FullRanking) and own.input in (FullConfusion, FullScores)
+        if not cut and not isinstance(inside, own.input):
+            needed = next((kind.__name__ for kind, full in PUBLIC.items() if full is own.input), own.input.__name__)
+            raise BadValueError(f"{own}: it is computed of {needed}, and this is a {type(source).__name__}")
+        return own.compute(
+            inside.variant(*own.variant(inside.rel, False)) if isinstance(inside, FullRanking) else inside
+        )
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value of a parameter as it is kept."""
@@ -327,12 +345,23 @@ class Metric:
 
     def pools(self, run: FullRanking) -> Array:
         """Return what the micro average sums over queries, shape (sums, queries)."""
-        return np.vstack(run.confusion(self.k).counts if self.micro is None else self.micro(run, **self._options))
+        return np.vstack(
+            run.confusion(self.k).counts
+            if self.micro is None
+            else self.micro(shown_as(self._annotated, run), **self._options)
+        )
+
+    @cached_property
+    def apply(self) -> Callable[..., Array]:
+        """The kernel as a function of the full input, of which a user's sees what its annotation shows."""
+        if self._annotated not in PUBLIC:
+            return self.kernel
+        return lambda source, *args, **options: self.kernel(shown_as(self._annotated, source), *args, **options)
 
     def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""
         try:
-            return self.kernel(source, **options)
+            return self.apply(source, **options)
         except KernelError as error:  # of a gain or a discount
             raise KernelError(f"{self}: {error}") from error.__cause__
         except (FrameMetricsError, MemoryError):

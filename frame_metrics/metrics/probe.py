@@ -32,6 +32,10 @@ class WatchedRanking(FullRanking):
         self.named[name] = None
         return np.ones(1)
 
+    def grades(self) -> Rows:
+        self.seen.add("gains")  # they are read off the same column
+        return super().grades()
+
     def confusion(self, k: int | None = None) -> FullConfusion:
         return WatchedTable(super().confusion(k), self.seen)
 

@@ -10,12 +10,13 @@ from itertools import chain
 from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
-from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullRanking, FullScores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
+from frame_metrics.inputs.public import PUBLIC
 from frame_metrics.metrics.metric import FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
-INPUTS = (FullRanking, FullConfusion, FullScores, Classes, ClassScores)
+INPUTS = (*PUBLIC, *PUBLIC.values(), Classes, ClassScores)
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
 SESSION = "__main__"  # of a notebook, whose functions move to modules later
 
@@ -40,10 +41,10 @@ def metric(
     """Register a kernel as a metric under its own name.
 
     A kernel is a function from its first parameter, annotated as a ``Ranking``, a ``Confusion`` or ``Scores``, to an
-    array of floats, one per query, NaN where undefined. Its other parameters, each with an annotation, may be set in
-    brackets; ``k: int | None = None`` is the cutoff that ``@`` sets. You then ask for the metric by its name, or by the
-    function's name as a value. If the same function is defined again, for example by running a notebook cell twice, it
-    replaces the first one.
+    array of floats, one per query, NaN where undefined. Each of these three has a dozen names, which ``help()``
+    explains. Its other parameters, each with an annotation, may be set in brackets; ``k: int | None = None`` is the
+    cutoff that ``@`` sets. You then ask for the metric by its name, or by the function's name as a value. If the same
+    function is defined again, for example by running a notebook cell twice, it replaces the first one.
 
     Features that are not declared are refused: the worst and the best order of equal scores, the mean over their
     orders, bounds of unjudged rows.
@@ -70,8 +71,8 @@ def metric(
     completes : the metric that this one is 1 minus, if every document has a decision. ``best`` and ``undefined`` are
         then 1 minus its own, so that the two also add up to 1 where they are undefined.
     adds : True if the value is a sum over the relevant results, divided by something that no result changes, so that
-        weighting each by 1 / propensity corrects it. A function gives the weights of results off policy, from
-        ``run.ratio``.
+        weighting each by 1 / propensity corrects it. For metrics off policy, a function that gives the weights of all
+        rows, from ``ratio`` of the ``FullRanking`` behind the ``Ranking``.
     micro : for a metric of rankings, a function like the kernel that gives two arrays of shape (parts, queries), each
         summed over queries: the micro average is the sum over the parts of the first over the second.
 
@@ -87,7 +88,7 @@ def metric(
     >>> @frame_metrics.metric(best=None)
     ... def found_late(run: Ranking, after: int = 3) -> np.ndarray:
     ...     'Share of the relevant results that stand below a rank.'
-    ...     return run.total(run.rank > after) / run.hits()
+    ...     return run.total(run.relevant * (run.rank > after)) / run.hits()
     >>> log = pl.DataFrame({"query": 5 * ["a"], "score": [5.0, 4.0, 3.0, 2.0, 1.0], "label": [1, 0, 0, 1, 0]})
     >>> log.irm.evaluate("found_late", found_late(after=4))["value"].to_list()
     [0.5, 0.0]
@@ -168,8 +169,9 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
         raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
     if option in OF_INPUT:
         raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
-    if option == "k" and (source is not FullRanking or parameter.default is not None):
-        way = "write k: int | None = None" if source is FullRanking else f"a {source.__name__} is cut before it is read"
+    of_ranking = PUBLIC.get(source, source) is FullRanking
+    if option == "k" and (not of_ranking or parameter.default is not None):
+        way = "write k: int | None = None" if of_ranking else f"a {source.__name__} is cut before it is read"
         raise BadValueError(f"{name}: k is the cutoff that @ sets; {way}")
     if option == "k":
         return

@@ -138,7 +138,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
             return _over_parts(*np.split(sums, 2))
         options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.kernel(FullConfusion.of_counts(sums), **options)
+            values = metric.apply(FullConfusion.of_counts(sums), **options)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 import frame_metrics
-from frame_metrics import IRM, FrameMetricsError, Metric, metrics
+from frame_metrics import IRM, Confusion, FrameMetricsError, Metric, Ranking, Scores, metric, metrics
 
 
 class Exporter:
@@ -113,3 +113,34 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     log.frame = qrels  # type: ignore[misc]
     metrics.ndcg @ "10"  # type: ignore[operator]
     print(metrics.no_such_metric)  # type: ignore[attr-defined]
+
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@metric(best=None)
+def late(run: Ranking, k: int | None = None, after: int = 3) -> Array:
+    price = run.column("price", relevant=True)
+    return run.total(run.relevant * (run.rank > after) * run.within(k) + price) / run.hits(k)
+
+
+@metric(undefined=None)
+def decided(table: Confusion) -> Array:
+    return (table.tp + table.tn) / table.population
+
+
+@metric()
+def first(scores: Scores) -> Array:
+    return scores.total(scores.pos * scores.score) / scores.positives
+
+
+def of_own_metrics(frame: pl.DataFrame) -> None:
+    assert_type(late, Metric)
+    assert_type(IRM(frame).evaluate(late(after=2) @ 5, decided, first), pl.DataFrame)
+    run = Ranking([0, 1, 2], [3], rel=2, columns={"price": [1.0, 2.0, 3.0]})
+    assert_type(late(run, k=2), Array)
+    assert_type(run.ideal(lambda rank: 1 / rank, k=2), Array)
+    print(run.n_ret)  # type: ignore[attr-defined]
+    run.rank = np.zeros(3)  # type: ignore[misc]
+    print(Confusion([1], [1], [0], [2]).size)  # type: ignore[attr-defined]
+    Scores([0.5], [1], [1]).column("price")  # type: ignore[attr-defined]

@@ -299,7 +299,7 @@ def test_an_own_metric_may_call_its_column_as_a_role() -> None:
     @metric(range=(0, inf), best=None)
     def sold(run: Ranking, k: int | None = None) -> Any:
         """Sum of a column."""
-        return run.column("popularity").total_within(k, run.column("popularity").value)
+        return run.total(run.column("popularity") * run.within(k))
 
     frame = log().with_columns(label=pl.lit(1), price=pl.lit(2.0)).drop_nulls("score")
     irm = frame.irm(**RANKED, label="label", extra={"popularity": "price"})(

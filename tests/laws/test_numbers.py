@@ -38,7 +38,7 @@ def _arms(x: pl.Series) -> Any:
 
 def _price(run: frame_metrics.Ranking) -> Any:
     """Sum of the prices."""
-    return run.column("price").total_within(None, run.column("price").value)
+    return run.total(run.column("price"))
 
 
 def _own(kernel: Callable[..., Any]) -> Any:

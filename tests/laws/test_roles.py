@@ -395,8 +395,7 @@ def _own() -> None:
     @metric(range=(0, math.inf), best=None)
     def spend(run: Ranking, k: int | None = None) -> Any:
         """Sum of the prices of the first k results."""
-        price = run.column("price")
-        return price.total_within(k, price.value)
+        return run.total(run.column("price") * run.within(k))
 
 
 def test_every_verb_is_called() -> None:

@@ -28,7 +28,7 @@ from frame_metrics import (
 )
 from frame_metrics.testing import check_metric
 from helpers import ready
-from inside import REGISTRY, Lists, TwoRankings
+from inside import REGISTRY, FullRanking, Lists, TwoRankings
 
 Array = np.ndarray[Any, Any]
 
@@ -65,7 +65,7 @@ def as_a_list(run: Ranking) -> Any:
 
 
 def as_integers(run: Ranking) -> Array:
-    return run.relevant.count
+    return run.lengths
 
 
 def of_one_query_only(run: Ranking) -> Array:
@@ -73,11 +73,11 @@ def of_one_query_only(run: Ranking) -> Array:
 
 
 def without_results(run: Ranking) -> Array:
-    return run.grade[run.starts] * 0.0
+    return run.grade[run.lengths.cumsum() - run.lengths] * 0.0
 
 
 def above_one(run: Ranking) -> Array:
-    return 2 * run.hits() / np.maximum(run.n_ret, 1)
+    return 2 * run.hits() / np.maximum(run.lengths, 1)
 
 
 def adds_up_over_queries(run: Ranking) -> Array:
@@ -94,7 +94,7 @@ def drops_grades(run: Ranking) -> Array:
     return hits
 
 
-def drops_queries(run: Ranking) -> Array:
+def drops_queries(run: FullRanking) -> Array:
     hits = run.hits() / np.maximum(run.n_relevant, 1)
     run.n_ret = np.zeros_like(run.n_ret)
     return hits
@@ -117,26 +117,26 @@ def half_at_best(run: Ranking) -> Array:
 
 
 def looks_past_the_cutoff(run: Ranking, k: int | None = None) -> Array:
-    first = run.total(1 / run.rank)
+    first = run.total(run.relevant / run.rank)
     return first / np.maximum(run.hits(), 1)
 
 
-def wraps_round(run: Ranking) -> Array:
+def wraps_round(run: FullRanking) -> Array:
     below = (run.grade - run.grade.dtype.type(1)) > 1  # 0 - 1 is 255
     return np.minimum(run.count_of(below, None), 1).astype(float)
 
 
 def likes_even_ranks(run: Ranking) -> Array:
-    return run.total(1.0 - run.rank % 2)
+    return run.total(run.relevant * (1.0 - run.rank % 2))
 
 
 def first_is_relevant_twice(run: Ranking) -> Array:
-    both = run.total((run.rank <= 2) * 1.0)
+    both = run.hits(2)
     return both**2 / 4
 
 
 def share_of_judged(run: Ranking) -> Array:
-    return run.hits() / np.maximum(run.count_of(run.judged, None), 1)
+    return run.hits() / np.maximum(run.total(run.judged), 1)
 
 
 def never_zero(run: Ranking) -> Array:
@@ -252,7 +252,7 @@ def test_a_metric_that_misses_its_best_value_on_a_long_scale_is_found() -> None:
 
     @metric()
     def half_of_top(run: Ranking, max_grade: float = 3) -> Array:
-        return run.relevant.last(run.gains().value) / max_grade / 2
+        return run.total(run.gains() * (run.rank == 1)) / max_grade / 2
 
     with pytest.raises(BrokenLawError) as found:
         check_metric(half_of_top(max_grade=3))
@@ -264,7 +264,7 @@ def test_unjudged_rows_that_lower_a_value_break_what_is_declared_of_them() -> No
 
     @metric(best=0, unjudged="rises", undefined=None)
     def wrong_ones(run: Ranking) -> Array:
-        return run.count_of(run.nonrelevant, None) / np.maximum(run.count_of(run.judged, None), 1)
+        return run.total(run.judged - run.relevant) / np.maximum(run.total(run.judged), 1)
 
     with pytest.raises(BrokenLawError, match=r"grades \[none, 0\] has 1, and a query .* \[2, 0\] 0\.5$") as found:
         check_metric(wrong_ones)
@@ -313,15 +313,14 @@ def test_columns_that_a_metric_reads_are_made_up() -> None:
     @metric(range=(0, math.inf), best=None, undefined=None)
     def mean_price(run: Ranking, k: int | None = None) -> Array:
         price = run.column("price")
-        return price.total_within(k, price.value) / price.total_within(k, np.ones(len(price.value)))
+        return run.total(price * run.within(k)) / run.total(run.within(k))
 
     check_metric(mean_price)
     check_metric(mean_price @ 2)
 
     @metric(range=(0, math.inf), best=None, expected=True)
     def bought(run: Ranking, k: int | None = None) -> Array:
-        price = run.column("price", run.good)
-        return price.total_within(k, price.value)
+        return run.total(run.column("price", relevant=True) * run.within(k))
 
     check_metric(bought)
     check_metric(bought @ 2)
@@ -329,7 +328,7 @@ def test_columns_that_a_metric_reads_are_made_up() -> None:
     @metric(range=(0, math.inf), best=None, expected=True)
     def dearest(run: Ranking) -> Array:
         price = run.column("price")
-        return price.reduce(np.maximum, price.value**2)
+        return run.total(price**2)
 
     with pytest.raises(BrokenLawError, match=r"column 0: \[.*in ties of") as found:
         check_metric(dearest)
@@ -342,8 +341,8 @@ def test_columns_of_flags_are_tried_with_0_and_1() -> None:
     @metric(best=None, undefined=None)
     def clicked(run: Ranking, k: int | None = None) -> Array:
         flag, price = run.column("click"), run.column("price")
-        paid = flag.total_within(k, flag.value * np.minimum(price.value, 1))
-        return paid / flag.total_within(k, np.ones(len(flag.value)))
+        paid = run.total(flag * np.minimum(price, 1) * run.within(k))
+        return paid / run.total(run.within(k))
 
     with pytest.raises(BrokenLawError, match=r"column 0: \[.*the range is \(0, 1\)") as found:
         check_metric(clicked)
@@ -362,7 +361,7 @@ def test_a_metric_that_was_defined_again_is_told_from_the_other() -> None:
     def cell(best: int) -> Metric:
         @metric(best=None)
         def share(run: Ranking) -> Array:
-            return run.hits() / np.maximum(run.n_ret, best)
+            return run.hits() / np.maximum(run.lengths, best)
 
         return share
 

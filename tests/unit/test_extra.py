@@ -14,7 +14,6 @@ import frame_metrics
 from frame_metrics import (
     IRM,
     BadRowsError,
-    BadValueError,
     ColumnError,
     Confusion,
     KernelError,
@@ -23,7 +22,7 @@ from frame_metrics import (
     metric,
 )
 from helpers import KINDS, as_kind, as_polars, error
-from inside import small_blocks, threads
+from inside import FullRanking, small_blocks, threads
 
 Array = np.ndarray[Any, Any]
 PRICE = {"price": "price_eur"}
@@ -37,20 +36,20 @@ def _own() -> None:
     def mean_price(run: Ranking, k: int | None = None) -> Array:
         """Mean price of the first k results that have one."""
         price = run.column("price")
-        known = ~np.isnan(price.value)
-        return price.total_within(k, np.where(known, price.value, 0)) / price.total_within(k, known)
+        known = run.within(k) & ~np.isnan(price)
+        return run.total(np.where(known, price, 0)) / run.total(known)
 
     @metric(range=(0, math.inf), best=None, expected=True, undefined=None)
     def revenue(run: Ranking, k: int | None = None) -> Array:
         """Sum of the prices of the relevant documents among the first k."""
-        bought = run.column("price", run.good)
-        return bought.total_within(k, bought.value)
+        price = run.column("price", relevant=True)
+        return run.total(np.where(run.within(k), price, 0))
 
     @metric(range=(0, math.inf), best=None)
     def dearest_first(run: Ranking) -> Array:
         """Price of the first result."""
         price = run.column("price")
-        return price.at(np.ones(run.n_queries, int), price.value, outside=np.nan)
+        return np.where(run.lengths > 0, run.total(np.where(run.rank == 1, price, 0)), np.nan)
 
 
 @pytest.fixture
@@ -121,7 +120,10 @@ BAD: dict[str, tuple[Any, str]] = {
         {"price": "stock", "amount": "stock"},
         "extra='stock' is named twice; a column plays one part",
     ),
-    "a column of texts": ({"price": "name"}, "name: a value of extra= is a number, and this column is text; convert"),
+    "a column of texts": (
+        {"price": "name"},
+        "name: a value of extra= is a number, and this column is text, as 'x'; convert",
+    ),
 }
 
 
@@ -278,8 +280,7 @@ def test_bounds_of_unjudged_rows_are_about_judgments_alone(log: pl.DataFrame) ->
 
     @metric(range=(0, math.inf), best=None, unjudged="rises")
     def spent(run: Ranking) -> Array:
-        bought = run.column("price", run.good)
-        return bought.total(bought.value)
+        return run.total(run.column("price", relevant=True))
 
     why = "spent reads run.column('price'), and bounds of unjudged rows are about judgments alone"
     assert why in error(lambda: log.irm(extra=PRICE).bounds("spent", of="unjudged"), NotComputableError)
@@ -290,7 +291,7 @@ def test_a_column_that_is_read_only_now_and_then_is_an_error_that_says_so(log: p
 
     @metric(best=None, range=(0, math.inf))
     def moody(run: Ranking) -> Array:
-        return run.hits() if run.n_queries == 1 else run.column("price").total(run.column("price").value)
+        return run.hits() if run.n_queries == 1 else run.total(run.column("price"))
 
     said = error(lambda: log.irm(extra=PRICE).evaluate("moody"), KernelError)
     assert said.startswith(
@@ -299,31 +300,33 @@ def test_a_column_that_is_read_only_now_and_then_is_an_error_that_says_so(log: p
 
 
 def test_a_column_is_no_item_of_extra(log: pl.DataFrame) -> None:
-    """``run.extra["price"]`` would be read unseen, and is an error that says ``run.column``."""
+    """``run.extra["price"]`` is an error that lists what there is, ``run.column`` among it."""
 
     @metric(best=None, range=(0, math.inf))
     def direct(run: Ranking) -> Array:
         return run.total(run.extra["price"])  # type: ignore[attr-defined]
 
-    assert "call run.column('price')" in error(lambda: log.irm(extra=PRICE).evaluate("direct"), KernelError)
+    said = error(lambda: log.irm(extra=PRICE).evaluate("direct"), KernelError)
+    assert "a Ranking has no 'extra'; it has lengths, n_relevant, rank, grade, relevant, judged, gains, column" in said
 
 
 def test_tables_have_no_rows_to_read_a_column_of(log: pl.DataFrame) -> None:
-    """Counts do not say which row is which; the error names the input that does."""
+    """Counts do not say which row is which; the error names the input that does, in any verb."""
 
     @metric()
     def priced(table: Confusion) -> Array:
         return table.column("price")
 
-    said = error(lambda: log.irm(extra=PRICE).evaluate("priced@3"), BadValueError)
-    assert said == "column('price'): counts and levels have no rows to read; let the first parameter be a Ranking"
+    said = error(lambda: log.irm(extra=PRICE).evaluate("priced@3"), KernelError)
+    assert said.startswith("priced@3: its function priced() raised AttributeError: a Confusion has no 'column'; it has")
+    assert said.endswith("; annotate the first parameter as Ranking to read it")
 
 
 def test_scores_are_read_by_a_kernel_of_rankings_too(log: pl.DataFrame) -> None:
     """They are then needed; where ranks order the rows there may be none."""
 
     @metric(best=None, range=(0, math.inf), unjudged="rises")
-    def margin(run: Ranking) -> Array:
+    def margin(run: FullRanking) -> Array:
         """Distance of the best score to the next."""
         assert run.score is not None
         first = run.starts[run.n_ret > 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pickle
 import re
 from collections.abc import Callable, Iterator
@@ -25,8 +24,8 @@ from frame_metrics import (
     metric,
     metrics,
 )
-from helpers import KINDS, ROOT, as_kind, as_polars, error
-from inside import REGISTRY, Rows, read_text
+from helpers import KINDS, as_kind, as_polars, error
+from inside import REGISTRY, FullRanking, read_text
 
 Array = np.ndarray[Any, Any]
 
@@ -47,7 +46,7 @@ def late() -> Metric:
     @metric(undefined=None)
     def found_late(run: Ranking, k: int | None = None, after: int = 1) -> Array:
         """Share of the relevant results that stand below a rank."""
-        return run.relevant.total_within(k, run.rank > after) / run.hits()
+        return run.total(run.relevant * run.within(k) * (run.rank > after)) / run.hits()
 
     return found_late
 
@@ -90,9 +89,8 @@ def test_users_tables_and_scores_are_read_as_ours_are() -> None:
 
     @metric(undefined=None)
     def best_first(scores: Scores) -> Array:
-        return np.where(
-            scores.positives > 0, scores.reduce(np.maximum, np.where(scores.pos > 0, scores.score, 0)), np.nan
-        )
+        first = (scores.pos > 0) & (scores.tp == scores.pos)
+        return scores.total(np.where(first, scores.score, 0)) / (scores.positives > 0)
 
     rows = pl.DataFrame({"label": [1, 0, 1], "predicted": [1, 1, 0], "score": [0.5, 0.25, 0.75], "query": [1, 1, 2]})
     pooled = rows.irm(query=None)
@@ -422,26 +420,6 @@ def test_a_metric_of_a_user_is_pickled_by_name() -> None:
         pickle.loads(text)
 
 
-def test_what_the_page_says_of_the_inputs_is_there() -> None:
-    """Every attribute that the table of docs/logs.md names, and each has a docstring that help() shows."""
-    text = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8").partition("### What a kernel reads")[2]
-    table = [line for line in text.partition("The result is")[0].splitlines() if line.startswith("|")]
-    for name, holder in (("run", Ranking), ("scores", Scores), ("table", Confusion), ("", Rows)):
-        named = {found for line in table for found in re.findall(rf"`{name}\.(\w+)", line)}
-        assert named, name
-        fields = {field.name for field in dataclasses.fields(holder)} if dataclasses.is_dataclass(holder) else set()
-        for one in named - fields - {"score", "tp", "fp", "query", "rank", "value"}:
-            assert getattr(holder, one).__doc__, (name, one)
-        instance = {"run": _one(), "scores": _one().scores, "table": _one().confusion(), "": _one().relevant}[name]
-        assert [one for one in named if not hasattr(instance, one)] == []
-
-
-def _one() -> Ranking:
-    return Ranking(
-        np.ones(1), np.ones(1, int), np.ones(1, int), size=np.ones(1), score=np.ones(1), extra={"price": np.ones(1)}
-    )
-
-
 # In place
 
 
@@ -465,9 +443,9 @@ def test_ranks_that_a_metric_changes_in_place_are_an_error_of_that_metric() -> N
 
     @metric(best=None)
     def zero_based(run: Ranking) -> Array:
-        rank = run.relevant.rank
+        rank = run.rank
         rank -= 1
-        return run.relevant.total(1.0 / (rank + 1.0))
+        return run.total(run.relevant / (rank + 1.0))
 
     log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]})
     assert "read-only" in error(lambda: log.irm.evaluate("zero_based", "rr", "precision@1"), KernelError)
@@ -490,7 +468,7 @@ def test_no_array_that_metrics_share_can_be_written_in(ties: Any) -> None:
     found: dict[str, Array] = {}
 
     @metric(best=None, undefined=None, expected=True)
-    def reaches(run: Ranking) -> Array:
+    def reaches(run: FullRanking) -> Array:
         """All there is."""
         things = {"gains": run.gains(), "exp": run.gains("exp"), "ideal": run.ideal(), "table": run.confusion(2)}
         run.column("price")

@@ -14,7 +14,6 @@ from frame_metrics import (
     IRM,
     BadValueError,
     ColumnError,
-    FullRanking,
     KernelError,
     NotComputableError,
     metrics,
@@ -23,7 +22,7 @@ from frame_metrics import (
 )
 from frame_metrics.command import main
 from helpers import as_kind, as_polars, error, frame
-from inside import in_pieces
+from inside import FullRanking, in_pieces
 
 # d1 is about two of three subtopics; nothing is relevant to a fourth.
 JUDGED = frame(

@@ -1,0 +1,77 @@
+"""Views of inputs under a few documented names, which functions of users' metrics are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, NoReturn, Self, TypeVar
+
+import numpy as np
+
+from frame_metrics.errors import KernelError, closest
+from frame_metrics.inputs.ranking import FullRanking
+from frame_metrics.inputs.rows import Array, Segmented
+from frame_metrics.inputs.scores import FullScores
+from frame_metrics.inputs.tables import FullConfusion
+
+if TYPE_CHECKING:  # it takes long to import
+    from numpy.typing import ArrayLike
+
+T = TypeVar("T", FullRanking, FullConfusion, FullScores)
+
+
+class Narrow(Generic[T]):
+    """A few names of an input; any other is an error that lists them."""
+
+    __slots__ = ("_inside",)
+    _inside: T
+
+    @classmethod
+    def _of(cls, inside: T) -> Self:
+        """Return what shows an input under the few names."""
+        made = object.__new__(cls)
+        made._inside = inside
+        return made
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries (or segments), those without rows included: how many values a metric returns.
+
+        Examples
+        --------
+        >>> from frame_metrics import Ranking
+        >>> Ranking(grade=[0, 2, 1], lengths=[2, 1, 0]).n_queries
+        3
+        """
+        return self._inside.n_queries
+
+    def __dir__(self) -> list[str]:
+        return names_of(type(self))
+
+    if not TYPE_CHECKING:  # for type checkers no other name exists
+
+        def __getattr__(self, name: str) -> NoReturn:
+            own, named = names_of(type(self)), type(self).__name__
+            if name.startswith("_"):
+                raise AttributeError(f"{named!r} object has no attribute {name!r}")
+            others = sorted(kind.__name__ for kind in Narrow.__subclasses__() if name in names_of(kind))
+            way = (
+                f"; annotate the first parameter as {' or '.join(others)} to read it" if others else closest(name, own)
+            )
+            raise AttributeError(f"a {named} has no {name!r}; it has {', '.join(own)}{way}")
+
+
+def names_of(kind: type) -> list[str]:
+    """Return the public names of a class, in the order of their definition; those of all inputs last."""
+    return [name for one in kind.__mro__ for name in vars(one) if not name.startswith("_")]
+
+
+def one_each(values: ArrayLike, name: str, what: str, n: int) -> Array:
+    """Return values as an array; raise unless there are so many."""
+    held = np.asarray(values, np.float64)
+    if held.shape != (n,):
+        raise KernelError(f"{name}() takes one value for each of the {n} {what}, and was given shape {held.shape}")
+    return held
+
+
+def total_of(elements: Segmented, values: Array) -> Array:
+    """Return the sum of each query's values, added up from the first to the last."""
+    return np.bincount(elements.query, values, elements.n_queries).astype(np.float64, copy=False)

@@ -1,0 +1,31 @@
+"""Inputs that functions of users' metrics read: a ranking, a 2x2 table or scores, each under a dozen names.
+
+Kernels of ours read the classes behind them, which have more names and may change with any version.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from frame_metrics.inputs.narrow import Narrow
+from frame_metrics.inputs.own_ranking import Ranking
+from frame_metrics.inputs.own_scores import Scores
+from frame_metrics.inputs.own_tables import Confusion
+from frame_metrics.inputs.ranking import FullRanking
+from frame_metrics.inputs.scores import FullScores
+from frame_metrics.inputs.tables import FullConfusion
+
+__all__ = ["PUBLIC", "Confusion", "Narrow", "Public", "Ranking", "Scores", "behind", "shown_as"]
+
+Public: TypeAlias = Ranking | Confusion | Scores
+PUBLIC: dict[Any, type] = {Ranking: FullRanking, Confusion: FullConfusion, Scores: FullScores}
+
+
+def shown_as(kind: Any, inside: Any) -> Any:
+    """Return what a kernel that is annotated so is given of an input: a public class, or the input itself."""
+    return kind._of(inside) if kind in PUBLIC else inside
+
+
+def behind(source: Any) -> Any:
+    """Return the input behind one of the public classes; any other is itself."""
+    return source._inside if isinstance(source, Narrow) else source
