@@ -173,7 +173,8 @@ class IRM(Generic[Frame]):
     duplicates : "first" keeps the best place of a repeated document; by default ("error") a repeated document is an
         error.
     positive : the label, and prediction, that is relevant, or a list of them, if they are not 0 and 1. Tables then show
-        true and false.
+        true and false. A text that is in no row, where one is that differs in case or spaces only, is an error; texts
+        of a list are meant as they are.
     classes : the classes in their order, if there are several; by default those found on either side, sorted.
     threshold : a row is predicted positive if its score is at least this: a number, or a column with the threshold of
         each row, such as that of its segment.

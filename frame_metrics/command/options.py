@@ -195,6 +195,11 @@ def _literals(texts: Sequence[str]) -> list[Any]:
     return [literal(text) for text in texts]
 
 
+def _positive(texts: Sequence[str]) -> Any:
+    """Return one label, or a list; given twice, a label is a list of one."""
+    return _literals(texts[:1]) if len(texts) == 2 and texts[0] == texts[1] else alone(_literals(texts))
+
+
 # How the values of a role are read, by its annotation. A role that is not here takes a number or a text.
 _KINDS: dict[Any, Kind] = {
     roles.Column: Kind("COLUMN"),
@@ -203,7 +208,7 @@ _KINDS: dict[Any, Kind] = {
     roles.Scores: Kind("COLUMN", _scores, many=True),
     roles.Extra: Kind("NAME=COLUMN", pairs, many=True),
     roles.Classes: Kind("VALUE", _literals, many=True),
-    roles.Positive: Kind("VALUE", lambda texts: alone(_literals(texts)), many=True),
+    roles.Positive: Kind("VALUE", _positive, many=True),
     roles.Popularity: Kind("COLUMN|FILE", literal),
     roles.Propensity: Kind("COLUMN|FILE"),
     roles.Catalogue: Kind("N|FILE", literal),

@@ -111,6 +111,7 @@ def with_flags(message: str, options: Mapping[str, Option]) -> str:
         if name is None or found[0] in OTHERWISE:
             return OTHERWISE.get(found[0], found[0])
         values = re.split(r",\s*", several) if several else [value or ""]
+        values *= 1 + (name == "positive" and bool(several) and len(values) == 1)  # a list of one is given twice
         return " ".join(_flag(options[name], one) for one in values) + (" " if other is not None else "")
 
     name = "|".join(sorted(options, key=len, reverse=True))

@@ -146,9 +146,10 @@ def read_cases(
     cell, first = codes(frame, columns.groups)
     out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
-    if conventions.positive is not None and not audited:
-        sides = [side for side in (label, predicted) if side is not None]
-        check_positive(spelled_like(sides, conventions.positive), conventions.positive)
+    if conventions.word is not None and not audited:
+        some = frame[columns.count] > 0 if columns.count else None
+        sides = [side if side is None or some is None else side.filter(some) for side in (label, predicted)]
+        check_positive(spelled_like(sides, conventions.word), conventions.word)
     binary = is_binary(label, predicted, columns, conventions)
     classes, clusters, apart, alphabetic = UNNAMED, None, None, False
     if binary or label is None:

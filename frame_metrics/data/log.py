@@ -49,7 +49,7 @@ class Log:
     held: pl.DataFrame | None = None  # the table that key rows refer to; None for the caller's frame
     # With value=: whether numbers of a ranking are those of an answer, as the column "answered" says, (rankings,).
     answers: Array | None = None
-    spelled: Sequence[str] = ()  # texts of labels and predictions that are, or are like, those of positive=
+    spelled: Sequence[Sequence[str]] = ()  # texts of labels, and of predictions, that are, or are like, positive=
 
     @cached_property
     def answered(self) -> Array:

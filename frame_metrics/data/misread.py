@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars as pl
 
 from frame_metrics.data.classes import SCALE, check_relevance, none_below, shares_among, undecided
 from frame_metrics.data.log import Log
-from frame_metrics.data.spelling import check_positive
+from frame_metrics.data.spelling import SIDES, check_positive
 from frame_metrics.errors import ColumnError, shown
 from frame_metrics.roles.columns import EXTRA, ROLES, Columns
 
@@ -190,11 +189,13 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, sizes(log), strict=True)}
     known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}
-    facts[SPELLED] = pl.Series([[*log.spelled]], dtype=pl.List(pl.String))
+    facts[SPELLED] = pl.Series([[*log.spelled]], dtype=pl.List(pl.List(pl.String)))
     return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}
 
 
-def check_positive_in(table: pl.DataFrame, positive: Sequence[Any] | None) -> None:
-    """Raise if ``positive=`` is written otherwise than all values, by the facts of all pieces."""
-    if positive is not None:
-        check_positive(table[SPELLED].drop_nulls().explode().drop_nulls().unique().sort().to_list(), positive)
+def check_positive_in(table: pl.DataFrame, word: str | None) -> None:
+    """Raise if ``positive=`` is written otherwise than the values, by the facts of all pieces."""
+    if word is not None:
+        pieces = table[SPELLED].drop_nulls().to_list()
+        sides = [[own for piece in pieces for own in piece[at : at + 1]] for at in range(len(SIDES))]
+        check_positive([sorted({one for own in side for one in own}) for side in sides], word)

@@ -88,16 +88,16 @@ def read_log(
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
     more: Any = {"bare": bare, "relevance_known": known}
-    if conventions.positive is not None:
-        more["spelled"] = spelled_like(_sides(frame, columns, held, judging), conventions.positive)
+    if conventions.word is not None:
+        more["spelled"] = spelled_like(_sides(frame, columns, held, judging), conventions.word)
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, **more)
 
 
-def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Columns) -> list[pl.Series]:
-    """Return the columns of predictions and labels; ``held``: the judgments, or ``frame``, where labels stand."""
+def _sides(frame: pl.DataFrame, columns: Columns, held: pl.DataFrame, judged: Columns) -> list[pl.Series | None]:
+    """Return the columns of labels and predictions; ``held``: the judgments, or ``frame``, where labels stand."""
     label = None if judged.made else judged.label
-    named = ((frame, columns.predicted), (held, label))
-    return [table[name] for table, name in named if name and name in table.columns]
+    named = ((held, label), (frame, columns.predicted))
+    return [table[name] if name and name in table.columns else None for table, name in named]
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:

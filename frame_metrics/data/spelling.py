@@ -11,8 +11,8 @@ import polars as pl
 from frame_metrics.errors import LONG, BadValueError, cut, shown
 from frame_metrics.roles.series import TEXTS
 
-APART = "in case or spaces only"
 SHOWN = 5  # texts that a message shows
+SIDES = ("labels", "predictions")
 
 
 def folded(values: pl.Series) -> pl.Series:
@@ -49,6 +49,14 @@ def first_in_quotes(texts: Sequence[Any]) -> str:
     return told_of(quoted(texts[:SHOWN]), len(texts))
 
 
+def apart(groups: Sequence[Sequence[str]]) -> str:
+    """Return the words for how the texts of each group differ, as ``groups_alike`` returns them."""
+    if all(normalize("NFC", one) == normalize("NFC", group[0]) for group in groups for one in group):
+        return "in Unicode form only"
+    plain = all(one.strip().lower() == group[0].strip().lower() for group in groups for one in group)
+    return "in case or spaces only" if plain else "in case, spaces or Unicode form only"
+
+
 def told_of(told: Sequence[str], n: int) -> str:
     """Return the first of ``n`` values with commas, and how many more there are."""
     more = n - len(told)
@@ -65,48 +73,67 @@ def variants(sides: Iterable[pl.Series], text: str) -> list[str]:
     return every.filter((folded(every) == form) & (every != text)).to_list()
 
 
-def spelled_like(sides: Iterable[pl.Series], positive: Sequence[Any] | None) -> list[str]:
-    """Return the texts of ``positive=`` that some columns have, and, of a text that none has, its variants."""
-    texts = [one for one in positive or () if isinstance(one, str)]
-    columns = [side for side in sides if are_texts(side)] if texts else []
-    if not columns:
-        return []
-    seen = [one for one in texts if any((side.cast(pl.String) == one).any() for side in columns)]
-    return [*seen, *(like for one in texts if one not in seen for like in variants(columns, one))]
+def spelled_like(sides: Iterable[pl.Series | None], word: str | None) -> list[list[str]]:
+    """Return what labels, and what predictions, have of a text and of its variants.
+
+    Parameters
+    ----------
+    sides : the columns of labels and of predictions, None for one that is not there.
+    word : the text. An Enum that declares it has it. None: nothing is looked for.
+    """
+    if word is None:
+        return [[] for _ in sides]
+    columns = [side if side is not None and are_texts(side) else None for side in sides]
+    seen = [[word] if side is not None and _has(side, word) else [] for side in columns]
+    both = [*zip(seen, columns, strict=True)]
+    if all(own for own, side in both if side is not None):
+        return seen
+    return [own if side is None else [*own, *variants([side], word)] for own, side in both]
 
 
-def check_positive(seen: Sequence[str], positive: Sequence[Any] | None) -> None:
-    """Raise if a text of ``positive=`` is in no row, and one is that differs from it in case or spaces only.
+def _has(side: pl.Series, text: str) -> bool:
+    declared = isinstance(side.dtype, pl.Enum) and text in side.dtype.categories
+    return declared or bool((side.cast(pl.String) == text).any())
+
+
+def check_positive(seen: Sequence[Sequence[str]], word: str | None) -> None:
+    """Raise if ``positive=`` is in no row, or on one side only, where one is that differs in case or spaces only.
 
     ``seen``: as ``spelled_like`` returns it.
     """
-    if lost := unseen(seen, positive):
-        raise BadValueError(said_of(*lost, positive or ()))
+    if lost := unseen(seen, word):
+        raise BadValueError(said_of(*lost, str(word)))
 
 
-def unseen(seen: Sequence[str], positive: Sequence[Any] | None) -> tuple[str, list[str]] | None:
-    """Return the first text of ``positive=`` that was not seen though variants of it were, and these; None if none."""
-    for text in positive or ():
-        if isinstance(text, str) and text not in seen:
-            known = [one for one in seen if one not in (positive or ())]
-            form = folded(pl.Series([text, *known]))
-            like = [one for one, own in zip(known, form[1:], strict=True) if own == form[0]]
-            if like:
-                return text, like
+def unseen(seen: Sequence[Sequence[str]], word: str | None) -> tuple[list[str], str] | None:
+    """Return the variants of a text that stand in its place, and the side that has them, "" for both; None if none do.
+
+    On one side only they do if the other has the text, and no variant of it: there both may be classes.
+    """
+    every = {one for own in seen for one in own}
+    like = sorted(every - {word})
+    if not like or word is None:
+        return None
+    if word not in every:
+        return like, ""
+    for side, own, other in zip(SIDES, seen, reversed(seen), strict=True):
+        if own and word not in own and [*other] == [word]:
+            return [*own], side
     return None
 
 
-def said_of(text: str, like: list[str], positive: Sequence[Any]) -> str:
-    """Return the words about a text of ``positive=`` that is in no row; ``like``: its variants, which are."""
-    several = [other for one in positive for other in (like if one == text else [one])]
-    told, *others = quoted([text, *like[:SHOWN]])
-    ways = others if len(positive) == 1 else quoted(several[: SHOWN + 1])
-    way = ways[0] if len(several) == 1 else f"[{', '.join(ways)}]"
-    short = len(several) <= SHOWN and len(way) <= LONG  # of more, no list can be copied from the message
-    offer = f"pass positive={way}, or write the values alike" if short else "write the values alike"
+def said_of(like: list[str], side: str, word: str) -> str:
+    """Return the words about variants of a text of ``positive=`` that stand in its place, see ``unseen``."""
+    told, *others = quoted([word, *like[:SHOWN]])
+    way = others[0] if len(like) == 1 else f"[{', '.join(others)}]"
+    offer = f"pass positive={way}, " if len(like) <= SHOWN and len(way) <= LONG and not side else ""
+    where = {"": "row", SIDES[0]: "label", SIDES[1]: "prediction"}[side]
+    beside = {"": "", SIDES[0]: f", and predictions have {told}", SIDES[1]: f", and labels have {told}"}[side]
+    are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
+    how = apart([[word, *like]])
     return (
-        f"positive={told} is in no row, and {told_of(others, len(like))} {'is' if len(like) == 1 else 'are'}, which "
-        f"{'differs' if len(like) == 1 else 'differ'} {APART}; {offer}"
+        f"positive={told} is in no {where}, and {told_of(others, len(like))} {are}, which {differ} "
+        f"{how}{beside}; {offer}write the values alike, or pass positive=[{told}] if {told} is meant as it is"
     )
 
 

@@ -327,7 +327,7 @@ def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
     ``table``: the tables of all pieces; ``log``: the log that was restored from them.
     """
     check_shared_of_pieces(table, work)
-    check_positive_in(table, work.plan.conventions.positive)
+    check_positive_in(table, work.plan.conventions.word)
     check_positions(positions(log))
     check_grades(work.asked, log)
 

@@ -48,7 +48,7 @@ class Source:
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
-            check_positive(log.spelled, conventions.positive)
+            check_positive(log.spelled, conventions.word)
             if named := positions(log):
                 check_positions(named)
         return log

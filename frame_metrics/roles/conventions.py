@@ -37,6 +37,7 @@ class Conventions:
     duplicates: str | None = None
     collection_size: float | bool | None = None
     positive: tuple[Any, ...] | None = None
+    positive_listed: bool = False  # whether it was given as a list
     classes: tuple[Any, ...] | None = None
     threshold: float | str | None = None  # one for all rows, or the column with the threshold of each row
     abstain: tuple[Any, ...] = ()
@@ -47,6 +48,12 @@ class Conventions:
     catalogue: Any = None  # the documents that could be shown: their number, or a frame of them
     popularity: Any = None  # how often each document was chosen: a mapping, a frame, or the column of it
     grade_type: str = "Float64"  # the type of the column of grades
+
+    @property
+    def word(self) -> str | None:
+        """The text that ``positive=`` is; None for a list, whose texts are meant as they are, and for other values."""
+        alone = self.positive is not None and not self.positive_listed and isinstance(self.positive[0], str)
+        return str(self.positive[0]) if alone and self.positive else None
 
     @property
     def documents(self) -> float | None:
@@ -141,7 +148,8 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     given = {name: roles[name] for name in options if roles.get(name) is not None}
     given |= {name: tuple(given[name]) for name in ("classes", "abstain") if name in given}
     if "positive" in given:
-        given["positive"] = tuple(several(given["positive"]))
+        listed_ones = isinstance(given["positive"], list | tuple | set | frozenset)
+        given |= {"positive": tuple(several(given["positive"])), "positive_listed": listed_ones}
     if "rel" in given:
         given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:

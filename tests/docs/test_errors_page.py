@@ -39,6 +39,7 @@ NAMES: dict[str, Any] = {
     "run": RUN,
     "two": TWO,
     "apart": TWO[[0, 3]],
+    "spelled": pl.DataFrame({"label": ["Yes", "No"], "predicted": ["yes", "no"]}),
     "json": json,
     "texts": LISTS,
     "texts_of_numbers": LOG.with_columns(score=pl.Series(["2", "n/a", "1"])),
@@ -99,6 +100,8 @@ run.with_columns(label=pl.Series(["yes", "no", "yes"])).irm.evaluate("rr")
 run.with_columns(label=pl.Series(["yes", "no", "yes"])).irm(positive="yes").evaluate("rr")
 run.with_columns(label=pl.Series(["Yes", "no", "Yes"])).irm(positive="yes").evaluate("rr")
 run.with_columns(label=pl.Series(["Yes", "no", "Yes"])).irm(positive="Yes").evaluate("rr")
+spelled.irm(positive="yes").evaluate("f1")
+spelled.with_columns(pl.col("label").str.to_lowercase()).irm(positive="yes").evaluate("f1")
 rows.with_columns(label=pl.Series([1, None, 0])).irm(predicted="guess").evaluate("f1")
 rows.with_columns(label=pl.Series([1, None, 0])).irm(predicted="guess", unjudged="drop").evaluate("f1")
 rows.irm(predicted="score").evaluate("f1")

@@ -24,7 +24,7 @@ WORSE = "decisions worse than chance"
 BELOW = "classes worse than chance"
 FEW = "rare classes among several"
 NEVER = "classes predicted and never true"
-SPELLED = "names that differ in case or spaces only"
+SPELLED = "classes that differ in case or spaces only"
 
 
 def table(tp: int, fp: int, fn: int, tn: int, **more: Any) -> pl.DataFrame:

@@ -47,8 +47,8 @@ def test_positive_in_no_row_is_an_error_if_it_is_there_in_another_spelling() -> 
     frame = pl.DataFrame({"label": ["Yes", "No", "Yes"], "predicted": ["Yes", "No", "No"]})
     for irm in irms(frame, positive="yes"):
         assert refused(irm, "accuracy") == (
-            "positive='yes' is in no row, and 'Yes' is, which differs in case or spaces only; pass positive='Yes', or "
-            "write the values alike"
+            "positive='yes' is in no row, and 'Yes' is, which differs in case or spaces only; pass positive='Yes', "
+            "write the values alike, or pass positive=['yes'] if 'yes' is meant as it is"
         )
     assert frame.irm(positive="Yes").evaluate("accuracy")["value"].to_list() == [2 / 3]
     for positive in ("yes", " YES"):
@@ -65,8 +65,6 @@ def test_positive_of_clicks_and_of_judgments_that_is_in_no_row() -> None:
     """In the log, in its pieces, and in judgments beside it."""
     for irm in irms(CLICKS, **ROLES, positive="YES"):
         assert "positive='YES' is in no row, and 'yes' is" in refused(irm, "ctr@1")
-    for irm in irms(CLICKS, **ROLES, positive=["yes", "NO"]):
-        assert "pass positive=['yes', 'no']" in refused(irm, "ctr@1")
     for irm in irms(CLICKS, **ROLES, positive=["yes", "NO", "no"]):
         assert as_polars(irm.evaluate("ctr@1"))["value"].to_list() == [1]
     for irm in irms(RUN, positive="yes"):
@@ -85,7 +83,10 @@ def test_positive_in_no_row_and_without_another_spelling_is_0_as_before() -> Non
 
 def test_other_spellings_beside_positive_are_counted() -> None:
     """They count as no, which the audit and the summary say."""
-    sentence = "1 of 4 rows has 'Yes', which counts as no: it differs from positive='yes' in case or spaces only"
+    sentence = (
+        "1 of 4 rows has 'Yes', which counts as no: it differs from positive='yes' in case or spaces only; "
+        "positive=['yes'] says that this is meant"
+    )
     for irm in irms(DECIDED, positive="yes"):
         row = said(irm, ALMOST)
         assert (row["severity"], row["n"], row["share"], row["example"]) == ("warning", 1, 1 / 4, "Yes")
@@ -100,6 +101,46 @@ def test_other_spellings_beside_positive_are_counted() -> None:
         assert said(judged, ALMOST)["message"].startswith("1 of 3 rows has 'YES'")
 
 
+def test_labels_and_predictions_in_two_spellings() -> None:
+    """No row would be right: an error, of rows that count, unless a side has both, which may then be two classes."""
+    rows = pl.DataFrame({"label": ["Yes", "No"] * 4, "predicted": ["yes", "no"] * 4, "query": [*"aabbccdd"]})
+    sides = ("label", "prediction"), ("predictions", "labels")
+    for positive, other, lacking, having in zip(("yes", "Yes"), ("Yes", "yes"), *sides, strict=True):
+        message = (
+            f"positive='{positive}' is in no {lacking}, and '{other}' is, which differs in case or spaces only, and "
+            f"{having} have '{positive}'; write the values alike, or pass positive=['{positive}'] if '{positive}' is "
+            "meant as it is"
+        )
+        none = pl.DataFrame({"label": "yes", "predicted": "yes", "query": "a", "n": [0]})
+        counted = pl.concat([rows.with_columns(n=1).cast({"n": none["n"].dtype}), none])
+        for roles in ({"query": None}, {"query": "query"}):
+            for irm in irms(rows, **roles, positive=positive):
+                assert refused(irm, "accuracy") == message
+        assert refused(counted.irm(query=None, positive=positive, count="n"), "accuracy") == message
+    alike = rows.with_columns(pl.col("label").str.to_lowercase())
+    assert alike.irm(query=None, positive="yes").evaluate("accuracy")["value"].to_list() == [1]
+    for irm in irms(rows.with_columns(predicted=pl.Series(["yes", "no", "Yes", "no"] * 2)), query=None, positive="yes"):
+        assert as_polars(irm.evaluate("accuracy"))["value"].to_list() == [3 / 4]
+        assert said(irm, ALMOST)["severity"] == "warning"
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_case_sensitive_classes(declared: bool) -> None:
+    """Letters that were read: a batch without 'A' is no mistake where a list, or an Enum, says that 'A' is a class."""
+    frame = pl.DataFrame({"label": ["a", "b", "b"], "predicted": ["a", "b", "a"]})
+    frame = frame.cast(pl.Enum(["A", "a", "b"])) if declared else frame
+    positive: Any = "A" if declared else ["A"]
+    for irm in irms(frame, positive=positive):
+        assert as_polars(irm.evaluate("accuracy", "tp"))["value"].to_list() == [1, 0]
+        assert "error" not in as_polars(irm.audit())["severity"].to_list()
+    if not declared:
+        listed = said(frame.irm(positive=positive), "labels written almost as listed ones")
+        assert (listed["severity"], listed["n"], listed["example"]) == ("info", 2, "a")
+    both = pl.DataFrame({"label": [*"AaAa"], "predicted": [*"AaAa"]})
+    both.irm(positive=["A"]).audit(fail_on="warning")
+    both.irm(classes=["A", "a"]).audit(fail_on="warning")
+
+
 def test_of_many_spellings_five_are_shown() -> None:
     """No message, and no example, is longer than can be read; a list that cannot be copied is not offered."""
     spelled = [f"yes{' ' * i}" for i in range(1, 100)]
@@ -110,7 +151,7 @@ def test_of_many_spellings_five_are_shown() -> None:
     for irm in irms(rows, positive="yes", by="seg"):
         assert refused(irm, "accuracy") == (
             "positive='yes' is in no row, and 'yes ', 'yes  ', 'yes   ', 'yes    ', 'yes     ' and 94 more are, which "
-            "differ in case or spaces only; write the values alike"
+            "differ in case or spaces only; write the values alike, or pass positive=['yes'] if 'yes' is meant as it is"
         )
         table = as_polars(irm.audit())
         assert table["message"].str.len_chars().max() <= 1000
@@ -127,14 +168,21 @@ def test_positive_in_another_unicode_form_shows_the_characters() -> None:
     """Both would print alike."""
     one, other = (normalize(form, "Ja é") for form in ("NFC", "NFD"))
     frame = pl.DataFrame({"label": [other, "no"], "predicted": [other, "no"]})
-    with pytest.raises(BadValueError, match=r"positive='Ja \\xe9' is in no row, and 'Ja e\\u0301' is"):
+    said_so = r"positive='Ja \\xe9' is in no row, and 'Ja e\\u0301' is, which differs in Unicode form only"
+    with pytest.raises(BadValueError, match=said_so):
         frame.irm(positive=one).evaluate("accuracy")
+    segments = frame.with_columns(label=1, predicted=1, seg=pl.Series([one, other])).irm(by="seg")
+    assert "differ in Unicode form only" in said(segments, "names that differ in case or spaces only")["message"]
+    both = pl.DataFrame({"label": [one, other, one.upper()], "predicted": "no"}).irm(positive=one)
+    assert "they differ from positive='Ja é' in case, spaces or Unicode form only" in said(both, ALMOST)[
+        "message"
+    ].replace(ascii(one), repr(one))
 
 
 @pytest.mark.parametrize("values", [["North", "north", "north ", "x"], [*"abcd"], [1, 2, 3, 4], [None, "a", "A", "A"]])
 def test_names_of_segments_systems_and_classes_in_two_spellings(values: list[Any]) -> None:
     """Each kind of name is looked at; what is no text, or differs in letters, is not found."""
-    check = "names that differ in case or spaces only"
+    checks = ("names that differ in case or spaces only", "classes that differ in case or spaces only")
     n = {"North": 3, None: 2}.get(values[0], 0)
     rows = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 0, 0, 0], "seg": values})
     several = pl.DataFrame({"label": values, "predicted": values})
@@ -143,10 +191,10 @@ def test_names_of_segments_systems_and_classes_in_two_spellings(values: list[Any
         *irms(rows, system="seg"),
         *(irms(several) if isinstance(values[0], str) else ()),
     ):
-        found = as_polars(irm.audit()).filter(check=check)
+        found = as_polars(irm.audit()).filter(pl.col("check").is_in(checks))
         assert found["n"].to_list() == [n] * bool(n)
     saved = pl.DataFrame({"query": [*"abcd"], "system": values, "rr": 1.0})
-    assert odd(saved.irm(value="rr", system="system")).filter(check=check)["n"].to_list() == [n] * bool(n)
+    assert odd(saved.irm(value="rr", system="system")).filter(check=checks[0])["n"].to_list() == [n] * bool(n)
 
 
 def test_a_segment_in_two_spellings_does_not_describe_documents() -> None:

@@ -364,8 +364,9 @@ def about_sides(
     separate judgments.
     """
     positive = conventions.positive
-    sides = [rows[column] for column in (columns.label, columns.predicted) if column]
-    yield from about_positive(sides, times, beside, conventions)
+    both = [rows[column] if column else None for column in (columns.label, columns.predicted)]
+    yield from about_positive(both, times, beside, conventions)
+    sides = [side for side in both if side is not None]
     if positive is not None and sides:
         marks = [one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())

@@ -13,6 +13,7 @@ from frame_metrics.data.cases import number_of
 from frame_metrics.data.log import Log
 from frame_metrics.data.spelling import (
     SHOWN,
+    apart,
     are_texts,
     first_in_quotes,
     folded,
@@ -35,12 +36,13 @@ class WithPositive(NamedTuple):
     """Labels and predictions, of which ``positive=`` names the relevant ones."""
 
     tables: Sequence[tuple[list[pl.Series], pl.Series | None]]  # columns of equal rows, and how many each stands for
-    positive: Sequence[Any]
+    sides: Sequence[pl.Series | None]  # the labels and the predictions of rows that count
+    conventions: Conventions
 
     @property
-    def columns(self) -> list[pl.Series]:
-        """All columns of texts."""
-        return [side for sides, _ in self.tables for side in sides if are_texts(side)]
+    def positive(self) -> Sequence[Any]:
+        """The values that ``positive=`` names."""
+        return self.conventions.positive or ()
 
     def number(self, texts: Sequence[str] | None = None) -> int:
         """Return the number of rows, or of those in which a side is one of some texts."""
@@ -59,18 +61,33 @@ class WithPositive(NamedTuple):
 @check("error", "rows")
 def positive_written_otherwise(sides: WithPositive) -> Seen:
     """{why}"""
-    lost = unseen(spelled_like(sides.columns, sides.positive), sides.positive)
+    word = sides.conventions.word
+    lost = unseen(spelled_like(sides.sides, word), word)
     if lost is None:
         return Seen(0, sides.number())
-    return Seen(sides.number(lost[1]), sides.number(), lost[1][0], {"why": said_of(*lost, sides.positive)})
+    return Seen(sides.number(lost[0]), sides.number(), lost[0][0], {"why": said_of(*lost, str(word))})
 
 
-@check("warning", "rows")
+@check("warning", "rows", only=lambda sides: not sides.conventions.positive_listed)
 def labels_written_almost_as_positive(sides: WithPositive) -> Seen:
-    """{n} of {of} rows {have} {like}, which {count} as no: {they} from positive={text} in case or spaces only"""
-    columns = sides.columns
-    seen = {*spelled_like(columns, sides.positive)}
-    each = {one: variants(columns, one) for one in sides.positive if isinstance(one, str) and one in seen}
+    """{n} of {of} rows {have} {like}, which {count} as no: {they} from positive={text} {apart};
+    positive=[{text}] says that this is meant
+    """
+    return _almost(sides)
+
+
+@check("info", "rows", only=lambda sides: sides.conventions.positive_listed)
+def labels_written_almost_as_listed_ones(sides: WithPositive) -> Seen:
+    """{n} of {of} rows {have} {like}, which {count} as no: {they} from {text}, of the list positive=, {apart}"""
+    return _almost(sides)
+
+
+def _almost(sides: WithPositive) -> Seen:
+    """Count the rows with variants of texts that ``positive=`` names, of a single one if any row has it itself."""
+    columns = [side for side in sides.sides if side is not None]
+    each = {one: variants(columns, one) for one in sides.positive if isinstance(one, str)}
+    if (word := sides.conventions.word) is not None and not any(word in own for own in spelled_like(columns, word)):
+        each = {}
     texts = [(text, [one for one in like if one not in sides.positive]) for text, like in each.items()]
     found = [(text, like) for text, like in texts if like]
     if not found:
@@ -79,6 +96,7 @@ def labels_written_almost_as_positive(sides: WithPositive) -> Seen:
     text, n = found[0][0], sides.number(every)
     told, *like = quoted([text, *every[:SHOWN]])
     words = {"like": told_of(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
+    words["apart"] = apart([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
     return Seen(n, sides.number(), every[0], words)
 
@@ -101,31 +119,43 @@ class Names(NamedTuple):
     values: Sequence[Any]
 
 
-@check("warning", "names")
+@check("warning", "names", only=lambda names: names.what != "classes")
 def names_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
-    """{said}{column} differ in case or spaces only, and count as different {what}: make them alike if they mean the
-    same
+    """{said} of {names.column} differ {apart}, and count as different {names.what}: make them alike if
+    they mean the same
     """
+    return _alike(names)
+
+
+@check("info", "classes", only=lambda names: names.what == "classes")
+def classes_that_differ_in_case_or_spaces_only(names: Names) -> Seen:
+    """{said} differ {apart}, and count as different classes: make them alike if they mean the same"""
+    return _alike(names)
+
+
+def _alike(names: Names) -> Seen:
     groups = groups_alike(names.values)
     every = [one for group in groups for one in group]
-    words = {"said": first_in_quotes(every), "what": names.what}
-    words["column"] = f" of {names.column}" if names.what != "classes" else ""
+    words = {"said": first_in_quotes(every), "names": names, "apart": apart(groups)}
     return Seen(len(every), len(names.values), first_in_quotes(groups[0]) if groups else None, words)
 
 
 def about_positive(
-    sides: list[pl.Series], times: pl.Series | None, beside: pl.Series | None, conventions: Conventions
+    sides: list[pl.Series | None], times: pl.Series | None, beside: pl.Series | None, conventions: Conventions
 ) -> list[About]:
     """Return the subject of checks of ``positive=``, if there is one.
 
     Parameters
     ----------
-    sides, times : the columns of labels and predictions, and how many rows each row stands for.
+    sides, times : the columns of labels and predictions, None for none, and how many rows each row stands for.
     beside : the labels of separate judgments, if there are any.
     """
-    tables = [(sides, times), ([] if beside is None else [beside], None)]
+    tables = [([side for side in sides if side is not None], times), ([] if beside is None else [beside], None)]
     known = [(columns, each) for columns, each in tables if columns]
-    return [About(WithPositive(known, conventions.positive))] if known and conventions.positive is not None else []
+    if not known or conventions.positive is None:
+        return []
+    label, predicted = (side if side is None or times is None else side.filter(times > 0) for side in sides)
+    return [About(WithPositive(known, (beside if label is None else label, predicted), conventions))]
 
 
 def about_names(columns: Columns, values: pl.DataFrame, classes: pl.Series | None = None) -> list[About]:

@@ -167,7 +167,7 @@ def _sides_of(gathered: pl.DataFrame, source: Source) -> Iterable[About]:
     plan, beside = source.plan, labels_beside(source)
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
-        return about_positive([], None, beside, plan.conventions)
+        return about_positive([None, None], None, beside, plan.conventions)
     some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
     some = some.rename({name: name.removeprefix(SIDE) for name in sides})
     return about_sides(some, plan.columns, plan.conventions, some[TIMES], beside=beside)
