@@ -259,7 +259,7 @@ class RowLabels(NamedTuple):
 
 @check("error", "row")
 def nothing_to_evaluate(judgments: RowLabels) -> Seen:
-    """no row has a {judgment}: there is nothing to measure"""
+    """no row without errors has a {judgment}: there is nothing to measure"""
     return Seen(int(judgments.values.null_count() == len(judgments.values)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -213,7 +215,12 @@ def lacking(log: Log, unanswered: Array, evaluated: Array, least: float, most: f
     name = as_text(log.keys_at(["system"], grid.system_row[[first]])) if log.columns.system else None
     more = len(some) - 1
     others = f", and {more} more {'system lacks' if more == 1 else 'systems lack'} some" if more else ""
-    words = {"system": name or "the log", "lacking": f"{marked:,}", "queries": f"{whole:,}", "others": others}
+    words: dict[str, Any] = {
+        "system": name or "the log",
+        "lacking": f"{marked:,}",
+        "queries": f"{whole:,}",
+        "others": others,
+    }
     return Seen(marked, whole, name, words | {"at": int(first)})
 
 

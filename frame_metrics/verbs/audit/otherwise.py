@@ -45,7 +45,8 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
     grid = log.grid
     has = np.zeros((max(len(grid.system_row), 1), len(grid.query_row)), bool)
     has[grid.system[log.answered], grid.query[log.answered]] = True
-    some, every = np.any(has, axis=0), np.all(has, axis=0)
+    some: Array = np.any(has, axis=0)
+    every: Array = np.all(has, axis=0)
     wanted: Array = some if judged is None else judged
     own: Array = some if judged is None else ~judged
     if not (wanted & ~every).any() or not (some & own).any():
