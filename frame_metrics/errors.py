@@ -67,8 +67,8 @@ class ColumnError(FrameMetricsError):
     of_call = False
 
 
-class ReportedError(FrameMetricsError):
-    """An error about a whole column, which is a finding of audit().
+class ReportedError(Exception):
+    """What errors about a whole column have in common, which are findings of audit(); each is of another kind too.
 
     Parameters
     ----------

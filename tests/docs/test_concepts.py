@@ -175,7 +175,7 @@ def no_judgments() -> None:
 
 LINES: dict[str, Callable[[], None]] = {
     "a result without a judgment": without_judgment,
-    "a judged query of which a system has no row": without_results,
+    "a judged query of which a system, or a log without systems, has no row": without_results,
     "a query with a row and no result (an empty list, a null score)": without_results_in_a_row,
     "results of a query without any judgment": of_no_judged_query,
     "a null score (or rank)": null_score,

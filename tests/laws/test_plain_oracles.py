@@ -183,7 +183,7 @@ def test_units_of_a_split_are_counted_one_by_one(seed: int) -> None:
     ]
     rows[0]["n"] = rows[1]["n"] = 2
     frame = pl.DataFrame(rows).with_columns(label=1, score=1.0, predicted=1)
-    roles: dict[str, Any] = {"system": "arm", "by": draw.choice([None, "day"])}
+    roles: dict[str, Any] = {"arm": "arm", "by": draw.choice([None, "day"])}
     roles |= {"cluster": "user"} if kind == "clusters" else {}
     roles |= {"query": None, "score": None} if kind in ("rows", "counts") else {"query": "query", "predicted": None}
     roles |= {"count": "n"} if kind == "counts" else {}

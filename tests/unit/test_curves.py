@@ -185,7 +185,7 @@ def test_a_segment_in_which_nothing_counts_keeps_its_row(name: str) -> None:
         for found in (irm.curve(kind), irm.curve(kind, points=3)):
             assert found.filter(day="b").rows() == [("b", INF, *first)]
             assert found["day"].to_list() == ["a", "a", "a", "b"]
-    assert irm.thresholds("f1", "lr_positive").filter(day="b").rows() == [("b", INF, 0, 0, 0, 0, 0, None)]
+    assert irm.thresholds("f1", "lr_positive").filter(day="b").rows() == [("b", INF, 0, 0, 0, 0, None, None)]
     for limits in ({}, {"precision": 0.9}):
         best = irm.best_threshold("f1", subject_to=limits)
         assert best.select("day", "threshold", "tp", "fp", "fn", "tn", "f1").rows() == [

@@ -18,7 +18,7 @@ SCORES = {"query": [1, 1], "score": [0.5, 0.2], "grade": [1, 0]}
 REFUSALS = r"""
 pl.LazyFrame(SCORES | {"a": [1, 2], "b": pl.Series(["x", "y"], dtype=pl.Categorical)}).irm(score=["a",
         "b"]).evaluate("rr").collect()
-    BadValueError: b: a score is a number, and this column is Categorical; convert it
+    BadValueError: b: a score is a number, and this column is text, as 'x'; convert it
 pl.DataFrame({"score": [0.5, 0.2], "grade": [1.0, 0.5], "n": [time(1), time(2)]}).irm(count="n").evaluate("roc_auc")
     BadValueError: n: a count is a number, and this column is Time; convert it
 pl.DataFrame(SCORES | {"n": [3, 3]}).irm(n_relevant="n").curve("calibration")

@@ -144,7 +144,7 @@ def test_the_spread_of_few_units_beside_their_offset() -> None:
     frame = pl.concat(frames).with_row_index("query")
     found = [
         frame.with_columns(pl.col("v") + offset)
-        .irm(system="arm", value="v", cluster="user")
+        .irm(arm="arm", value="v", cluster="user")
         .audit(split={"a": 0.5, "b": 0.5})
         .filter(check="few units that vary otherwise")
         .rows()

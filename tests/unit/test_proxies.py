@@ -67,7 +67,7 @@ def test_evaluate_gives_the_numbers_of_ppi_python() -> None:
     """The verb gives them too, with how many queries each judged, lambda, and the machine's own mean."""
     found = of_values(HUMAN, SAME + OTHERS).evaluate("dcg@1", ci=0.95, method="normal")
     assert found.columns == [
-        *("metric", "k", "average", "value", "n", "n_undefined", "n_proxy", "lambda", "proxy_value"),
+        *("metric", "k", "average", "value", "n", "n_undefined", "n_unanswered", "n_proxy", "lambda", "proxy_value"),
         *("ci_low", "ci_high"),
     ]
     assert found["value", "ci_low", "ci_high"].row(0) == pytest.approx(PRINTED[None], abs=5e-6)
