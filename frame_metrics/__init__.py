@@ -62,7 +62,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Return what is imported when somebody asks for it: the version, a module, or all public names."""
-    if name in ("metrics", "plot", "report", "testing"):
+    if name in ("metrics", "plot", "report", "testing", "typing"):
         return importlib.import_module(f"frame_metrics.{name}")
     if name == "__version__":
         from importlib.metadata import version
@@ -79,7 +79,7 @@ def __dir__() -> list[str]:
     """Return the public names, and those that Python itself needs; modules of the inside are none of them."""
     pythons = [name for name in globals() if name.startswith("__")]
     pictures = ["plot"] if importlib.util.find_spec("altair") else []  # else help() would end in its error
-    return sorted({*__all__, *pythons, *pictures, "report", "testing", "__version__"})
+    return sorted({*__all__, *pythons, *pictures, "report", "testing", "typing", "__version__"})
 
 
 _register()

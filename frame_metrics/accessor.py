@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Protocol, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_such_verb, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.misuse import RENAMED, option_of, refuse_bare, verb
+from frame_metrics.misuse import RENAMED, Written, option_of, refuse_bare, verb
 from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
 from frame_metrics.plan.plan import Plan
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from frame_metrics.border.trec import FilePath
     from frame_metrics.measuring.rows import OverClasses
     from frame_metrics.metrics.names import Metrics
-    from frame_metrics.plan.checks import Average, Interval, Layout
+    from frame_metrics.plan.checks import Average, IntervalMethod, Layout
     from frame_metrics.plot.of_irm import Pictures
-    from frame_metrics.roles.roles import Expression
+    from frame_metrics.roles.roles import Column, Columns
     from frame_metrics.verbs.audit.gate import FailOn
-    from frame_metrics.verbs.bounds.bounds import Of
-    from frame_metrics.verbs.bounds.next_judgments import Way
-    from frame_metrics.verbs.click_judgments import Model
+    from frame_metrics.verbs.bounds.bounds import BoundsOf
+    from frame_metrics.verbs.bounds.next_judgments import JudgingWay
+    from frame_metrics.verbs.click_judgments import ClickModel
     from frame_metrics.verbs.compare.interleaving import Preference
-    from frame_metrics.verbs.compare.options import Against, Correction, Looks, Over, Test
-    from frame_metrics.verbs.curves import Per
+    from frame_metrics.verbs.compare.options import Against, Correction, Family, Looks, Test
+    from frame_metrics.verbs.curves import PerQuery
     from frame_metrics.verbs.overview import Overview
     from frame_metrics.verbs.propensities import Estimator
 
@@ -49,8 +49,9 @@ Frame = TypeVar("Frame")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-_KINDS = get_type_hints(Roles).items()
-_ROLES = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in _KINDS]
+_KINDS = {name: Written(kind.__forward_arg__) for name, kind in Roles.__annotations__.items()}
+_LEFT_OUT = Written("...")
+_ROLES = [Parameter(name, Parameter.KEYWORD_ONLY, default=_LEFT_OUT, annotation=kind) for name, kind in _KINDS.items()]
 
 
 def _shows_roles(method: Method) -> Method:
@@ -79,7 +80,8 @@ class Partitioned(Protocol):
     def npartitions(self) -> Any: ...
 
 
-Own = TypeVar("Own", bound=Relation | Partitioned)  # what has results of its own kind
+# What has results of its own kind.
+Own = TypeVar("Own", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | Relation | Partitioned")
 
 
 def _with_roles(baseline: Any) -> Any:
@@ -117,7 +119,12 @@ class IRM(Generic[Frame]):
     frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
         pyarrow, or anything that exports Arrow. Results are of the same kind. A relation gives one on the same
         connection, and Arrow gives pyarrow Tables.
+
+    What the rows are
+    -----------------
     query : the column, or columns, of the query id, of any type.
+    doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, the id of the case,
+        by which ``compare`` pairs the rows of systems; systems that are columns pair by row, and need none.
     score : the system's score, higher is better; null if a document is known but was not retrieved. For several
         classes, a mapping from each class to the column of its score.
     rank : the position that was shown, from 1; gaps are real positions. It overrides ``score`` if both are named. One
@@ -125,13 +132,15 @@ class IRM(Generic[Frame]):
     label : relevant or not, bool or 0 and 1, or the true class; null if not judged.
     grade : graded relevance, a number, or a word with ``scale``; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null for no decision.
-    doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, the id of the case,
-        by which ``compare`` pairs the rows of systems; systems that are columns pair by row, and need none.
     relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
         means that none is; with a null one the query is not evaluated.
-    team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
-        none. ``interleaving`` says which team users prefer, and ``audit`` counts the lists that compare none. For other
-        verbs, which read whole lists, use ``team=None``.
+    value : a number that was computed elsewhere (saved output of ``per_query``, a judge's score, a latency), one for
+        each query and metric, null if undefined; or several columns. The frame's column "metric" names the metric, else
+        the name of the value column does. Goes with ``query``, ``system``, ``arm``, ``by``, ``weight`` and ``cluster``,
+        and into ``evaluate``, ``per_query``, ``compare``, ``ab_test``, ``change``, ``sample_size`` and ``audit``.
+
+    Segments and units
+    ------------------
     system : the run or ranker; every system is measured on every judged query, see ``unanswered``.
     arm : in the place of ``system``, a part of the traffic with queries of its own: an arm of an online test, a week, a
         shop. Each is measured on its own queries, as with ``by``. ``ab_test`` and ``change`` compare them.
@@ -142,19 +151,16 @@ class IRM(Generic[Frame]):
         ``n`` and intervals are those of the rows that it stands for, times ``weight`` if both are named.
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then treat clusters as independent, instead of queries or rows.
-    n_relevant : how many relevant documents the query has in all, if the frame holds only those retrieved; not together
-        with judgments or ``relevant``, which list them.
-    extra : more columns of numbers, a mapping from the names that your own metrics read, as ``run.column("price")``, to
-        columns of the frame; null for no value.
-    value : a number that was computed elsewhere (saved output of ``per_query``, a judge's score, a latency), one for
-        each query and metric, null if undefined; or several columns. The frame's column "metric" names the metric, else
-        the name of the value column does. Goes with ``query``, ``system``, ``arm``, ``by``, ``weight`` and ``cluster``,
-        and into ``evaluate``, ``per_query``, ``compare``, ``ab_test``, ``change``, ``sample_size`` and ``audit``.
+    team : the system that contributed the row of an interleaved list, of any type; null for a shared row, which credits
+        none. ``interleaving`` says which team users prefer, and ``audit`` counts the lists that compare none. For other
+        verbs, which read whole lists, use ``team=None``.
+
+    Conventions
+    -----------
     rel : the lowest grade that is relevant, 1 by default; it may be a word of ``scale``. It is required if some grades
         lie between 0 and 1 and others reach 1.
     scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, if grades are text, categories or other codes;
         the grade None means that the word is no judgment. Gains and other grades are then those numbers.
-    collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
         "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (the mean of the metric over
         all orders).
@@ -172,12 +178,26 @@ class IRM(Generic[Frame]):
         saved numbers (``value``) the column ``answered`` says it, which "drop" requires.
     duplicates : "first" keeps the best place of a repeated document; by default ("error") a repeated document is an
         error.
+    n_relevant : how many relevant documents the query has in all, if the frame holds only those retrieved; not together
+        with judgments or ``relevant``, which list them.
+    collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
+
+    Decisions and classes
+    ---------------------
     positive : the label, and prediction, that is relevant, or a list of them, if they are not 0 and 1. Tables then show
         true and false. A text that is in no row, where one is that differs in case or spaces only, is an error; texts
         of a list are meant as they are.
     classes : the classes in their order, if there are several; by default those found on either side, sorted.
     threshold : a row is predicted positive if its score is at least this: a number, or a column with the threshold of
         each row, such as that of its segment.
+    abstain : a list of predicted classes that mean no decision, as ["other"].
+    match : how clusters (predicted classes) are matched to true classes: one to one, "best", so that most rows are
+        right, or "informedness", by what a bookmaker pays; several to one, "majority", by most of its rows, or
+        "payoff", by what a bookmaker pays. Measures of the clusters themselves (``conditional_entropy``,
+        ``rand_index``) need none of them.
+
+    Clicks
+    ------
     propensity : the chance that each result was looked at, above 0 and at most 1: a column, or, read at the rank that
         was shown, a mapping from ranks or the frame that ``propensities`` returns. Metrics that add over results
         (``dcg``, ``cg``, ``precision@10``, ``clicks_per_query``) then weight each by 1 / propensity, and
@@ -187,6 +207,9 @@ class IRM(Generic[Frame]):
     target_propensity : the chance with which another policy would place it there, given in the same way. Weights are
         then target_propensity / propensity, and ``sips``, ``iips`` and ``rips`` estimate the value of that policy.
     clip : the largest weight, by default unlimited. ``audit`` counts the results that it caps.
+
+    Documents
+    ---------
     group : the group of a document, of any type that has a text: ``exposure_share(of="a")`` reads it; null is no group.
     popularity : how often documents are chosen, for ``novelty`` and ``average_popularity``: a mapping from documents to
         counts; a column of the log (for ``novelty``, shares of all choices); or a frame with the documents in a column
@@ -196,15 +219,18 @@ class IRM(Generic[Frame]):
         that a frame or mapping lacks were never chosen.
     catalogue : the documents that could be shown, for ``catalogue_coverage`` and ``catalogue_gini``: their number, or a
         frame of them, in a column called like ``doc``.
-    abstain : a list of predicted classes that mean no decision, as ["other"].
-    match : how clusters (predicted classes) are matched to true classes: one to one, "best", so that most rows are
-        right, or "informedness", by what a bookmaker pays; several to one, "majority", by most of its rows, or
-        "payoff", by what a bookmaker pays. Measures of the clusters themselves (``conditional_entropy``,
-        ``rand_index``) need none of them.
+
+    Large files
+    -----------
     memory : the memory that may be used for a frame that is read in batches, a LazyFrame of files or a DuckDB relation:
         bytes, or a text as "2GB"; by default half of the free memory. A larger frame is measured in pieces of whole
         queries.
     temporary : the folder for a temporary file with its rows, if those of a query do not stand together.
+
+    Own metrics
+    -----------
+    extra : more columns of numbers, a mapping from the names that your own metrics read, as ``run.column("price")``, to
+        columns of the frame; null for no value.
 
     Raises
     ------
@@ -237,12 +263,6 @@ class IRM(Generic[Frame]):
 
     if TYPE_CHECKING:
 
-        @overload
-        def __init__(self: IRM[pl.DataFrame], frame: pl.DataFrame, **roles: Unpack[Roles]) -> None: ...
-        @overload
-        def __init__(self: IRM[pl.LazyFrame], frame: pl.LazyFrame, **roles: Unpack[Roles]) -> None: ...
-        @overload
-        def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
         @overload
         def __init__(self: IRM[Own], frame: Own, **roles: Unpack[Roles]) -> None: ...
         @overload
@@ -282,6 +302,10 @@ class IRM(Generic[Frame]):
 
     def __repr__(self) -> str:
         return self._overview.text()
+
+    def __dir__(self) -> list[str]:
+        """Return the verbs and what else is public: dir() sorts, and would put all that is private before them."""
+        return [name for name in super().__dir__() if not name.startswith("_")]
 
     def _repr_html_(self) -> str:
         return self._overview.html()
@@ -331,15 +355,15 @@ class IRM(Generic[Frame]):
         self,
         qrels: Any,
         *,
-        query: str | Expression | Sequence[str | Expression] | None = None,
-        doc: str | Expression | None = None,
-        grade: str | Expression | None = None,
-        label: str | bool | Expression | None = None,
-        annotator: str | Expression | None = None,
-        subtopic: str | Expression | None = None,
+        query: Columns = None,
+        doc: Column = None,
+        grade: Column = None,
+        label: Column | bool = None,
+        annotator: Column = None,
+        subtopic: Column = None,
         several: Several | None = None,
         proxy: Any = None,
-        sampling: str | Expression | None = None,
+        sampling: Column = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame; they are joined by query and document when a metric is computed.
 
@@ -421,7 +445,7 @@ class IRM(Generic[Frame]):
     @verb
     def click_judgments(
         self,
-        model: Model = "ctr",
+        model: ClickModel = "ctr",
         *,
         query_text: str | Sequence[str] | None = None,
         smoothing: float = 0.0,
@@ -642,7 +666,7 @@ class IRM(Generic[Frame]):
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
-        method: Interval | None = None,
+        method: IntervalMethod | None = None,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
@@ -885,7 +909,7 @@ class IRM(Generic[Frame]):
         self,
         kind: str | Sequence[str],
         *more: str,
-        per: Per | None = None,
+        per: PerQuery | None = None,
         levels: int | Sequence[float] | None = None,
         interpolated: bool = False,
         points: int | None = None,
@@ -952,7 +976,7 @@ class IRM(Generic[Frame]):
         against: Against | None = None,
         test: Test | None = None,
         correction: Correction = "holm",
-        over: Over = "metric",
+        over: Family = "metric",
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1078,7 +1102,7 @@ class IRM(Generic[Frame]):
         first_look: int | None = None,
         test: Test | None = None,
         correction: Correction = "holm",
-        over: Over = "metric",
+        over: Family = "metric",
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1181,7 +1205,7 @@ class IRM(Generic[Frame]):
         baseline: Any = None,
         test: Test | None = None,
         correction: Correction = "holm",
-        over: Over = "metric",
+        over: Family = "metric",
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1250,7 +1274,7 @@ class IRM(Generic[Frame]):
         baseline: Any = None,
         test: Preference | None = None,
         correction: Correction = "holm",
-        over: Over = "metric",
+        over: Family = "metric",
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1504,7 +1528,7 @@ class IRM(Generic[Frame]):
     def bounds(
         self,
         *metrics: Metrics,
-        of: Of,
+        of: BoundsOf,
         baseline: Any = None,
         max_grade: float | None = None,
         per_query: bool = False,
@@ -1564,7 +1588,7 @@ class IRM(Generic[Frame]):
         metric: str | Metric = "ndcg@10",
         *,
         baseline: Any = None,
-        way: Way = "bounds",
+        way: JudgingWay = "bounds",
         max_grade: float | None = None,
     ) -> Frame:
         """Return the unjudged documents to judge next: those whose judgments settle most, of all systems together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import Any, ParamSpec, TypeVar
 
 from frame_metrics.border.forked import guarded, is_lost
@@ -60,6 +60,20 @@ RENAMED = {
 }
 
 
+class Written(str):
+    """A type or a default as help() shows it: what is written in the code, without quotes."""
+
+    __repr__ = str.__str__
+
+
+def _as_written(method: Callable[..., Any]) -> Signature:
+    """The signature of a method with its types as they are written."""
+    declared = signature(method)
+    told = [one.replace(annotation=Written(one.annotation)) for one in [*declared.parameters.values()][1:]]
+    own = next(iter(declared.parameters.values()))
+    return declared.replace(parameters=[own, *told], return_annotation=Written(declared.return_annotation))
+
+
 def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
     """Make a method a verb: what it is called with and does not take is an error in the caller's words."""
 
@@ -88,6 +102,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise _misused(method, _plan_of(args), options, str(error)) from None
             raise
 
+    checked.__signature__ = _as_written(method)  # type: ignore[attr-defined]
     return checked
 
 

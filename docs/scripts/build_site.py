@@ -42,6 +42,7 @@ API = {
     "testing": ("Testing", ["testing"]),
     "plot": ("Pictures", ["plot"]),
     "report": ("Reports", ["report"]),
+    "typing": ("Types", ["typing"]),
     "errors": (
         "Errors",
         [
@@ -200,7 +201,7 @@ def public() -> set[str]:
     """The public names of the package, and its public modules."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
-    modules = {name for name in ("testing", "plot", "report") if list(PACKAGE.glob(f"{name}*"))}
+    modules = {name for name in ("testing", "plot", "report", "typing") if list(PACKAGE.glob(f"{name}*"))}
     return set(ast.literal_eval(assigned["__all__"])) | modules
 
 

@@ -24,6 +24,7 @@ ROOMS = {
     "misuse": "errors of calls with what a verb does not take",
     "accessor": "IRM: each verb's signature and documentation, and one call",
     "register": "df.irm on every kind of frame",
+    "typing": "the types in signatures, under one roof",
     "testing": "laws that a metric of your own can be checked by",
     "command": "the command line",
     "__init__": "public names only",

@@ -9,9 +9,12 @@ from typing import Any
 
 from griffe import Extension, Function, Object
 
-SECTION = r"^({})\n-+\n(.*?)(?=^\w+\n-+\n|\Z)"
+SECTION = r"^({})\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)"
 GIVEN = re.compile(SECTION.format("Parameters|Attributes"), re.MULTILINE | re.DOTALL)
 RETURNED = re.compile(SECTION.format("Returns"), re.MULTILINE | re.DOTALL)
+GROUP = re.compile(
+    SECTION.format(r"(?!(?:Parameters|Attributes|Returns|Yields|Raises|Notes|Examples)\n)\w[\w ]*"), re.M | re.S
+)
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (.*(?:\n +\S.*)*)", re.MULTILINE)
 SAYS_SO = re.compile("as in|default|without|None|unless|else", re.IGNORECASE)
 
@@ -27,7 +30,7 @@ class PlainDocstrings(Extension):
             text = RETURNED.sub(
                 lambda section: f"Returns\n-------\n{obj.returns}\n{textwrap.indent(section[2], '    ')}", text
             )
-        obj.docstring.value = text
+        obj.docstring.value = GROUP.sub(lambda group: ENTRY.sub(r"- `\1`: \2", group[0]), text)
 
 
 def _entry(obj: Object, entry: re.Match[str]) -> str:

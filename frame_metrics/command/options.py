@@ -204,11 +204,11 @@ def _positive(texts: Sequence[str]) -> Any:
 _KINDS: dict[Any, Kind] = {
     roles.Column: Kind("COLUMN"),
     roles.Columns: Kind("COLUMN", alone, many=True),
-    roles.PerSystem: Kind("COLUMN", alone, many=True),
-    roles.Scores: Kind("COLUMN", _scores, many=True),
-    roles.Extra: Kind("NAME=COLUMN", pairs, many=True),
-    roles.Classes: Kind("VALUE", _literals, many=True),
-    roles.Positive: Kind("VALUE", _positive, many=True),
+    roles.SystemColumns: Kind("COLUMN", alone, many=True),
+    roles.ScoreColumns: Kind("COLUMN", _scores, many=True),
+    roles.ExtraColumns: Kind("NAME=COLUMN", pairs, many=True),
+    roles.ClassList: Kind("VALUE", _literals, many=True),
+    roles.PositiveLabels: Kind("VALUE", _positive, many=True),
     roles.Popularity: Kind("COLUMN|FILE", literal),
     roles.Propensity: Kind("COLUMN|FILE"),
     roles.Catalogue: Kind("N|FILE", literal),
@@ -264,10 +264,13 @@ def options_in(declared: type, group: str) -> list[Option]:
     return [Option(name, told.get(name, ""), group, kind) for name, kind in kinds]
 
 
+ENDS = "Returns|Yields|Raises|Notes|Examples"  # what comes after parameters, which may have headings of their own
+
+
 def described(documented: Any) -> dict[str, str]:
     """Return the text about each parameter in a docstring, in one paragraph and without line breaks or backquotes."""
     text = docstring(documented)
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    section = re.search(rf"^Parameters\n-+\n(.*?)(?=^(?:{ENDS})\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
     plain = [(names, re.sub(r"\s+", " ", told.replace("``", "'")).strip()) for names, told in entries]
     return {name: told for names, told in plain for name in names.split(", ")}

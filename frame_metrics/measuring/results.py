@@ -17,7 +17,7 @@ from frame_metrics.errors import BadValueError, check_bool, check_choice, check_
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.checks import Interval, Layout, check_averages
+from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.averages import Averages, Tally, averages_within, intervals
 
@@ -67,7 +67,7 @@ class EvaluateOptions(IntervalOptions):
         check_bool("margins", self.margins)
         super().__post_init__()
         if self.method is not None:
-            check_choice("method", self.method, get_args(Interval))
+            check_choice("method", self.method, get_args(IntervalMethod))
             if self.ci is None:
                 raise BadValueError(f"method={self.method!r} is that of an interval; say ci=0.95 too")
 

@@ -34,7 +34,7 @@ High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
 CLICKS = {"relevant", "n_relevant", "gains", "ideal", "tn", "score"}  # inputs of metrics that depend on clicks
-Interval = Literal["delong", "bootstrap", "t", "normal"]
+IntervalMethod = Literal["delong", "bootstrap", "t", "normal"]
 
 
 def check_averages(average: Any) -> Averages:

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
 
 import polars as pl
 
@@ -20,8 +20,10 @@ from frame_metrics.roles.scale import check_scale, level
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
-Duplicates = Literal["error", "first"]
+Unjudged = Literal["drop", "negative"]
+UnjudgedQueries = Literal["count"]
 Unanswered = Literal["zero", "drop"]
+Duplicates = Literal["error", "first"]
 Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness", "payoff"]
 
@@ -89,32 +91,41 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, bool | str) or is_made(value) or _is_whole(value, 0)
 
 
-Expression: TypeAlias = pl.Expr | Callable[[Any], Any]  # pd.col() of pandas is callable too
-Names: TypeAlias = Expression | Sequence[str | int | Expression] | str | int | Sequence[str | int] | None
+class FrameFunction(Protocol):
+    """A function of the frame that returns a column; ``pd.col(...)`` of pandas is one too."""
+
+    def __call__(self, frame: Any, /) -> Any: ...
+
+
+# The names of these types stand in signatures and in what editors show; ``frame_metrics.typing`` has them for callers.
+Expression: TypeAlias = pl.Expr | FrameFunction
+ColumnName: TypeAlias = str | int | Expression
+Names: TypeAlias = ColumnName | Sequence[ColumnName] | None
 # An annotation has the values that a role or option may have: in words, which errors repeat, and as a test function.
 # Two more of these are for mappings, if a mapping has its own rule.
-Column: TypeAlias = Annotated[Expression | str | int | None, "the name of a column", _is_name]
+Column: TypeAlias = Annotated[ColumnName | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[Names, "the name of a column, or a list of names", _are_names]
-PerSystem: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
-Scores: TypeAlias = Annotated[
-    Names | Mapping[Any, str | int | Expression],
+SystemColumns: TypeAlias = Annotated[Names, "the name of a column, or a list of names, each of a system", _are_names]
+ScoreColumns: TypeAlias = Annotated[
+    Names | Mapping[Any, ColumnName],
     "the name of a column, or a list of names, each of a system",
     _are_names,
     "a column for each of several classes",
     _by_class,
 ]
-Extra: TypeAlias = Annotated[
-    Mapping[str, str | int | Expression] | None,
+ExtraColumns: TypeAlias = Annotated[
+    Mapping[str, ColumnName] | None,
     "a mapping from names to columns, as {'price': 'price_eur'}",
     _is_extra,
 ]
-Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes, as ['a', 'b']", _are_classes]
-Positive: TypeAlias = Annotated[
+ClassList: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes, as ['a', 'b']", _are_classes]
+PositiveLabels: TypeAlias = Annotated[
     Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
 ]
-Size: TypeAlias = Annotated[
+CollectionSize: TypeAlias = Annotated[
     str | float | bool | Expression | None, "a number of documents, a column, or True", _is_size
 ]
+GradeScale: TypeAlias = Mapping[Any, float | None]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[
     float | str | Expression | None,
@@ -152,46 +163,54 @@ Folder: TypeAlias = Annotated[
 class Roles(TypedDict, total=False):
     """Roles and conventions by name, as ``df.irm`` takes them; None sets one aside."""
 
+    # what the rows are
     query: Columns
-    score: Scores
-    rank: PerSystem
+    doc: Column
+    score: ScoreColumns
+    rank: SystemColumns
     label: Column
     grade: Column
-    predicted: PerSystem
-    doc: Column
+    predicted: SystemColumns
     relevant: Column
-    team: Column
+    value: Columns
+    # segments and units
     system: Column
     arm: Column
     by: Columns
     weight: Column
     count: Column
     cluster: Column
-    n_relevant: Column
-    extra: Extra
-    value: Columns
+    team: Column
+    # conventions
     rel: Grade
-    scale: Mapping[Any, float | None] | None
-    collection_size: Size
+    scale: GradeScale | None
     ties: Ties | None
     undefined: Undefined | None
-    unjudged: Literal["drop", "negative"] | None
-    unjudged_queries: Literal["count"] | None
+    unjudged: Unjudged | None
+    unjudged_queries: UnjudgedQueries | None
     unanswered: Unanswered | None
     duplicates: Duplicates | None
-    positive: Positive
-    classes: Classes
+    n_relevant: Column
+    collection_size: CollectionSize
+    # decisions and classes
+    positive: PositiveLabels
+    classes: ClassList
     threshold: Threshold
+    abstain: ClassList
+    match: Match | None
+    # clicks
     propensity: Propensity
     target_propensity: Propensity
     clip: Clip
+    # documents
     group: Column
     popularity: Popularity
     catalogue: Catalogue
-    abstain: Classes
-    match: Match | None
+    # large files
     memory: Memory
     temporary: Folder
+    # own metrics
+    extra: ExtraColumns
 
 
 _HINTS = get_type_hints(Roles, include_extras=True)

@@ -22,7 +22,7 @@ from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 
-Model = Literal["ctr", "coec", "sdbn"]
+ClickModel = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
 EXPOSED = "\0exposed"  # the denominator of the click rate: impressions, expected clicks, or examined results
 SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
@@ -32,7 +32,7 @@ def click_judgments(
     irm: Plan, model: str, *, query_text: str | Sequence[str] | None, smoothing: float, min_impressions: int
 ) -> Any:
     """Implement ``irm.click_judgments``, whose docstring has the parameters."""
-    check_choice("model", model, get_args(Model))
+    check_choice("model", model, get_args(ClickModel))
     check_whole("min_impressions", min_impressions, 1)
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:

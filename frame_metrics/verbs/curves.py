@@ -44,14 +44,14 @@ CTR = "position_ctr@k"  # the metric of the curve "ctr"
 LABELS = (False, True, None)  # labels of rows; None: unjudged
 BINS = 10
 MOST_LEVELS = MOST_CUTOFFS = 10**6
-Per = Literal["query"]
+PerQuery = Literal["query"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurveOptions(IntervalOptions):
     """Options of ``curve``, which documents them."""
 
-    per: Per | None = None
+    per: PerQuery | None = None
     levels: int | Sequence[float] | None = None
     interpolated: bool = False
     points: int | None = None
@@ -69,7 +69,7 @@ class CurveOptions(IntervalOptions):
             )
         check_bool("interpolated", self.interpolated)
         if self.per is not None:
-            check_choice("per", self.per, get_args(Per))
+            check_choice("per", self.per, get_args(PerQuery))
         super().__post_init__()
         if self.ci is not None and self.per is not None:
             raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")

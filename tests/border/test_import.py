@@ -286,7 +286,7 @@ def test_public_names() -> None:
     assert sorted(frame_metrics.__all__) == sorted(shown | {"metrics"})
     assert all(hasattr(frame_metrics, name) for name in frame_metrics.__all__)
     named = {name for name in dir(frame_metrics) if not name.startswith("__")}
-    assert named == {*frame_metrics.__all__, "plot", "report", "testing"}
+    assert named == {*frame_metrics.__all__, "plot", "report", "testing", "typing"}
     assert not isinstance(held.get("metric"), ModuleType)
 
 

@@ -52,6 +52,7 @@ HOUSE: dict[str, set[str]] = {
     "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
     "register": {"accessor", "errors"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
+    "typing": {"border", "measuring", "metrics", "plan", "roles", "verbs"},
     "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},

@@ -1254,7 +1254,7 @@ def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> N
 
 def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
     """And no guess."""
-    assert "'colour'; there are 'query', 'score'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]
+    assert "'colour'; there are 'query', 'doc'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]
 
 
 HUGE = 10**400

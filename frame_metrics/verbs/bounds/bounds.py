@@ -28,7 +28,7 @@ from frame_metrics.verbs.bounds.differences import OF_PAIRS, check_baseline, of_
 from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is uncertain
-Of = Literal["ties", "unjudged"]
+BoundsOf = Literal["ties", "unjudged"]
 # Four values of each metric are stacked as if they were metrics: the value, the least, the greatest, and how much is
 # uncertain (1 if there is a tie across the cutoff, else 0; or the share of judged results). For differences from a
 # baseline: the difference, the least, the greatest, and 1 if it is not known that some judgments reach these.
@@ -36,10 +36,10 @@ STACKED = 4
 
 
 def bounds(
-    irm: Plan, metrics: Sequence[Metrics], *, of: Of, baseline: Any, max_grade: float | None, per_query: bool
+    irm: Plan, metrics: Sequence[Metrics], *, of: BoundsOf, baseline: Any, max_grade: float | None, per_query: bool
 ) -> Any:
     """Implement ``irm.bounds``, whose docstring has the parameters."""
-    check_choice("of", of, get_args(Of))
+    check_choice("of", of, get_args(BoundsOf))
     check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
     plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
@@ -84,7 +84,7 @@ def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
 class Bounding(Measuring):
     """The stacked values of each ranking of a piece, see ``STACKED``."""
 
-    of: Of
+    of: BoundsOf
     max_grade: float | None
     baseline: Any
     single: ClassVar[bool] = True
@@ -93,7 +93,7 @@ class Bounding(Measuring):
         return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade, self.baseline)
 
 
-def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None, baseline: Any) -> Measured:
+def _bounded(log: Log, asked: Asked, of: BoundsOf, max_grade: float | None, baseline: Any) -> Measured:
     """Compute values and bounds for every ranking, stacked, see ``STACKED``."""
     if of == "unjudged" and log.grid.pool is not None and log.judged is None:
         raise NotComputableError(

@@ -38,7 +38,7 @@ from frame_metrics.verbs.bounds.differences import (
     system_of,
 )
 
-Way = Literal["bounds", "depth"]
+JudgingWay = Literal["bounds", "depth"]
 DEFAULT = "ndcg@10"
 # The columns that put documents in order, and whether the greatest is first.
 FIRST = {
@@ -49,9 +49,9 @@ BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"  
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
-def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: Way, max_grade: Any) -> Any:
+def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: JudgingWay, max_grade: Any) -> Any:
     """Implement ``irm.to_judge``, whose docstring has the parameters."""
-    check_choice("way", way, get_args(Way))
+    check_choice("way", way, get_args(JudgingWay))
     if n is not None:
         check_whole("n", n, 1)
     if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):

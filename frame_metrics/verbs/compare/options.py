@@ -29,11 +29,11 @@ from frame_metrics.roles.resolve import absent, likely
 
 Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
-Over = Literal["metric", "all"]
+Family = Literal["metric", "all"]
 Against = Literal["chance", "majority"]
 Looks = Literal["any"]
 OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
-CHOICES = {"correction": Correction, "over": Over} | OPTIONAL
+CHOICES = {"correction": Correction, "over": Family} | OPTIONAL
 
 Kind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
