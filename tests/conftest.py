@@ -54,8 +54,9 @@ def pytest_collection() -> Iterator[None]:
 PARAM = type(pytest.param(None))
 MANY = 12  # more cases than these are thinned out
 FAST = 20  # of so many cases of a test that takes long the first is fast
-LONG = 0.01  # seconds from which a case takes long
-LISTED = Path(__file__).with_name("slow_tests.txt")  # tests of several cases, the usual one of which takes long
+LONG, LONGEST = 0.01, 0.3  # seconds from which a case takes long, and from which none of the test is fast
+LISTED = Path(__file__).with_name("slow_tests.txt")  # tests whose usual case takes long; with " all" none is fast
+ALL = " all"
 
 
 def places(case: pytest.Item) -> Iterator[tuple[int, int]]:
@@ -97,40 +98,45 @@ def test_of(case: pytest.Item) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep of many combinations one for each value, and of a test that takes long mark all but every twentieth as slow.
 
+    Of a test that takes longest every case is slow.
+
     The cases of a test are put together first, in the order of their names, since a plugin may have shuffled them.
     """
     tests: dict[str, list[pytest.Item]] = {}
     for case in items:
         tests.setdefault(test_of(case), []).append(case)
     left_out: set[pytest.Item] = set()
-    long = {*LISTED.read_text().split()}
+    long = {*LISTED.read_text(encoding="utf-8").splitlines()}
     for name, cases in tests.items():
         kept = cases = sorted(cases, key=lambda case: case.nodeid)
         if len(cases) > MANY and not config.getoption("full_product"):
             kept = each_value(cases)
         left_out.update(set(cases) - set(kept))
         for number, case in enumerate(kept):
-            if number % FAST and name in long:
+            if name + ALL in long or (number % FAST and name in long):
                 case.add_marker("slow")
     items[:] = [case for case in items if case not in left_out]
 
 
 class Times:
-    """The times of tests of several cases, and the list of those that take long."""
+    """The times of tests, and the list of those that take long."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[float]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name, _, case = report.nodeid.partition("[")
-        if report.when == "call" and case and report.passed:
+        name, _, _ = report.nodeid.partition("[")
+        if report.when == "call" and report.passed:
             self.of.setdefault(name, []).append(report.duration)
 
     def pytest_sessionfinish(self) -> None:
         """Write the list; tests that did not run stay as they were."""
-        long = {name for name, times in self.of.items() if median(times) >= LONG}
-        rest = {*LISTED.read_text().split()} - {*self.of}
-        LISTED.write_text("".join(f"{name}\n" for name in sorted(long | rest)))
+        usual = {name: median(times) for name, times in self.of.items()}
+        long = {name for name, times in self.of.items() if usual[name] >= LONG and len(times) > 1}
+        longest = {name + ALL for name in usual if usual[name] >= LONGEST}
+        rest = {one for one in LISTED.read_text(encoding="utf-8").splitlines() if one.removesuffix(ALL) not in self.of}
+        long = {name for name in long if name + ALL not in longest}
+        LISTED.write_text("".join(f"{name}\n" for name in sorted(long | longest | rest)), encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
