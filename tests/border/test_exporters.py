@@ -107,7 +107,7 @@ def test_ibis_computes_the_needed_columns_once(monkeypatch: pytest.MonkeyPatch) 
     of_ibis = type(table).to_pyarrow
     monkeypatch.setattr(type(table), "to_pyarrow", lambda own: computed.append(own.columns) or of_ibis(own))
     irm: Any = IRM(table)
-    assert found_by_name(irm) == ["query", "score", "grade", "doc"]
+    assert found_by_name(irm) == ["query", "doc", "score", "grade"]
     assert irm.per_query("rr").equals(IRM(pa.table(RANKED)).per_query("rr"))
     assert [sorted(names) for names in computed] == [["doc", "grade", "query", "score"]]
 
@@ -257,7 +257,7 @@ def test_what_can_be_read_once(kind: str) -> None:
     expected = IRM(pa.table(RANKED)).evaluate("rr")
     said = f"a {kind} can be read once only, and this one was read; make it again and give its table"
     irm = IRM(_once()[kind]())
-    assert found_by_name(irm) == ["query", "score", "grade", "doc"]
+    assert found_by_name(irm) == ["query", "doc", "score", "grade"]
     assert irm.evaluate("rr").equals(expected)
     assert error(lambda: irm.evaluate("rr"), BadValueError) == said
     run = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]})

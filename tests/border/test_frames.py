@@ -1050,7 +1050,7 @@ def test_empty_judgments(kind: str) -> None:
     """Without any judgment nothing is evaluated."""
     log = pl.DataFrame({"query": ["a"], "doc": ["x"], "score": [1.0]})
     judged = IRM(as_kind(log, kind)).judge(as_kind(log.select("query", "doc", grade=pl.lit(1)).clear(), kind))
-    assert as_polars(judged.evaluate("rr")).rows() == [("rr", None, "macro", None, 0, 0)]
+    assert as_polars(judged.evaluate("rr")).rows() == [("rr", None, "macro", None, 0, 0, 0)]
     assert as_polars(judged.per_query("rr")).rows() == []
 
 

@@ -252,7 +252,7 @@ def test_an_example_is_the_first_of_the_frame_not_of_a_piece(judged: bool, store
 
 @pytest.mark.parametrize("query", ["q", None])
 def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored: Any) -> None:
-    """What is left of rows of which some are bad has a system without a share: a finding, and else an error."""
+    """An arm without a share is an error, beside rows that are bad too."""
     arm = pl.when(pl.col("q") % 8 > 0).then(pl.format("arm {}", pl.col("q") % 2))
     log = _log().filter(pl.col("system") == "b").with_columns(system=arm, label=pl.col("grade").fill_null(0) > 0)
     log = pl.concat(
@@ -263,11 +263,7 @@ def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored
     split = {"arm 0": 0.5, "arm 1": 0.5}
     assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(log), **roles)
     bad = log.with_columns(score=pl.when(pl.col("score") == 0.4).then(np.inf).otherwise("score"))
-    n, both = (bad["score"] < np.inf).sum(), stored(bad)
-    for one in both:
-        rows = one.irm(**roles, memory=SMALL).audit(split=split).lazy().collect()
-        assert rows["check"].to_list() == ["scores that are infinite", "rows that cannot be read", "rows"]
-        assert rows["n"].to_list() == [len(bad) - n, n, n]
+    assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(bad), **roles)
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_judgments_beside_take_the_place_of_those_in_the_log() -> None:
     irm = frame.irm.judge(qrels)
     assert value(irm, "rr") == [0.75]
     assert repr(irm).startswith("IRM of a polars.DataFrame, 5 rows, judged beside\n")
-    assert found_by_name(irm) == ["query", "score", "doc"]
+    assert found_by_name(irm) == ["query", "doc", "score"]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
     irm = frame.irm(**{"query": "query"} | roles)
     for name, held in roles.items():
         assert (f"{name}={held!r}" if name != "predicted" else "predicted  decision") in repr(irm)
-    assert found_by_name(irm) == ["score", "label"] + ([] if "query" in roles else ["doc"])
+    assert found_by_name(irm) == ([] if "query" in roles else ["doc"]) + ["score", "label"]
 
 
 def test_a_repr_is_no_error() -> None:

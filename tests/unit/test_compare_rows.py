@@ -162,7 +162,7 @@ def test_mcnemar_is_that_of_statsmodels() -> None:
 
 def test_a_metric_is_a_share_of_rows_or_none() -> None:
     """The registry's shares of rows, of two classes and of several, and no other metric."""
-    tables = [m for m in REGISTRY.values() if m.input.__name__ in ("Confusion", "Classes")]
+    tables = [m for m in REGISTRY.values() if m.input.__name__ in ("FullConfusion", "Classes")]
     two = {metric.name for metric in tables if share_of(ready(metric), binary=True) is not None}
     assert two == {*SHARES, "prevalence"}
     several = {metric.name for metric in tables if share_of(ready(metric), binary=False) is not None}
