@@ -56,12 +56,14 @@ def beside(level: str, title: str, place: str, words: list[str]) -> str:
 
 
 def searched() -> dict[str, list[str]]:
-    """The places of the site where a search for each word may lead: its own, or the entries of a term."""
+    """The places of the site where a search for each word may lead: its own, those of a term, the verb of that name."""
     found: dict[str, list[str]] = {}
     named = {f"metrics.md#{name}": listed for name, listed in terms().items()}
     for place, words in [*lines_of(WORDS).items(), *named.items()]:
         for word in words:
             found.setdefault(word.partition(" (")[0], []).append(place.replace(".md", ".html"))
+    for word, places in found.items():
+        places.append(f"api/irm.html#frame_metrics.IRM.{word.lower().replace(' ', '_')}")
     return found
 
 
