@@ -68,7 +68,7 @@ class ColumnError(FrameMetricsError):
 
 
 class ReportedError(Exception):
-    """What errors about a whole column have in common, which are findings of audit(); each is of another kind too.
+    """The part that errors about a whole column share, which are findings of audit(); each is of another kind too.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def asked(seed: int) -> Iterator[tuple[IRM[pl.DataFrame], dict[str, Any]]]:
     yield saved.irm(**keys, value="ndcg"), {}
     there = saved.filter(pl.col("query") > 2, run="A").drop("run")
     yield saved.irm(**keys, value="ndcg"), {"baseline": there.irm(query="query", by="seg", value="ndcg")}
-    yield frame.irm(query="query", system="run", score="score", rank=None, doc=None), {"split": {"A": 0.9, "B": 0.1}}
+    yield frame.irm(query="query", arm="run", score="score", rank=None, doc=None), {"split": {"A": 0.9, "B": 0.1}}
 
 
 @pytest.mark.slow
