@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from unicodedata import normalize
 
 import polars as pl
 
+from frame_metrics.data.blocks import codes
 from frame_metrics.errors import LONG, BadValueError, cut, shown
+from frame_metrics.inputs import Array
 from frame_metrics.roles.series import TEXTS
 
 SHOWN = 5  # texts that a message shows
@@ -46,7 +48,7 @@ def quoted(texts: Sequence[Any]) -> list[str]:
 
 def first_in_quotes(texts: Sequence[Any]) -> str:
     """Return the first ``SHOWN`` values in quotes, and how many more there are."""
-    return told_of(quoted(texts[:SHOWN]), len(texts))
+    return and_more(quoted(texts[:SHOWN]), len(texts))
 
 
 def apart(groups: Sequence[Sequence[str]]) -> str:
@@ -57,7 +59,7 @@ def apart(groups: Sequence[Sequence[str]]) -> str:
     return "in case or spaces only" if plain else "in case, spaces or Unicode form only"
 
 
-def told_of(told: Sequence[str], n: int) -> str:
+def and_more(told: Sequence[str], n: int) -> str:
     """Return the first of ``n`` values with commas, and how many more there are."""
     more = n - len(told)
     return ", ".join(told) + (f" and {more:,} more" if more > 0 else "")
@@ -132,7 +134,7 @@ def said_of(like: list[str], side: str, word: str) -> str:
     are, differ = ("is", "differs") if len(like) == 1 else ("are", "differ")
     how = apart([[word, *like]])
     return (
-        f"positive={told} is in no {where}, and {told_of(others, len(like))} {are}, which {differ} "
+        f"positive={told} is in no {where}, and {and_more(others, len(like))} {are}, which {differ} "
         f"{how}{beside}; {offer}write the values alike, or pass positive=[{told}] if {told} is meant as it is"
     )
 
@@ -170,6 +172,15 @@ def in_quotes(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[str, str]:
     """Return two ids of one column or several in quotes, as ``quoted``."""
     pairs = [quoted(both) for both in zip(one, other, strict=True)]
     return ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
+
+
+def codes_alike(names: pl.DataFrame, form: Callable[[pl.Series], pl.Series]) -> Array | None:
+    """Return a number for each row, equal for those that differ in spelling only; None if no column has texts.
+
+    ``form``: ``folded``, or ``plain_ids``.
+    """
+    texts = [name for name in names.columns if are_texts(names[name])]
+    return codes(names.with_columns(form(names[name]) for name in texts), names.columns)[0] if texts else None
 
 
 def plain_ids(values: pl.Series) -> pl.Series:

@@ -209,17 +209,14 @@ class Classes:
 
     def rest(self, c: int) -> FullConfusion:
         """Return the 2x2 table of one class against the rest."""
-        if self.is_whole:  # a sum of all other cells for each of many classes takes long
-            hits, undecided = self.hits[:, c], self.undecided[:, c]
-            fp, fn = self.predicted[:, c] - hits, self.actual[:, c] - undecided - hits
-            elsewhere = self.predicted.sum(axis=1) - hits - fp - fn
-            others = self.undecided.sum(axis=1) - undecided
-            return FullConfusion(hits, fp, fn, np.zeros(self.n), self.size, (undecided, others), elsewhere)
-        rest, decided = np.arange(self.k) != c, self.counts[:, :, :-1]
-        fp, fn = decided[:, rest, c].sum(axis=1), decided[:, c][:, rest].sum(axis=1)
-        elsewhere = decided[:, rest][:, :, rest].sum(axis=(1, 2))
-        both = self.undecided[:, c], self.undecided[:, rest].sum(axis=1)
-        return FullConfusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, both, elsewhere)
+        others, decided = np.arange(self.k) != c, self.counts[:, :, :-1]
+        fp, fn = decided[:, others, c].sum(axis=1), decided[:, c, others].sum(axis=1)
+        if self.is_whole:  # a sum over all other cells, for each of many classes, takes long
+            elsewhere = self.predicted.sum(axis=1) - self.hits[:, c] - fp - fn
+        else:
+            elsewhere = decided[:, others][:, :, others].sum(axis=(1, 2))
+        undecided = self.undecided[:, c], self.undecided[:, others].sum(axis=1)
+        return FullConfusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)
 
 
 def _pairs(n: Array) -> Array:

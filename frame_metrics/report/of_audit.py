@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -51,7 +52,7 @@ class OfAudit(Stated):
             of = row["message"].partition(" (n counts")[0]
             yield self._said("missing", {}, of=f"{of[0].upper()}{of[1:]}", n=row["n"], share=row["share"])
 
-    @property
+    @cached_property
     def _written(self) -> pl.DataFrame:
         return self.content.audit.filter(pl.col("check").is_in((*CAUSES, *SEGMENTS)), pl.col("share") > SOME)
 

@@ -17,9 +17,8 @@ from frame_metrics.data.reading import read_log
 from frame_metrics.errors import (
     BadValueError,
     FrameMetricsError,
-    MistakenColumnError,
     NotComputableError,
-    StrangeIdsError,
+    ReportedError,
     about_the_call,
     brief,
     cut,
@@ -62,7 +61,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
         gate_of(fail_on)
     try:
         plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
-    except (MistakenColumnError, StrangeIdsError) as error:  # it is open what checks should look at
+    except ReportedError as error:  # it is open what checks should look at
         return _alone(irm, fail_on, of_error(error))
     if split is not None:
         check_split(split, plan.columns)

@@ -171,7 +171,7 @@ def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
 
 
-def of_error(error: FrameMetricsError) -> Finding:
+def of_error(error: FrameMetricsError | ReportedError) -> Finding:
     """Return a finding for an error, of rows, of a column, or of neither."""
     if isinstance(error, ReportedError):
         return Finding(error.check, "error", error.n, None, None, str(error))

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.log import Log
 from frame_metrics.data.spelling import (
     SHOWN,
+    and_more,
     apart,
     are_texts,
+    codes_alike,
     first_in_quotes,
     folded,
     groups_alike,
     quoted,
     said_of,
     spelled_like,
-    told_of,
     unseen,
     variants,
 )
@@ -95,7 +95,7 @@ def _almost(sides: WithPositive) -> Seen:
     every = [*dict.fromkeys(one for _, like in found for one in like)]
     text, n = found[0][0], sides.number(every)
     told, *like = quoted([text, *every[:SHOWN]])
-    words = {"like": told_of(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
+    words = {"like": and_more(like, len(every)), "text": told, "have": "has" if n == 1 else "have"}
     words["apart"] = apart([[one, *group] for one, group in found])
     words["count"], words["they"] = ("counts", "it differs") if len(every) == 1 else ("count", "they differ")
     return Seen(n, sides.number(), every[0], words)
@@ -104,11 +104,8 @@ def _almost(sides: WithPositive) -> Seen:
 def folded_segments(log: Log) -> Array:
     """Return the number of each segment, equal for those that differ in case or spaces only, shape (segments,)."""
     rows = log.grid.segment_row
-    values = log.keys_at(log.columns.key_names[1], rows)
-    texts = [name for name in values.columns if are_texts(values[name])]
-    if not texts:
-        return np.arange(len(rows))
-    return codes(values.with_columns(folded(values[name]) for name in texts), values.columns)[0]
+    found = codes_alike(log.keys_at(log.columns.key_names[1], rows), folded)
+    return np.arange(len(rows)) if found is None else found
 
 
 class Names(NamedTuple):

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
-from frame_metrics.data.spelling import are_texts, in_quotes, plain_ids
+from frame_metrics.data.spelling import codes_alike, in_quotes, plain_ids
 from frame_metrics.inputs import Array
 from frame_metrics.verbs.audit.checks import Seen
 
@@ -53,7 +52,7 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
         return {}
     at = np.flatnonzero(some & ~every if judged is None else some | judged)
     names = log.keys_at(log.columns.key_names[2], grid.query_row[at])
-    form = _forms(names)
+    form = codes_alike(names, plain_ids)
     if form is None:
         return {}
     several = np.bincount(form)[form] > 1
@@ -73,14 +72,6 @@ def written_otherwise(log: Log, judged: Array | None) -> dict[int, Otherwise]:
             said = " and ".join(in_quotes(names.row(first), names.row(like)))
             found[system] = Otherwise(int(ours.sum()), int(total[system]), int(lost.sum()), said)
     return found
-
-
-def _forms(names: pl.DataFrame) -> Array | None:
-    """Return a number for each id, equal for those that differ in spelling only; None if none are texts."""
-    texts = [name for name in names.columns if are_texts(names[name])]
-    if not texts:
-        return None
-    return codes(names.with_columns(plain_ids(names[name]) for name in texts), names.columns)[0]
 
 
 def most_otherwise(log: Log, found: dict[int, Otherwise]) -> Seen:
