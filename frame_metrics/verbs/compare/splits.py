@@ -13,7 +13,7 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.log import Log
 from frame_metrics.errors import NotComputableError, listed, shown
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.split import shares_of, units_of_rows, word_for
+from frame_metrics.measuring.split import shares_of, units_of_log, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.verbs.compare.differences import Pair, Row
@@ -67,18 +67,7 @@ def splits_of_rows(
     rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments, options: CompareOptions
 ) -> Splits:
     """Count the units of rows without a query, clusters or else rows; ``segments``, ``arms``: those of the result."""
-    table = units_of_rows(rows, columns)
-    table = table.unique(maintain_order=True)
-    several = len(table) - len(table.select(pl.exclude("arm", "times")).unique())
-    found = table.group_by(pl.exclude("unit", "times"), maintain_order=True).agg(pl.col("times").sum())
-    inside = [f"by:{i}" for i in range(len(columns.segments))]
-    each = pl.DataFrame([segments.values(name).alias(by) for by, name in zip(inside, columns.segments, strict=True)])
-    arm = pl.DataFrame({"arm": arms.values(str(columns.arm))}).with_row_index("n_arm")
-    found = found.join(arm, on="arm", nulls_equal=True)
-    found = found.join(each.with_row_index("at"), on=inside, nulls_equal=True) if inside else found.with_columns(at=0)
-    units = np.zeros((len(segments), len(arms)), np.int64)
-    units[found["at"].to_numpy(), found["n_arm"].to_numpy()] = found["times"].to_numpy()
-    return Splits.of(units, several, arms, columns, options)
+    return Splits.of(*_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
 
 
 def splits_of_queries(log: Log, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
@@ -89,26 +78,31 @@ def splits_of_queries(log: Log, segments: Segments, arms: Segments, options: Com
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
-    cluster, query = log.said_of_queries("cluster"), log.grid.query
-    segment, arm = segments.place[log.grid.cell], arms.place[log.grid.cell]
-    some = (segment >= 0) & (arm >= 0) & (True if cluster is None else ~np.isnan(cluster))
-    cell, n, several = (segment * len(arms) + arm)[some], len(segments) * len(arms), 0
-    if cluster is not None:
-        known = np.unique(cluster[some], return_inverse=True)[1]
-        cell, unit = divmod(np.unique(cell * len(known) + known), max(len(known), 1))
-        several = len(cell) - len(np.unique(cell // max(len(arms), 1) * len(known) + unit))
-    units = np.bincount(cell, minlength=n).reshape(len(segments), len(arms))
-    if cluster is None and len(arms) > 1 and len(query) and (units == units[:, :1]).all():
-        _check_apart(np.unique(segment[some] * (int(query.max()) + 1) + query[some]).size, units, log.columns)
-    return Splits.of(units, several, arms, log.columns, options)
-
-
-def _check_apart(distinct: int, units: Array, columns: Columns) -> None:
-    """Raise if every query of a segment is in every arm; ``distinct``: number of queries, each once a segment."""
-    if distinct * units.shape[1] == units.sum():
+    columns = log.columns
+    units, several = _counted(units_of_log(log).drop_nulls("unit"), columns, segments, arms)
+    alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
+    if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
         arm = str(columns.arm)
         raise NotComputableError(
             f"every query ({listed(columns.query)}) is in every arm of {arm}, as if systems had answered the same "
             f"queries: compare() pairs these, with system={shown(arm)} in the place of arm=. If several users asked "
             "them, name the users with cluster="
         )
+    return Splits.of(units, several, arms, columns, options)
+
+
+def _counted(table: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments) -> tuple[Array, int]:
+    """Return the number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
+
+    ``table``: the units, as ``units_of_rows`` returns them; one may stand several times.
+    """
+    inside = [f"by:{i}" for i in range(len(columns.segments))]
+    each = pl.DataFrame([segments.values(name).alias(by) for by, name in zip(inside, columns.segments, strict=True)])
+    arm = pl.DataFrame({"arm": arms.values(str(columns.arm))}).with_row_index("n_arm")
+    found = table.unique(maintain_order=True).join(arm, on="arm", nulls_equal=True)
+    found = found.join(each.with_row_index("at"), on=inside, nulls_equal=True) if inside else found.with_columns(at=0)
+    several = len(found) - len(found.select("at", "unit").unique())
+    cells = found.group_by("at", "n_arm").agg(pl.col("times").sum())
+    units = np.zeros((len(segments), len(arms)), np.int64)
+    units[cells["at"].to_numpy(), cells["n_arm"].to_numpy()] = cells["times"].to_numpy()
+    return units, several
