@@ -81,9 +81,7 @@ class DaskFrame(Engine):
             lacking = [name for name in self.names() if repr(self._empty.label(name)) in str(error)]
             if not lacking:
                 raise
-            raise ColumnError(
-                f"a partition has no column {listed(lacking)}, and the frame has; give every partition all columns"
-            ) from None
+            raise _lacks(lacking) from None
 
     def given_back(self, answer: Answer) -> Any:
         from dask.dataframe import from_pandas
@@ -101,9 +99,16 @@ class DaskFrame(Engine):
         return self.frame[[self._empty.label(name) for name in columns]]
 
 
+def _lacks(names: Sequence[str]) -> ColumnError:
+    said = f"a partition has no column {listed(names)}, and the frame has; give every partition all columns"
+    return ColumnError(said)
+
+
 def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
     """Return a partition as polars, with the types of the whole frame."""
     border = PandasFrame(part)
+    if lacking := [name for name in types if name not in border.names()]:
+        raise _lacks(lacking)
     table = border.read(list(types))
     for name, kind in types.items():
         held = table.schema[name]

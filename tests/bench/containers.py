@@ -99,7 +99,7 @@ EMPTY: tuple[Callable[[], Any], ...] = (
     lambda: pd.NaT,
     lambda: np.nan,
     lambda: Decimal("nan"),
-    lambda: np.datetime64("NaT"),
+    lambda: np.datetime64("NaT", "ns"),
     lambda: -1,
     lambda: 0,
     lambda: True,

@@ -230,7 +230,7 @@ VERBS: dict[str, Any] = {
     "evaluate": lambda irm: irm.evaluate("ndcg", "rr", ci=0.9),
     "per_query": lambda irm: irm.per_query("ndcg"),
     "compare": lambda irm: irm.compare("ndcg", resamples=9),
-    "arms": lambda irm: irm(system=None, arm="system").change("ndcg", test="z"),
+    "arms": lambda irm: irm(system=None, arm="run").change("ndcg", test="z"),
     "explain": lambda irm: irm.explain("ndcg", query="q3"),
     "ties": lambda irm: irm.bounds("ndcg", of="ties"),
     "unjudged": lambda irm: irm.bounds("rr", of="unjudged"),
@@ -434,18 +434,19 @@ def test_what_partitions_hold() -> None:
     assert said == "query: the column is object, and a partition of it holds Int64; say what it holds, with astype()"
 
 
-@pytest.mark.parametrize(
-    "call", [lambda irm: irm.evaluate("rr"), lambda irm: irm(query=None).evaluate("roc_auc"), lambda irm: irm.audit()]
-)
-def test_a_partition_that_lacks_a_column(call: Any) -> None:
-    """A column that the frame says it has, and a partition has not, is told."""
+def test_a_partition_that_lacks_a_column() -> None:
+    """A column that the frame has, and a partition has not, is told: an error of verbs, a finding of the audit."""
     whole = pd.DataFrame({"query": [1, 1], "score": [1.0, 2.0], "grade": [0, 1]})
     parts = [whole, whole.drop(columns="grade")]
+    told = "a partition has no column 'grade', and the frame has; give every partition all columns"
     frame = dd.from_map(lambda i: parts[i], [0, 1], meta=whole.iloc[:0])
-    assert "no column 'grade'" in error(lambda: call(frame.irm), ColumnError)
+    for call in (lambda irm: irm.evaluate("rr"), lambda irm: irm(query=None).evaluate("roc_auc")):
+        assert error(lambda call=call: call(frame.irm), ColumnError) == told
+    found = frame.irm.audit().compute()
+    assert found[["check", "message"]].to_numpy().tolist() == [["data that cannot be read", told]]
     judged = dd.from_map(lambda i: parts[i], [0, 1], meta=whole.iloc[:0]).rename(columns={"score": "doc"})
     said = error(lambda: whole.assign(doc=1.0).irm.judge(judged).evaluate("rr"), ColumnError)
-    assert said == "a partition has no column 'grade', and the frame has; give every partition all columns"
+    assert said == told
 
 
 def test_a_document_that_nobody_judged_yet_matches() -> None:

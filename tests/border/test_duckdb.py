@@ -38,9 +38,8 @@ def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
     columns, ask, _ = VERBS[verb]
     table = pa.table(columns)
     con.register("rows", table)
-    key = {"per_class": "predicted", "confusion": "predicted", "click_judgments": "rank", "propensities": "rank"}.get(
-        verb, "score"
-    )
+    other = {"per_class": "predicted", "confusion": "predicted"}
+    key = other.get(verb, "score" if "score" in columns else "rank")
     used, unused = _counted(con, "used"), _counted(con, "unused")
     relation = con.sql(f"select * exclude ({key}), used({key}) as {key}, unused({key}) as more from rows order by text")
     whole = IRM(table.set_column(table.schema.get_field_index(key), key, table.column(key).cast("double")))
