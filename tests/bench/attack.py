@@ -465,8 +465,8 @@ def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
     return ("result", "") if taken < SLOW else (f"a call that took {taken:.0f} s", "")
 
 
-def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> Iterator[Found]:
-    """Ask every verb of every frame, and yield what should not have been; ``count`` gets the outcomes of each verb."""
+def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None, share: float = 1.0) -> Iterator[Found]:
+    """Ask verbs of every frame, and yield what should not have been; ``count`` gets the outcomes of each verb."""
     count = Counter() if count is None else count
     for number in numbers:
         asked = attacked(seed, number)
@@ -478,7 +478,7 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
         count[f"irm {went}" if went in ("result", "error") else "irm fault"] += 1
         for verb, ask in VERBS.items() if made else ():
             rng = Random(f"{seed} {number} {verb}")
-            if rng.random() > seldom(verb, made[0]):
+            if rng.random() > share * seldom(verb, made[0]):
                 continue
             irm = Held(made[0], rng, ["query", "doc", "system", "by"]) if rng.random() < HELD else made[0]
             went, where = outcome(lambda: ask(irm, rng), asked.frame)  # noqa: B023
@@ -531,12 +531,14 @@ def main(
     parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--share", type=float, default=1.0, help="of the verbs that each frame is asked")
     options = parser.parse_args()
     faulthandler.enable()
     warnings.simplefilter("error")
     count, kinds = Counter[str](), Counter[str]()
     start = time.perf_counter()
-    for found in attack(range(options.first, options.first + options.frames), options.seed, count):
+    numbers = range(options.first, options.first + options.frames)
+    for found in attack(numbers, options.seed, count, options.share):
         kinds[kind := found.where or found.what] += 1
         if kinds[kind] <= 2:
             print(f"frame {found.number}, {found.verb}: {found.what}\n    {found.where}", flush=True)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import product
 from typing import Any, NamedTuple
@@ -30,6 +29,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binomtest, chi2, norm
+from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
@@ -137,35 +137,6 @@ LOGGED = (400, 4000)  # queries of a log
 FEW_LABELS = 60
 CHANCES = (0.25, 0.05)  # of a query that the machine finds hard, and of another, to be judged by people
 AGREE = 3  # trials of each kind that are done a second way
-HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
-
-
-@dataclass(frozen=True)
-class Line:
-    """How often something happened in independent trials.
-
-    Parameters
-    ----------
-    asked : the least and the greatest share that will do; None where nothing is asked.
-    """
-
-    what: str
-    setting: str
-    trials: int
-    happened: int
-    asked: tuple[float, float] | None
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The cells of the line in the table."""
-        rate = self.happened / self.trials
-        error = (rate * (1 - rate) / self.trials) ** 0.5
-        cells = (self.what, self.setting, f"{self.trials:,}", f"{rate:.2%}", f"{error:.2%}")
-        if self.asked is None:
-            return (*cells, "", "")
-        least, most = self.asked
-        wanted = f"{least:.0%} to {most:.0%}" if least else f"at most {most:.0%}"
-        return (*cells, wanted, "yes" if least <= rate <= most else "NO")
 
 
 def population(queries: int) -> pl.DataFrame:
@@ -183,26 +154,6 @@ def of_queries(rows: pl.DataFrame) -> Any:
     """Return the value of each measure for each query, shape (queries, measures)."""
     irm = rows.irm(query="query", score="score", grade="grade")
     return irm.per_query(*MEASURES, layout="wide").select(MEASURES).to_numpy()
-
-
-def as_log(values: Any) -> Any:
-    """Return columns of values as systems, each query with one document, so that its dcg@1 is the value itself."""
-    n, systems = values.shape
-    names = [f"s{i}" for i in range(systems)]
-    columns = {"system": np.repeat(names, n), "query": np.tile(np.arange(n), systems), "grade": values.T.ravel()}
-    log = pl.DataFrame(columns).with_columns(score=1.0)
-    return log.irm(query="query", system="system", score="score", grade="grade")
-
-
-def ends(found: pl.DataFrame) -> list[tuple[float, float]]:
-    """Return the intervals of a result."""
-    return found.select("ci_low", "ci_high").rows()
-
-
-def agree(ours: Any, theirs: Any, what: str) -> None:
-    """Raise where a short way gives something else than the whole way, but for how floats are summed."""
-    if not np.allclose(ours, theirs, rtol=0, atol=1e-12):
-        raise AssertionError(f"{what}: {ours} is not {theirs}")
 
 
 def all_rows(rows: pl.DataFrame, drawn: Any) -> pl.DataFrame:
