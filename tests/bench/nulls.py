@@ -278,6 +278,11 @@ def clicked(rng: Random) -> Drawn:
     return values, roles, {}, {}, ("clicks", "rr") if "team" in roles else ("rr", "precision@1")
 
 
+def as_arms(irm: Any) -> Any:
+    """Return the same log, in which each system is an arm with queries of its own."""
+    return irm(system=None, arm=irm.roles.get("system"))
+
+
 Ask = Callable[[Any, Sequence[str]], Any]  # of an irm, and the metrics
 ASKED: dict[str, Ask] = {
     "evaluate": lambda irm, asked: irm.evaluate(*asked),
@@ -293,7 +298,7 @@ ASKED: dict[str, Ask] = {
     "best_threshold": lambda irm, asked: irm.best_threshold("f1"),
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau"),
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
-    "change": lambda irm, asked: irm(system=None, arm=irm.roles.get("system")).change(*asked, **FEW),
+    "change": lambda irm, asked: as_arms(irm).change(*asked, **FEW),
     "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=7),
     "bounds": lambda irm, asked: irm.bounds(*asked[:1], of="ties"),
     "bounds of unjudged": lambda irm, asked: irm.bounds(*asked[:1], of="unjudged", max_grade=3),
@@ -355,7 +360,6 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
     """Draw a valid frame and make a value null; yield each verb and role of which nothing tells, and what came out."""
     plain = valid(rng)
     role, column, hole = with_a_null(rng, plain)
-    audits: list[pl.DataFrame | str] = []
     for name, before in answered(rng, plain):
         ask = ASKED[name]
         try:
@@ -372,8 +376,8 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
             continue
         else:
             texts = [*new_sentences(before, after)]
-            audits = audits or [told(one.irm(), ASKED["audit"], ()) for one in (plain, hole)]
-            texts += new_findings(*audits)
+            logs = [as_arms(one.irm()) if name == "change" else one.irm() for one in (plain, hole)]
+            texts += new_findings(*(told(log, ASKED["audit"], ()) for log in logs))
         if not any(names_it(text, role, column) for text in texts):
             yield f"{role} in {name}", f"{plain.kind} {plain.roles} {plain.asked}: {after}"
 
