@@ -1,9 +1,10 @@
-"""Exact tests of counts: of two shares of the same rows, of a 2x2 table, of a share; tests of differences, splits."""
+"""Exact tests of counts: of two shares of the same rows, of a 2x2 table, of a share; tests of splits; quantiles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import erfc, exp, lgamma, log, sqrt
+from functools import lru_cache
+from math import erfc, exp, inf, lgamma, log, log1p, nan, pi, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 from frame_metrics.inputs import Array
 
 EQUAL = 1e-7  # probabilities that differ relatively by less are equal, because they are rounded sums of logarithms
+MANY = 1000  # degrees of freedom from which a series gives quantiles of t to the last digits
+STEPS, TERMS, CLOSEST = 100, 10_000, 1e-15  # the most steps of Newton's method and terms of a fraction; where they end
+FARTHEST = 300.0  # the logarithm of the greatest quantile of t; it exceeds that for a small part of a degree of freedom
 FAR = (40, 1000)  # further from the mean than 40 standard deviations plus 1000, a probability is 0 in floats
 
 
@@ -94,6 +98,97 @@ def normal(difference: float, variance: float) -> float:
 def normal_quantile(level: float) -> float:
     """Return how many standard errors the ends of a normal interval with this level are away from the middle."""
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(p: float, df: float) -> float:
+    """Return the quantile of Student's t distribution; NaN without degrees of freedom.
+
+    Parameters
+    ----------
+    p : between 0 and 1.
+    df : the degrees of freedom, above 0, not necessarily whole.
+
+    Source: M. Abramowitz, I. A. Stegun, Handbook of mathematical functions, 1964, 26.7.5 (many degrees of freedom), and
+    26.7.1 with 26.5.8, solved by Newton's method.
+    """
+    if not df > 0:
+        return nan
+    if p < 0.5:
+        return -t_quantile(1 - p, df)
+    tail = 1 - p
+    if tail in (0, 0.5):
+        return 0.0 if tail else inf
+    if df >= MANY:
+        return _by_series(NormalDist().inv_cdf(p), df)
+    at = log(_by_series(NormalDist().inv_cdf(p), max(df, 4.0)))  # the logarithm of the quantile
+    for _ in range(STEPS):
+        if at > FARTHEST:
+            return inf
+        beyond = _t_tail(exp(at), df)
+        slope = exp(lgamma((df + 1) / 2) - lgamma(df / 2) + at - (df + 1) / 2 * log1p(exp(2 * at) / df))
+        step = (log(beyond) - log(tail)) * beyond * sqrt(df * pi) / slope
+        at += min(max(step, -5.0), 5.0)
+        if abs(step) < 100 * CLOSEST:
+            break
+    return exp(at)
+
+
+def _by_series(z: float, df: float) -> float:
+    """Return a quantile of t by that of the normal distribution, in powers of 1 / df."""
+    square = z * z
+    terms = (
+        (square + 1) / 4,
+        ((5 * square + 16) * square + 3) / 96,
+        (((3 * square + 19) * square + 17) * square - 15) / 384,
+        ((((79 * square + 776) * square + 1482) * square - 1920) * square - 945) / 92160,
+    )
+    return z * (1 + sum(term / df**power for power, term in enumerate(terms, 1)))
+
+
+def _t_tail(t: float, df: float) -> float:
+    """Return the chance that Student's t exceeds ``t``, which is above 0, by the incomplete beta function."""
+    a, b, square = df / 2, 0.5, t * t
+    x = df / (df + square) if square < inf else 0.0
+    front = lgamma(a + b) - lgamma(a) - lgamma(b) - a * log1p(square / df) + b * (log(square) - log(df + square))
+    if x < (a + 1) / (a + b + 2):
+        return exp(front) * _fraction(x, a, b) / a / 2
+    return (1 - exp(front) * _fraction(square / (df + square), b, a) / b) / 2
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Return the continued fraction of the incomplete beta function, evaluated from its front (Lentz)."""
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, TERMS):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            c, d = 1 + term / c, 1 / (1 + term * d)
+            value *= c * d
+        if abs(c * d - 1) < CLOSEST:
+            break
+    return value
+
+
+def expanded_level(level: float, n: float) -> float:
+    """Return the level of a percentile interval that holds the mean of few units as often as Student's t would.
+
+    The spread of resampled means is that of the values, and so too small by sqrt((n - 1) / n), and their tails are
+    those of the normal distribution; the level makes up for both. It is 2 Phi(sqrt(n / (n - 1)) t) - 1, t being the
+    quantile of Student's t with n - 1 degrees of freedom at (1 + level) / 2.
+
+    Parameters
+    ----------
+    level : of the interval, as 0.95.
+    n : the number of units, or Kish's; of 1 and less the level is 1.
+
+    Source: T. C. Hesterberg, What teachers should know about the bootstrap, The American Statistician 69(4), 2015.
+    """
+    if not n > 1:
+        return 1.0
+    return 1 - erfc(sqrt(n / (n - 1)) * t_quantile((1 + level) / 2, n - 1) / sqrt(2))
 
 
 def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
