@@ -29,7 +29,7 @@ import polars as pl
 import pyarrow as pa
 from containers import Held, held
 from forms import differences
-from nulls import contained, silent
+from nulls import CALLS, contained, silent
 from odd_frames import POOLS, SANE, drawn, told
 
 import frame_metrics
@@ -429,11 +429,11 @@ NEEDS = {
 }
 
 
-def seldom(verb: str, irm: Any) -> float:
-    """Return the share of frames like this one that are asked a verb: it is slow, or lacks what it needs."""
+def seldom(verb: str, shown: str) -> float:
+    """Return the share of frames shown like this one that are asked a verb: it is slow, or lacks what it needs."""
     if verb == "summary":
         return 0.2
-    return 1 if any(need in repr(irm) for need in NEEDS.get(verb, ("",))) else 0.2
+    return 1 if any(need in shown for need in NEEDS.get(verb, ("",))) else 0.2
 
 
 def kind_of_result(frame: Any) -> type:
@@ -476,25 +476,26 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None, sha
         if went not in ("result", "error"):
             yield Found(number, "irm", went, where)
         count[f"irm {went}" if went in ("result", "error") else "irm fault"] += 1
+        shown = repr(made[0]) if made else ""
         for verb, ask in VERBS.items() if made else ():
             rng = Random(f"{seed} {number} {verb}")
-            if rng.random() > share * seldom(verb, made[0]):
+            if rng.random() > share * seldom(verb, shown):
                 continue
             irm = Held(made[0], rng, ["query", "doc", "system", "by"]) if rng.random() < HELD else made[0]
             went, where = outcome(lambda: ask(irm, rng), asked.frame)  # noqa: B023
             if went not in ("result", "error"):
                 yield Found(number, verb, went, where)
             count[f"{verb} {went}" if went in ("result", "error") else f"{verb} fault"] += 1
-        yield from forms(number, seed, count)
-        yield from of_valid(number, seed, count)
+        yield from forms(number, seed, count, share)
+        yield from of_valid(number, seed, count, share)
         if (told(asked.frame), told(asked.judgments)) != before:
             yield Found(number, "any", "the caller's frame was changed", "")
 
 
-def forms(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
+def forms(number: int, seed: int, count: Counter[str], share: float = 1.0) -> Iterator[Found]:
     """Read a log in every form, of some numbers, and yield where a value is not that of plain Python; or an error."""
     rng = Random(f"{seed} {number} forms")
-    if rng.random() > FORMS:
+    if rng.random() > share * FORMS:
         return
     found: list[tuple[str, str]] = []
     went, where = outcome(lambda: found.extend(differences(rng)) or "", None)
@@ -505,17 +506,17 @@ def forms(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
     count[f"forms {'fault' if found else 'result'}"] += 1
 
 
-def of_valid(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
+def of_valid(number: int, seed: int, count: Counter[str], share: float = 1.0) -> Iterator[Found]:
     """Make a value of a valid frame null, and put arguments in containers; yield nulls that are silent, and errors."""
-    rng = Random(f"{seed} {number} null")
+    rng, calls = Random(f"{seed} {number} null"), max(round(share * CALLS), 1)
     found: list[tuple[str, str]] = []
-    went, where = outcome(lambda: found.extend(silent(rng, count)) or "", None)
+    went, where = outcome(lambda: found.extend(silent(rng, count, calls)) or "", None)
     if went != "result":
         found.append((where, went))
     for where, what in found:
         yield Found(number, "null", what, where)
     count[f"null {'fault' if found else 'result'}"] += 1
-    for name, call, frame in contained(rng):
+    for name, call, frame in contained(rng, calls):
         went, where = outcome(call, frame)
         if went not in ("result", "error"):
             yield Found(number, f"container in {name}", went, where)
@@ -531,7 +532,7 @@ def main(
     parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", type=float, default=1.0, help="of the verbs that each frame is asked")
+    parser.add_argument("--share", type=float, default=1.0, help="of all calls that each frame is asked")
     options = parser.parse_args()
     faulthandler.enable()
     warnings.simplefilter("error")

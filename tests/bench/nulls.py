@@ -26,7 +26,7 @@ from helpers import as_polars
 from silence import counts_of, names_it, new_findings, new_sentences
 
 Values = dict[str, list[Any]]  # of each column
-VERBS = 2  # how many of the calls are made of each frame
+CALLS = 2  # that are made of each frame
 FEW: dict[str, Any] = {"resamples": 7, "permutations": 9}
 SOME: dict[str, Any] = {"ci": 0.9, "resamples": 7}
 RANKED, DECIDED = ("rr", "ap", "ndcg@2", "recall@2", "num_rel_ret"), ("f1", "precision", "accuracy", "recall")
@@ -321,14 +321,14 @@ def told(irm: Any, ask: Ask, asked: Sequence[str]) -> pl.DataFrame | str:
         return str(error)
 
 
-def answered(rng: Random, of: Valid) -> list[tuple[str, pl.DataFrame]]:
-    """Return some calls that give a result of a valid frame, and the results."""
+def answered(rng: Random, of: Valid, calls: int) -> list[tuple[str, pl.DataFrame]]:
+    """Return as many calls that give a result of a valid frame, and the results."""
     found: list[tuple[str, pl.DataFrame]] = []
     for name in rng.sample([*ASKED], len(ASKED)):
         result = told(of.irm(), ASKED[name], of.asked)
         if not isinstance(result, str):
             found.append((name, result))
-        if len(found) == VERBS:
+        if len(found) == calls:
             break
     return found
 
@@ -356,11 +356,11 @@ def with_a_null(rng: Random, of: Valid) -> tuple[str, str, Valid]:
     return role, column, of._replace(**{side: values})
 
 
-def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
+def silent(rng: Random, count: Any, calls: int = CALLS) -> Iterator[tuple[str, str]]:
     """Draw a valid frame and make a value null; yield each verb and role of which nothing tells, and what came out."""
     plain = valid(rng)
     role, column, hole = with_a_null(rng, plain)
-    for name, before in answered(rng, plain):
+    for name, before in answered(rng, plain, calls):
         ask = ASKED[name]
         try:
             irm = hole.irm()
@@ -382,14 +382,14 @@ def silent(rng: Random, count: Any) -> Iterator[tuple[str, str]]:
             yield f"{role} in {name}", f"{plain.kind} {plain.roles} {plain.asked}: {after}"
 
 
-def contained(rng: Random) -> Iterator[tuple[str, Callable[[], Any], Any]]:
+def contained(rng: Random, calls: int = CALLS) -> Iterator[tuple[str, Callable[[], Any], Any]]:
     """Draw a valid frame, and yield some calls in which one value is in a container: name, call, the frame."""
     plain = of = valid(rng)
     part, options = rng.choice((("roles", of.roles), ("judged", of.judged), ("", {})))
     if options:
         role = rng.choice([*options])
         of = of._replace(**{part: {**options, role: held(rng, options[role])}})
-    for name, _ in answered(rng, plain):
+    for name, _ in answered(rng, plain, calls):
         yield name, partial(_held, of, ASKED[name], rng if of is plain else None), made(of.values, of.kind, of.style)
 
 
