@@ -70,6 +70,7 @@ SECTIONS = {
         "labels.md",
         "decisions.md",
         "bounds.md",
+        "uncertainty.md",
         "simulation.md",
         "scale.md",
     ],
