@@ -1,0 +1,293 @@
+"""Simulations of measures over classes, areas, off-policy values, calibration and agreement, for simulate.py.
+
+Classes: rows of twenty classes are predicted with a recall of each class's own, and the intervals of macro averages are
+asked for the averages of the population.
+Areas: scores of relevant and other rows are drawn from distributions whose area under the ROC curve is known.
+Off policy: a logging policy places good results often or seldom where another policy places them, and the audit is asked
+whether the intervals can be trusted.
+Calibration: outcomes are drawn with the chances that scores say, so that nothing is off.
+Agreement: two annotators judge the documents of queries, and the interval of kappa is asked for that of the population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from trials import Line, agree, ends
+
+AGREE = 3  # trials of each kind that are done a second way
+RESAMPLES = 1000
+HOLDS = "interval holds the truth"
+CLASSES = 20
+MACRO = ("recall", "precision", "f1", "jaccard")
+ROWS: dict[int, tuple[float, float]] = {1: (0.8, 1.0), 3: (0.8, 1.0), 8: (0.9, 1.0), 30: (0.92, 0.99)}  # of each class
+NOISE = 0.03  # share of the relevant rows whose score is that of another row
+SIDES = ((20, 200), (100, 1000))  # relevant and other rows
+SIX = (3, 3)
+AREAS = (0.7, 0.9, 0.98)
+OF_AREAS = (0.82, 1.0)
+POSITIVES = {5: (0.9, 1.0), 10: (0.92, 1.0), 20: (0.92, 1.0)}  # relevant rows of 200
+DISTANCES = (1.0, 2.0)  # of the scores of relevant rows
+LISTS = 200
+PLACED = {"good": 0.4, "bad": 0.1}  # how often the logging policy places the good result at a rank
+TARGET = 0.95  # how often the other policy does
+CLICKED = np.array([0.5, 0.3, 0.2])  # chance of a click on a good result at each rank; .1 on another
+SCORED = (100, 300, 1000)  # rows with calibrated scores
+QUERIES = {5: (0.9, 1.0), 10: (0.92, 1.0), 20: (0.92, 0.99)}
+DOCUMENTS = 10  # of a query
+RIGHT = 0.85  # how often an annotator sees what is there
+
+
+def drawn_classes(rows: int, trial: int) -> tuple[Any, Any, dict[str, float]]:
+    """Draw rows of each class and their predictions; return both, and the macro averages of the population."""
+    recall = np.linspace(0.5, 0.95, CLASSES)
+    wrong = np.arange(1.0, CLASSES + 1)  # classes are predicted wrongly more often the later they are
+    confused = np.tile(wrong, (CLASSES, 1)) * (1 - np.eye(CLASSES))
+    confused *= ((1 - recall) / confused.sum(axis=1))[:, None]
+    chances = confused + np.diag(recall)
+    precision = recall / chances.sum(axis=0)
+    jaccard = recall / (1 + chances.sum(axis=0) - recall)
+    truth = {"recall": recall, "precision": precision, "f1": 2 * jaccard / (1 + jaccard), "jaccard": jaccard}
+    rng = np.random.default_rng([30, rows, trial])
+    label = np.repeat(np.arange(CLASSES), rows)
+    predicted = (rng.random((len(label), 1)) > np.cumsum(chances, axis=1)[label]).sum(axis=1)
+    return label, np.minimum(predicted, CLASSES - 1), {name: float(of.mean()) for name, of in truth.items()}
+
+
+def macro(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of macro averages over classes that hold those of the population."""
+    for rows, asked in ROWS.items():
+        held = dict.fromkeys(MACRO, 0)
+        for trial in range(trials):
+            label, predicted, truth = drawn_classes(rows, trial)
+            frame = pl.DataFrame({"label": label, "predicted": predicted}).irm(classes=list(range(CLASSES)))
+            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+            found = ends(frame.evaluate(*MACRO, **given))
+            if trial < AGREE:
+                again = pl.DataFrame({"label": label, "predicted": predicted}).sample(fraction=1, shuffle=True, seed=1)
+                agree(found, ends(again.irm(classes=list(range(CLASSES))).evaluate(*MACRO, **given)), "macro averages")
+            for name, (low, high) in zip(MACRO, found, strict=True):
+                held[name] += int(low <= truth[name] <= high)
+        for name, happened in held.items():
+            what = f"macro {name}, {CLASSES} classes of {rows} row{'s' * (rows > 1)}"
+            yield Line(HOLDS, what, trials, happened, asked)
+
+
+def of_rounded(apart: float) -> float:
+    """Return the area of normal scores that are rounded to whole numbers."""
+    at = np.arange(-12, 25)
+    shares = [np.diff(ndtr(np.append(at - 0.5, 24.5) - middle)) for middle in (0.0, apart)]
+    below = np.cumsum(shares[0]) - shares[0] / 2
+    return float((shares[1] * below).sum())
+
+
+def normal(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
+    """Draw normal scores of relevant and of other rows."""
+    return rng.normal(2**0.5 * ndtri(area), 1, m), rng.normal(size=n)
+
+
+def exponential(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
+    """Draw exponential scores."""
+    return rng.exponential(area / (1 - area), m), rng.exponential(1, n)
+
+
+def uneven(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
+    """Draw normal scores that vary three times as much where rows are relevant."""
+    return rng.normal(10**0.5 * ndtri(area), 3, m), rng.normal(size=n)
+
+
+def noisy(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
+    """Draw normal scores, of which a few relevant rows have those of others."""
+    scores, others = normal(rng, m, n, (area - NOISE / 2) / (1 - NOISE))
+    return np.where(rng.random(m) < NOISE, rng.normal(size=m), scores), others
+
+
+def tied(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
+    """Draw normal scores that are rounded to whole numbers."""
+    apart = brentq(lambda x: of_rounded(x) - area, 0, 12)
+    return np.round(rng.normal(apart, 1, m)), np.round(rng.normal(size=n))
+
+
+SHAPES: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "normal scores": normal,
+    "exponential scores": exponential,
+    "scores of uneven variances": uneven,
+    "scores with noise in the labels": noisy,
+    "rounded scores": tied,
+}
+
+
+def labelled(scores: tuple[Any, Any]) -> pl.DataFrame:
+    """Return scores of relevant and of other rows as a frame."""
+    label = np.repeat([1, 0], [len(side) for side in scores])
+    return pl.DataFrame({"label": label, "score": np.concatenate(scores)})
+
+
+def area_ends(scores: tuple[Any, Any], method: str | None) -> tuple[float, float]:
+    """Return the interval of the area under the ROC curve."""
+    return ends(labelled(scores).irm.evaluate("roc_auc", ci=0.95, method=method))[0]
+
+
+def of_areas(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of the area under the ROC curve that hold the true area."""
+    for m, n in (*SIDES, SIX):
+        for area in AREAS:
+            for i, (shape, draw) in enumerate(SHAPES.items()) if (m, n) != SIX else [(0, ("normal scores", normal))]:
+                held = dict.fromkeys((None, "delong"), 0)
+                for trial in range(trials):
+                    scores = draw(np.random.default_rng([31, m, round(area * 100), i, trial]), m, n, area)
+                    for method in held:
+                        low, high = area_ends(scores, method)
+                        held[method] += int(low <= area <= high)
+                        if trial < AGREE:
+                            frame = labelled(scores).sample(fraction=1, shuffle=True, seed=2).to_pandas()
+                            again = frame.irm.evaluate("roc_auc", ci=0.95, method=method)
+                            agree([(low, high)], again[["ci_low", "ci_high"]].to_numpy(), "areas")
+                what = f"roc_auc {area}, {m} and {n:,} rows, {shape}"
+                yield Line(HOLDS, what, trials, held[None], OF_AREAS)
+                yield Line(HOLDS, f"{what}, delong", trials, held["delong"], None)
+
+
+def precisions(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of average precision with few relevant rows that hold that of the population."""
+    for apart in DISTANCES:
+        for m, asked in POSITIVES.items():
+            at = np.linspace(9, -9, 200_001)
+            recall, fallout = ndtr(apart - at), ndtr(-at)
+            reached = m * recall + (200 - m) * fallout
+            precision = m * recall / np.maximum(reached, 1e-300)
+            truth = float((np.diff(recall) * (precision[1:] + precision[:-1]) / 2).sum())
+            held = 0
+            for trial in range(trials):
+                rng = np.random.default_rng([32, m, round(apart), trial])
+                scores = rng.normal(apart, 1, m), rng.normal(size=200 - m)
+                given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+                found = ends(labelled(scores).irm.evaluate("average_precision", **given))
+                if trial < AGREE:
+                    again = labelled(scores).sample(fraction=1, shuffle=True, seed=3)
+                    agree(found, ends(again.irm.evaluate("average_precision", **given)), "average precision")
+                held += int(found[0][0] <= truth <= found[0][1])
+            what = f"average_precision {truth:.2f}, {m} of 200 rows relevant"
+            yield Line(HOLDS, what, trials, held, asked)
+
+
+def logged(places: float, trial: int) -> pl.DataFrame:
+    """Draw lists of three results that a logging policy placed, with its chances and those of another policy."""
+    rng = np.random.default_rng([33, round(places * 100), trial])
+    good = rng.random((LISTS, 3)) < places
+    click = rng.random((LISTS, 3)) < np.where(good, CLICKED, 0.1)
+    columns = {
+        "query": np.repeat(np.arange(LISTS), 3),
+        "rank": np.tile([1, 2, 3], LISTS),
+        "label": click.ravel().astype(int),
+        "logged": np.where(good, places, 1 - places).ravel(),
+        "target": np.where(good, TARGET, 1 - TARGET).ravel(),
+    }
+    return pl.DataFrame(columns)
+
+
+def off_policy(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of another policy's value that hold it, and the audits that warn of them."""
+    truth = float((TARGET * CLICKED + (1 - TARGET) * 0.1).sum())
+    for overlap, places in PLACED.items():
+        held, warned = dict.fromkeys(("sips", "iips"), 0), 0
+        for trial in range(trials):
+            irm = logged(places, trial).irm(propensity="logged", target_propensity="target")
+            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+            found = ends(irm.evaluate(*held, **given))
+            if trial < AGREE:
+                weight = (pl.col("target") / pl.col("logged")).product().over("query")
+                values = irm.frame.group_by("query", maintain_order=True).agg((weight * pl.col("label")).sum())
+                one = values.select("query", doc=pl.lit("a"), score=pl.lit(1.0), grade="target")
+                plain = one.irm(query="query", score="score", grade="grade", doc="doc", rel=0.5)
+                agree(found[:1], ends(plain.evaluate("cg@1", **given)), "off policy")
+            for name, (low, high) in zip(held, found, strict=True):
+                held[name] += int(low <= truth <= high)
+            warned += int(irm.audit()["check"].is_in(OVERLAP).any())
+        asked = (0.92, 0.99) if overlap == "good" else None
+        for name, happened in held.items():
+            yield Line(HOLDS, f"{name} of {LISTS} lists, {overlap} overlap", trials, happened, asked)
+        wanted = (0.0, 0.05) if overlap == "good" else (0.9, 1.0)
+        yield Line("audit warns of the overlap", f"{LISTS} lists, {overlap} overlap", trials, warned, wanted)
+
+
+OVERLAP = ("weights far from 1", "few effective lists")
+
+
+def calibrated(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count how often the error of calibrated scores is above what is expected of them, and the debiased one is 0."""
+    for n in SCORED:
+        plain, above, nothing = 0, 0, 0
+        for trial in range(trials):
+            rng = np.random.default_rng([34, n, trial])
+            score = rng.random(n)
+            label = (rng.random(n) < score).astype(int)
+            value, expected, debiased = calibration(label, score)
+            plain += int(value > 0.02)
+            above += int(value > expected)
+            nothing += int(debiased < 0.02)
+        setting = f"calibrated scores of {n:,} rows"
+        yield Line("ece above .02", setting, trials, plain, None)
+        yield Line("ece above what is expected beside it", setting, trials, above, (0.35, 0.65))
+        yield Line("ece(norm=2, debiased=True) below .02", setting, trials, nothing, (0.4, 1.0))
+
+
+def calibration(label: Any, score: Any) -> tuple[float, float, float]:
+    """Return ece, what calibrated scores would have, and the debiased error."""
+    found = pl.DataFrame({"label": label, "score": score}).irm.evaluate("ece", "ece(norm=2, debiased=True)")
+    return found["value"][0], found["if_calibrated"][0], found["value"][1]
+
+
+def annotated(n: int, trial: int) -> tuple[Any, Any]:
+    """Draw what two annotators say of the documents of queries, of which some have more that is relevant."""
+    rng = np.random.default_rng([35, n, trial])
+    share = rng.beta(1, 2, n)
+    there = rng.random((n, DOCUMENTS)) < share[:, None]
+    seen = rng.random((2, n, DOCUMENTS)) < RIGHT
+    one, other = np.where(seen, there, ~there).astype(int)
+    return one, other
+
+
+def agreements(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of kappa over few queries that hold that of the population."""
+    say = RIGHT / 3 + (1 - RIGHT) * 2 / 3  # a third of the documents are relevant
+    equal, chance = RIGHT**2 + (1 - RIGHT) ** 2, say**2 + (1 - say) ** 2
+    truth = (equal - chance) / (1 - chance)
+    for n, asked in QUERIES.items():
+        held = 0
+        for trial in range(trials):
+            one, other = annotated(n, trial)
+            low, high = kappa_ends(one, other, trial)
+            held += int(low <= truth <= high)
+        yield Line(HOLDS, f"kappa of {DOCUMENTS} documents of each of {n} queries", trials, held, asked)
+
+
+def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
+    """Return the interval of kappa of two annotators."""
+    n = len(one)
+    sides = [
+        pl.DataFrame(
+            {"query": np.repeat(np.arange(n), DOCUMENTS), "doc": np.tile(np.arange(DOCUMENTS), n)}
+        ).with_columns(annotator=pl.lit(name), label=pl.Series(side.ravel()))
+        for name, side in (("a", one), ("b", other))
+    ]
+    both = pl.concat(sides)
+    run = sides[0].select("query", "doc", score=pl.lit(1.0))
+    irm = run.irm(query="query", doc="doc", score="score").judge(both, annotator="annotator", label="label")
+    row = irm.agreement(ci=0.95, resamples=RESAMPLES, seed=seed).row(0, named=True)
+    return row["kappa_low"], row["kappa_high"]
+
+
+PARTS = {
+    "macro": macro,
+    "areas": of_areas,
+    "precisions": precisions,
+    "off policy": off_policy,
+    "calibrated": calibrated,
+    "agreement": agreements,
+}
