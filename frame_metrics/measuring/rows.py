@@ -22,7 +22,7 @@ from frame_metrics.plan.checks import check_parameters
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
-from frame_metrics.stats.delong import area_variance
+from frame_metrics.stats.delong import Areas
 
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
@@ -39,7 +39,7 @@ class Inputs:
     table: Classes | None  # true and predicted classes; None without predictions
     by_class: ClassScores | None  # the scores of several classes; None without such scores
     # Values of metrics of the scores of two classes that are already computed, shape (segments,) each; the key None has
-    # the variance of the area under the ROC curve.
+    # what the intervals of areas under ROC curves need, as ``Areas.held``.
     of_scores: dict[Metric | None, Array] = field(default_factory=dict)
     of_class: dict[int, FullConfusion] = field(
         default_factory=dict
@@ -51,6 +51,11 @@ class Inputs:
         if self.table is None:
             raise ColumnError("predictions are needed; name predicted=, or say threshold=")
         return self.table
+
+    @property
+    def areas(self) -> Areas:
+        """The areas under ROC curves, if ``sort_scores`` was asked for them."""
+        return Areas(*self.of_scores[None])
 
     @property
     def class_scores(self) -> ClassScores:
@@ -272,17 +277,18 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
 def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
     """Compute metrics of the scores of two classes in one pass, and keep the values in ``inputs.of_scores``.
 
-    ``vary``: whether to compute the variance of the area under the ROC curve too.
+    ``vary``: whether to compute what the interval of the area under the ROC curve needs too.
     """
     kernels: dict[Metric | None, Callable[[FullScores], Array]] = {
         metric: metric.compute for metric in wanted if metric.input is FullScores
     }
-    kernels |= {None: area_variance} if vary else {}
-    new = {metric: np.full(len(inputs.segments), np.nan) for metric in kernels}
+    kernels |= {None: lambda scores: Areas.of(scores).held} if vary else {}
+    n = len(inputs.segments)
+    new = {metric: np.full(n if metric else (4, n), np.nan) for metric in kernels}
 
     def work(at: Array, scores: FullScores) -> None:
         for metric, kernel in kernels.items():
-            new[metric][at] = kernel(scores)
+            new[metric][..., at] = kernel(scores)
 
     if kernels:
         scored(inputs.cases, inputs.segments, work)

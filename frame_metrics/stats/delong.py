@@ -1,12 +1,16 @@
-"""Variances and covariances of areas under ROC curves, and intervals around them, by their structural components."""
+"""Variances and covariances of areas under ROC curves by their structural components, and intervals of areas."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.exact import normal_quantile
+
+HALVINGS = 54  # of a part of the range of areas, to the last bit of a float
 
 
 def area_variance(scores: FullScores) -> Array:
@@ -83,3 +87,75 @@ def around(value: Array, variance: Array, level: float, ends: tuple[float, float
     """Return normal intervals, clipped to the range ``ends`` of the values, shape (2, values)."""
     wide = normal_quantile(level) * np.sqrt(variance)
     return np.clip([value - wide, value + wide], *ends)
+
+
+def area_between(area: Array, variance: Array, positives: Array, negatives: Array, level: float) -> Array:
+    """Return intervals of areas under ROC curves: Newcombe's, widened where DeLong's variance is greater.
+
+    The ends are the areas t with (A - t)^2 = z^2 f V(t), where V(t) = t (1 - t) / (m n) (2 N - 1 - (3 N - 3) /
+    ((2 - t) (1 + t))) is the variance for m relevant rows and n others, N being their mean. V depends on how scores are
+    distributed, which the factor f allows for: max(1, DeLong's variance / V(A)), 1 where A is 0 or 1.
+
+    (A - t) / sqrt(V(t)) falls with t, so that either side of A has one end, which halving finds.
+
+    Parameters
+    ----------
+    area, variance : the areas, and their variances by DeLong; an unknown one gives no interval, shape (areas,) each.
+    positives, negatives : the numbers of relevant rows and of others, shape (areas,) each.
+    level : of the intervals.
+
+    Returns
+    -------
+    Shape (2, areas).
+
+    Source: R. G. Newcombe, Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2:
+    asymptotic methods and evaluation, Statistics in Medicine 25, 2006, method 5.
+    """
+    pairs, half = np.maximum(positives * negatives, 1), (positives + negatives) / 2
+
+    def assumed(t: Array) -> Array:
+        return t * (1 - t) / pairs * (2 * half - 1 - (3 * half - 3) / ((2 - t) * (1 + t)))
+
+    known = ~np.isnan(area + variance)
+    factor = normal_quantile(level) ** 2 * np.fmax(ratio(variance, assumed(area)), 1)
+    inner, outer = np.array([area, area]), np.array([np.zeros(len(area)), np.ones(len(area))])
+    for _ in range(HALVINGS):
+        middle = (inner + outer) / 2
+        within = (area - middle) ** 2 <= factor * assumed(middle)
+        inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+    return np.where(known, np.where(area == [[0], [1]], area, inner), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """Areas under ROC curves, with what their intervals need, shape (areas,) each."""
+
+    area: Array
+    variance: Array  # DeLong's, NaN for fewer than two rows of either kind
+    positives: Array
+    negatives: Array
+
+    @classmethod
+    def of(cls, scores: FullScores) -> Areas:
+        """Return the areas of sorted scores of rows that count one each."""
+        return cls(scores.area, area_variance(scores), scores.positives, scores.negatives)
+
+    @property
+    def held(self) -> Array:
+        """The fields, one below the other, shape (4, areas)."""
+        return np.stack([self.area, self.variance, self.positives, self.negatives])
+
+    def ends(self, level: float, method: str | None, slope: float) -> Array:
+        """Return how far the ends of intervals of a metric are from its values, shape (2, areas).
+
+        Parameters
+        ----------
+        level : of the intervals.
+        method : "delong" for normal intervals; None for Newcombe's, widened.
+        slope : how much the metric rises with the area.
+        """
+        if method == "delong":
+            ends = around(self.area, self.variance, level)
+        else:
+            ends = area_between(self.area, self.variance, self.positives, self.negatives, level)
+        return slope * (ends - self.area)

@@ -41,7 +41,6 @@ from frame_metrics.plan.needs import MEANS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
-from frame_metrics.stats.delong import around
 from frame_metrics.stats.resampling import percentiles
 
 BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
@@ -121,18 +120,18 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     pooled.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
     of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
-    normal = _by_delong(cases, wanted, options)
+    areas = _of_area(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
         inputs = pooled.inputs_of(cases, segments)
         if cases.binary:
-            pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
+            pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(areas))
         values = [pooled.one_metric(inputs, *metric) for metric in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         value = np.where(n, [metric.value for metric in values], np.nan)
         tables.append({"value": value, "n": n, "n_undefined": undefined})
         if options.ci is not None:
-            tables[-1] |= zip(ENDS, _ends(inputs, wanted, value, normal, options, options.ci), strict=True)
+            tables[-1] |= zip(ENDS, _ends(inputs, wanted, value, areas, options, options.ci), strict=True)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
 
@@ -141,7 +140,7 @@ def _ends(
     inputs: pooled.Inputs,
     wanted: Sequence[pooled.Wanted],
     value: Array,
-    normal: Mapping[int, float],
+    areas: Mapping[int, float],
     options: EvaluateOptions,
     ci: float,
 ) -> Array:
@@ -152,21 +151,21 @@ def _ends(
     inputs : tables and scores of the segments.
     wanted : the metrics.
     value : their values, shape (metrics, segments).
-    normal : the metrics with DeLong's interval, as ``_by_delong`` returns them; the others are resampled.
+    areas : the metrics with an interval of areas, as ``_of_area`` returns them; the others are resampled.
     options : resamples and seed.
     ci : the level.
     """
     ends = np.full((2, *value.shape), np.nan)
-    for i, slope in normal.items():
-        ends[:, i] = around(value[i], slope**2 * inputs.of_scores[None], ci, wanted[i][1].range)
-    drawn = {i: metric for i, metric in enumerate(wanted) if i not in normal}
+    for i, slope in areas.items():
+        ends[:, i] = np.clip(value[i] + inputs.areas.ends(ci, options.method, slope), *wanted[i][1].range)
+    drawn = {i: metric for i, metric in enumerate(wanted) if i not in areas}
     for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
         ends[:, *at] = percentiles(draws, ci)
     return ends
 
 
-def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
-    """Return the metrics that get DeLong's interval, by position, each with its slope by the area under the curve."""
+def _of_area(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
+    """Return the metrics with an interval of areas under ROC curves, by position, each with its slope by the area."""
     independent = cases.binary and not (cases.weighted or cases.columns.cluster)
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}

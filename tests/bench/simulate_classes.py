@@ -3,8 +3,8 @@
 Classes: rows of twenty classes are predicted with a recall of each class's own, and the intervals of macro averages are
 asked for the averages of the population.
 Areas: scores of relevant and other rows are drawn from distributions whose area under the ROC curve is known.
-Off policy: a logging policy places good results often or seldom where another policy places them, and the audit is asked
-whether the intervals can be trusted.
+Off policy: a logging policy places good results often or seldom where another policy places them, and the audit is
+asked whether the intervals can be trusted.
 Calibration: outcomes are drawn with the chances that scores say, so that nothing is off.
 Agreement: two annotators judge the documents of queries, and the interval of kappa is asked for that of the population.
 """
@@ -19,6 +19,9 @@ import polars as pl
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from trials import Line, agree, ends
+
+from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.stats.delong import Areas
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -129,8 +132,12 @@ def labelled(scores: tuple[Any, Any]) -> pl.DataFrame:
 
 
 def area_ends(scores: tuple[Any, Any], method: str | None) -> tuple[float, float]:
-    """Return the interval of the area under the ROC curve."""
-    return ends(labelled(scores).irm.evaluate("roc_auc", ci=0.95, method=method))[0]
+    """Return the interval of the area under the ROC curve, from the kernels."""
+    score = np.concatenate(scores)
+    label = np.repeat([1.0, 0.0], [len(side) for side in scores])
+    areas = Areas.of(sorted_levels(np.zeros(len(score), np.int64), score, label, np.ones(len(score)), 1))
+    low, high = np.clip(areas.area + areas.ends(0.95, method, 1), 0, 1)[:, 0]
+    return float(low), float(high)
 
 
 def of_areas(_: pl.DataFrame, trials: int) -> Iterator[Line]:

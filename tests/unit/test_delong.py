@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from inside import FullRanking, delong, sorted_levels
 
@@ -84,3 +86,40 @@ def test_levels_of_rows_in_rank_order_are_those_of_rows_in_any(score: list[float
     other = sorted_levels(query, np.array(score), label * 1.0, np.ones(6), 4)
     for name in ("query", "score", "tp", "fp", "pos", "neg", "positives", "negatives", "area", "steps", "retrieved"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(other, name), err_msg=name)
+
+
+def by_newcombe(area: float, variance: float, m: int, n: int, level: float) -> list[float]:
+    """The ends as roots of the equation, on either side of the area."""
+    half, z = (m + n) / 2, norm.ppf((1 + level) / 2)
+
+    def assumed(t: float) -> float:
+        return t * (1 - t) / (m * n) * (2 * half - 1 - (3 * half - 3) / ((2 - t) * (1 + t)))
+
+    wider = max(1.0, variance / assumed(area)) if 0 < area < 1 else 1.0
+
+    def apart(t: float) -> float:
+        return (area - t) ** 2 - z**2 * wider * assumed(t)
+
+    low = brentq(apart, 0, min(area, 1 - 1e-9), xtol=1e-15) if area > 0 else 0.0
+    return [low, brentq(apart, max(area, 1e-9), 1, xtol=1e-15) if area < 1 else 1.0]
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 90), (20, 200), (500, 20)])
+def test_the_interval_of_an_area_solves_newcombe_s_equation(m: int, n: int, level: float) -> None:
+    """Each end is a root; a greater variance of DeLong widens the interval, a smaller one does not narrow it."""
+    area = np.array([0, 0.02, 0.3, 0.5, 0.5, 0.97, 1])
+    variance = np.array([0, 1e-4, 0, 1e-6, 0.2, 1e-2, 0])
+    found = delong.area_between(area, variance, np.full(7, m), np.full(7, n), level)
+    expected = [by_newcombe(*one, m, n, level) for one in zip(area, variance, strict=True)]
+    np.testing.assert_allclose(found.T, expected, rtol=0, atol=1e-9)
+    assert (found[0] <= area).all()
+    assert (area <= found[1]).all()
+    turned = delong.area_between(1 - area, variance, np.full(7, n), np.full(7, m), level)
+    np.testing.assert_allclose(found, 1 - turned[::-1], rtol=0, atol=1e-12)
+
+
+def test_an_unknown_variance_or_area_gives_no_interval() -> None:
+    """With one row of a kind nothing shows how much it varies."""
+    held = np.array([[0.5, np.nan, 0.5], [np.nan, 0.1, 0.1], [1, 3, 3], [3, 3, 3]])
+    assert np.isnan(delong.area_between(*held, 0.95)).tolist() == [[True, True, False]] * 2

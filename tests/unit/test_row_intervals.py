@@ -1,4 +1,4 @@
-"""Intervals of rows without a query: DeLong's of the area under the ROC curve, and the bootstrap of everything."""
+"""Intervals of rows without a query: those of the area under the ROC curve, and the bootstrap of everything."""
 
 from __future__ import annotations
 
@@ -82,15 +82,18 @@ def test_scores_of_several_classes_are_resampled_row_by_row(average: Any) -> Non
     np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
 
 
-def test_delong_is_the_default_of_roc_auc() -> None:
-    """Of pooled rows of two classes that count one each; the ends are those of the variance, gini's twice as far."""
+def test_areas_have_an_interval_of_their_own() -> None:
+    """Of pooled rows of two classes that count one each: Newcombe's, or DeLong's; gini's are twice as far apart."""
     rows = rows_of(2)
     irm = rows.irm(query=None, predicted=None)
     found = irm.evaluate("roc_auc", "gini", "ks", ci=0.9)
     area, covariance = delong.areas(rows["score"].to_numpy()[None], rows["label"].to_numpy())
-    expected = delong.around(area, covariance[0], 0.9)[:, 0]
+    sides = [np.array([(rows["label"] == side).sum()]) for side in (1, 0)]
+    expected = delong.area_between(area, covariance[0], *sides, 0.9)[:, 0]
     assert ends(found)[:2] == pytest.approx(np.array([expected, 2 * expected - 1]), abs=1e-12)
-    assert irm.evaluate("roc_auc", "gini", ci=0.9, method="delong").equals(found[:2])
+    expected = delong.around(area, covariance[0], 0.9)[:, 0]
+    normal = irm.evaluate("roc_auc", "gini", ci=0.9, method="delong")
+    assert ends(normal) == pytest.approx(np.array([expected, 2 * expected - 1]), abs=1e-12)
     drawn = irm.evaluate("roc_auc", "gini", "ks", ci=0.9, method="bootstrap")
     assert drawn[2:].equals(found[2:])
     assert (np.abs(ends(drawn) - ends(found))[:2, 0] > 1e-6).all()
@@ -104,17 +107,21 @@ def test_delong_is_the_default_of_roc_auc() -> None:
 def test_delong_of_a_counted_table() -> None:
     """Hanley and McNeil's 109 tomographies as ten rows with counts, with the interval that Stata prints."""
     counted = {"label": [0] * 5 + [1] * 5, "score": [1, 2, 3, 4, 5] * 2, "n": [33, 6, 6, 11, 2, 3, 2, 2, 11, 33]}
-    found = pl.DataFrame(counted).irm(count="n").evaluate("roc_auc", ci=0.95)
+    found = pl.DataFrame(counted).irm(count="n").evaluate("roc_auc", ci=0.95, method="delong")
     assert found.select(pl.col("value", *ENDS).round(5)).row(0) == (0.89317, 0.83295, 0.95339)
     assert found["n"].item() == 109
 
 
-def test_a_perfect_order_has_a_point_for_an_interval() -> None:
-    """Nothing varies where every relevant row is above every other; an interval ends at 0 and 1 at the most."""
+def test_a_perfect_order_is_not_certain() -> None:
+    """Nothing varies where every relevant row is above every other, but few rows may be so by chance."""
     perfect = pl.DataFrame({"label": [1, 1, 0, 0], "score": [4, 3, 2, 1]})
-    assert ends(perfect.irm.evaluate("roc_auc", ci=0.9)).tolist() == [[1, 1]]
-    wide = pl.DataFrame({"label": [1, 1, 0, 0], "score": [4, 1, 3, 0]}).irm.evaluate("roc_auc", "gini", ci=0.99)
-    assert ends(wide).tolist() == [[0, 1], [-1, 1]]
+    low, high = ends(perfect.irm.evaluate("roc_auc", ci=0.9))[0]
+    assert (round(low, 4), high) == (0.4702, 1)
+    assert ends(perfect.irm.evaluate("roc_auc", ci=0.9, method="delong")).tolist() == [[1, 1]]
+    reversed_order = perfect.with_columns(pl.col("score") * -1).irm.evaluate("roc_auc", "gini", ci=0.9)
+    np.testing.assert_allclose(ends(reversed_order), [[0, 1 - low], [-1, 1 - 2 * low]], rtol=0, atol=1e-12)
+    wide = pl.DataFrame({"label": [1, 1, 0, 0], "score": [4, 1, 3, 0]})
+    assert ends(wide.irm.evaluate("roc_auc", "gini", ci=0.99, method="delong")).tolist() == [[0, 1], [-1, 1]]
 
 
 def test_fewer_than_two_have_no_interval() -> None:

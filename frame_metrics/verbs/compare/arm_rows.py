@@ -83,7 +83,7 @@ class ArmRows:
         inputs, areas = inputs_of(self.cases, self.each), [metric for _, metric in self.asked]
         if self.cases.binary:
             sort_scores(inputs, areas, vary=bool(self.normal))
-        variance = inputs.of_scores[None] if self.normal else np.zeros(0)
+        variance = inputs.areas.variance if self.normal else np.zeros(0)
         return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
