@@ -694,10 +694,11 @@ class IRM(Generic[Frame]):
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.
         layout : "long", a row per metric, or "wide", a column per metric.
-        method : the method of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson, for
-            "roc_auc" and "gini" of pooled rows of two classes. It is the default there, unless the rows have weights or
-            clusters. Null for fewer than two relevant rows, or others. "bootstrap" is for all metrics. With a ``proxy``
-            of ``judge`` "t" (the default, which needs scipy) or "normal", whose ends are those of ppi-python.
+        method : the method of intervals; None for the one that docs/uncertainty.md lists. "roc_auc" and "gini" of
+            pooled rows of two classes have Newcombe's, widened where DeLong's variance is greater, unless the rows have
+            weights or clusters; "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson. Null for fewer
+            than two relevant rows, or others. "bootstrap" is for all metrics. With a ``proxy`` of ``judge`` "t" (the
+            default, which needs scipy) or "normal", whose ends are those of ppi-python.
         resamples, seed : of the bootstrap.
 
         Returns

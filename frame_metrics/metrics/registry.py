@@ -67,7 +67,7 @@ def metric(
     also : other names of the same function.
     pooled : for a metric of rankings, the metric of rows without a query with the same name.
     slope : for a metric that is a linear function of the area under the ROC curve, unless a parameter changes it: how
-        much it rises with the area. Its interval is then DeLong's.
+        much it rises with the area. It then has the interval of an area.
     completes : the metric that this one is 1 minus, if every document has a decision. ``best`` and ``undefined`` are
         then 1 minus its own, so that the two also add up to 1 where they are undefined.
     adds : True if the value is a sum over the relevant results, divided by something that no result changes, so that
