@@ -1228,7 +1228,9 @@ class IRM(Generic[Frame]):
         ----------
         metrics : as in ``compare``.
         baseline : the period that every other is compared with, or a list of periods. By default every period is
-            compared with all before it.
+            compared with all before it. Or a frame of saved numbers of another period, what ``per_query`` returned, a
+            row per query and metric: the log is then one period, or has several in ``arm``, without clusters and
+            weights, and a query that was asked in both is one unit.
         test : two-sided. "randomization", the default, exchanges units between two periods; if some unit is in both, it
             divides each difference by its standard error. "t" is Welch's, which needs scipy, "z" the normal one;
             "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once, else
@@ -1249,7 +1251,7 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             The column of periods is not named with ``arm``, there is only one period, or ``baseline`` is none of them.
-            A test needs scipy and it is not installed.
+            A saved baseline has several systems, or lacks a metric. A test needs scipy and it is not installed.
 
         Examples
         --------
@@ -1258,6 +1260,10 @@ class IRM(Generic[Frame]):
         >>> weeks = pl.DataFrame(rows).irm(arm="week")
         >>> weeks.change("rr").select("week", "baseline", "difference", "p_value", "n", "baseline_n").rows()
         [('W02', 'W01', 0.0, 1.0, 3, 3)]
+        >>> last = weeks.per_query("rr").filter(pl.col("week") == "W01")
+        >>> now = pl.DataFrame(rows).filter(pl.col("week") == "W02").irm(by=None)
+        >>> now.change("rr", baseline=last).select("baseline", "difference", "n", "baseline_n").rows()
+        [('saved', 0.0, 3, 3)]
 
         Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
         ideas, KDD 2018.

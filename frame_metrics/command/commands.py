@@ -72,8 +72,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "change": Command(
         """
-  frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01""",
-        ("baseline",),
+  frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01
+  frame-metrics change this_week.parquet ndcg@10 --saved last_week.parquet""",
+        ("baseline", "saved", "saved_system"),
     ),
     "interleaving": Command(
         """

@@ -228,7 +228,9 @@ class Job(Call):
         gated = {"evaluate": self._evaluate, "compare": self._compare, "audit": self._audit}
         if self.name in gated:
             return gated[self.name]()
-        return getattr(self.irm, self.name.replace("-", "_"))(*self.metrics, **self._of_verb()).collect(), []
+        verb = getattr(self.irm, self.name.replace("-", "_"))
+        with self._baseline() as baseline:
+            return verb(*self.metrics, **self._of_verb(), **baseline).collect(), []
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}

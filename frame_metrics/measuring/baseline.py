@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border
 from frame_metrics.data.grid import with_another
-from frame_metrics.data.groups import as_text
+from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.ids import SAME_WAY, in_common_type, unlike_in_form
 from frame_metrics.data.log import Log
 from frame_metrics.data.spelling import in_quotes, nearly_equal
@@ -104,7 +104,7 @@ def _checked(irm: Plan, own: Columns) -> Plan:
     """Return the plan of a baseline with roles; raise if it has no ``value=``, or other keys than the frame."""
     if not irm.of_values:
         raise ColumnError(
-            "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
+            "it has no value=, and only numbers that were computed can be a baseline; give what per_query() returned"
         )
     check_theirs(irm, irm.columns, own)
     return irm
@@ -268,15 +268,7 @@ class Match:
         if not by:
             return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=grid.segment[grid.first_of_pairs]).unique(by)
-        at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
-        if at.null_count():
-            odd = self.rest.filter(at.is_null()).select(by)
-            some = f"{n} saved segment is" if (n := odd.n_unique()) == 1 else f"{n} saved segments are"
-            raise BadValueError(
-                f"baseline: {some} not in the frame, as {', '.join(columns.by)} = {as_text(odd)}; leave their rows "
-                "out, or pass by=None"
-            )
-        return np.bincount(at.to_numpy(), minlength=n)
+        return np.bincount(_segments_of(self.rest.select(by), segments, columns.by), minlength=n)
 
     def unpaired(self) -> Array:
         """Count the unmatched queries of either side in each segment; raise as ``by_segment`` does."""
@@ -296,6 +288,51 @@ class Match:
             if len(pairs[0]):
                 told = len(pairs[0]), " and ".join(in_quotes(ours.row(pairs[0][0]), theirs.row(pairs[1][0])))
         return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)), told)
+
+
+def _segments_of(rows: pl.DataFrame, segments: pl.DataFrame, by: Sequence[str]) -> Array:
+    """Return the number of each saved row's segment; raise for one that is not in the frame.
+
+    Parameters
+    ----------
+    rows : the segment of each row.
+    segments : the segments of the frame, with their numbers in the column "segment".
+    by : the caller's names of the columns, for the error.
+    """
+    at = rows.join(segments, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")["segment"]
+    if at.null_count():
+        odd = rows.filter(at.is_null())
+        some = f"{n} saved segment is" if (n := odd.n_unique()) == 1 else f"{n} saved segments are"
+        raise BadValueError(
+            f"baseline: {some} not in the frame, as {', '.join(by)} = {as_text(odd)}; leave their rows out, or pass "
+            "by=None"
+        )
+    return at.to_numpy()
+
+
+def same_segment(segments: Segments, there: Log) -> Array:
+    """Return the number of the frame's segment for each saved segment; raise for one that is not in the frame.
+
+    ``segments``: those of the frame, by the columns that the saved numbers have too.
+    """
+    by, theirs = segments.keys, there.columns.key_names[1]
+    if not by:
+        return np.zeros(len(there.grid.segment_row), np.int64)
+    saved = there.keys_at(theirs, there.grid.segment_row)
+    ours = pl.DataFrame({own: segments.values(name) for own, name in zip(theirs, by, strict=True)})
+    names = dict(zip(theirs, zip(by, there.columns.by, strict=True), strict=True))
+    ours, saved = alike(ours, saved, names)
+    return _segments_of(saved, ours.with_row_index("segment"), by)
+
+
+def same_query(here: Log, there: Log) -> Array:
+    """Return the number of the frame's query for each saved query, -1 for one that the frame has not."""
+    own, theirs = here.columns.key_names[2], there.columns.key_names[2]
+    ours, saved = here.keys_at(own, here.grid.query_row), there.keys_at(theirs, there.grid.query_row)
+    names = dict(zip(own, zip(here.columns.query, there.columns.query, strict=True), strict=True))
+    ours, saved = alike(ours, saved.rename(dict(zip(theirs, own, strict=True))), names)
+    at = saved.join(ours.with_row_index("at"), on=own, how="left", nulls_equal=True, maintain_order="left")["at"]
+    return at.cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:

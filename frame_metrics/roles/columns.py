@@ -162,6 +162,10 @@ class Columns:
         """The columns of segments in which arms are compared: those of ``by`` without the arm."""
         return self.by[1:] if self.arm else self.by
 
+    def without_arm(self) -> Columns:
+        """Return these columns without the arm, as those of one arm alone."""
+        return replace(self, arm=None, by=self.segments)
+
     def as_segments(self) -> Columns:
         """Return these columns with the system as the last ``by`` column, for systems measured on their own queries."""
         return replace(self, system=None, by=(*self.by, self.system)) if self.system else self

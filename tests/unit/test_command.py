@@ -208,6 +208,11 @@ def test_saved_numbers_of_queries_that_are_not_written_as_numbers(capsys: pytest
     call = ["compare", "log.parquet", "rr", "--qrels", "judged.parquet", "--saved", "saved.csv", "--to", "json"]
     (row,) = json.loads(out(capsys, *call))
     assert (row["baseline_value"], row["difference"], row["n_unpaired"]) == (0.25, 0.25, 1)
+    (row,) = json.loads(out(capsys, "change", *call[1:]))
+    assert (row["baseline"], row["baseline_value"], row["n"], row["baseline_n"], row["n_shared"]) == (
+        *("saved", 0.625, 1, 2),
+        1,
+    )
 
 
 @pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])

@@ -237,9 +237,19 @@ clicks(team="system", system="arm").interleaving("clicks")
         pass system=None
     but: clicks(team="system", system=None).interleaving("clicks")
     but: clicks(team=None, arm="arm").ab_test("clicks")
+runs(system=None, arm="system", cluster="part").change("rr", baseline=SAVED)
+    NotComputableError: cluster='part' is of the queries of the frame, and the saved numbers are of other queries; put
+        both periods into one frame with value=, cluster= and arm=, or pass cluster=None
+    but: runs(system=None, arm="system", cluster=None).change("rr", baseline=SAVED)
+runs().change("rr", baseline=SAVED)
+    ColumnError: change() compares each period over its own queries; pass system=None and keep the rows of one system,
+        or name the column with arm= in the place of system='system'
+    but: runs(system=None, arm="system").change("rr", baseline=SAVED)
+IRM(DECIDED, label="label", predicted="said", arm="arm").change("precision", baseline=SAVED)
+    NotComputableError: baseline= as a frame is one number per query, and there is no query; name query=
 arms().ab_test("rr", baseline=SAVED)
-    NotComputableError: baseline= as a frame is paired query by query, and each arm has queries of its own; with
-        value= the saved numbers of another arm are rows of the same frame, and system has its name
+    NotComputableError: baseline= as a frame has no units that were assigned to an arm of this test; with value= the
+        saved numbers of another arm are rows of the same frame, and system has its name
     but: arms().ab_test("rr", baseline="x")
     but: runs().compare("rr", baseline=SAVED)
 clicks(team="system").ab_test("clicks")

@@ -8,6 +8,7 @@ from typing import Any
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import check_apart
+from frame_metrics.measuring.baseline import plan_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.needs import MEANS
@@ -27,12 +28,13 @@ def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeO
     plan = with_covariate(plan, options.covariate)
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(options)))
     of_queries = options.of == "arms"
+    saved = plan_of(options.baseline, plan.but(columns=plan.columns.without_arm()), asked) if options.saved else None
     if of_queries and options.looks is None:
         options = replace(options, test=options.test or next(iter(TESTS[options.of])))
 
     def compute(source: Source) -> Answer:
         if not of_queries:
             return arm_rows_compared(source, asked or (), options)
-        return arms_compared(measured_of(source, asked), options)
+        return arms_compared(measured_of(source, asked), options, saved)
 
     return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)

@@ -1,4 +1,4 @@
-"""Compare arms: parts of the traffic with queries of their own, as in an online test."""
+"""Compare arms: parts of the traffic with queries of their own, as in an online test, or one and saved numbers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed, shown, told_of
 from frame_metrics.inputs import Array
+from frame_metrics.measuring.baseline import name_of_saved, read_saved, same_query, same_segment
+from frame_metrics.measuring.elsewhere import unfilled
+from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
@@ -60,6 +63,7 @@ class ArmValues:
     weight: Array  # the weight of each query, shape (queries,)
     unit: Array  # the number of each query's cluster, else of the query, the same in both arms, shape (queries,)
     covariate: Array | None  # the covariate of each query; None if none is named
+    saved: str | None = None  # the name of the last arm, whose queries are saved numbers; None if none are
 
     @classmethod
     def of(cls, measured: Measured) -> ArmValues:
@@ -79,6 +83,40 @@ class ArmValues:
         _check_constant(log, None if measured.cluster is None else unit, covariate)
         undefined = np.isnan(measured.values[:, at])
         return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
+
+    def beside(self, saved: Plan) -> ArmValues:
+        """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.plan_of`` returns it.
+
+        A query of both is one unit, as one of two arms is.
+        """
+        there = read_saved(saved, unfilled(self.asked))
+        log, theirs = self.log, there.log
+        some = there.evaluated
+        at = np.flatnonzero(some)[theirs.drawing_order(some)]
+        query = theirs.grid.query[at]
+        unit = same_query(log, theirs)[query]
+        unit = np.where(unit < 0, len(log.grid.query_row) + query, unit)
+        segment = np.repeat(np.arange(len(self.segments)), np.diff(self.edges))
+        segment = np.append(segment, same_segment(self.segments, theirs)[theirs.grid.segment[at]])
+        order = np.argsort(segment, kind="stable")
+        with told_of("baseline"):
+            values = np.array([own[at] for own in all_filled(there)])
+        return replace(
+            self,
+            edges=np.searchsorted(segment[order], np.arange(len(self.segments) + 1)),
+            arm=np.append(self.arm, np.full(len(at), len(self.systems)))[order],
+            values=np.concatenate([self.values, values], axis=1)[:, order],
+            undefined=np.concatenate([self.undefined, np.isnan(there.values[:, at])], axis=1)[:, order],
+            weight=np.append(self.weight, np.ones(len(at)))[order],
+            unit=np.append(self.unit, unit)[order],
+            saved=name_of_saved(theirs),
+        )
+
+    def pairs(self, options: CompareOptions) -> list[Pair]:
+        """Return the pairs of arms to compare; raise if there are none."""
+        if self.saved is None:
+            return pairs_among(self.systems, options)
+        return [(arm, len(self.systems)) for arm in range(len(self.systems))]
 
     def of_pair(self, segment: int, pair: Pair) -> Array:
         """Return the positions of the queries of two arms in one segment."""
@@ -190,12 +228,13 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def arms_compared(measured: Measured, options: CompareOptions) -> Answer:
-    """Return the answer: a row for each segment, metric and pair of arms."""
+def arms_compared(measured: Measured, options: CompareOptions, saved: Plan | None = None) -> Answer:
+    """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
     arms = ArmValues.of(measured)
-    pairs = pairs_among(arms.systems, options)
+    arms = arms if saved is None else arms.beside(saved)
+    pairs = arms.pairs(options)
     splits = splits_of_queries(measured.log, arms.segments, arms.systems, options) if options.shares else None
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     with progress(draws * len(arms.segments), "draw", work=HARDER * draws * len(arms.arm)) as tick:
         between = partial(arms.between, options=options, tick=tick)
-        return pairs_compared(*each, options, between if splits is None else splits.beside(between))
+        return pairs_compared(*each, options, between if splits is None else splits.beside(between), arms.saved)

@@ -166,11 +166,15 @@ def pairs_compared(
     pairs: Sequence[Pair],
     options: CompareOptions,
     compared: Callable[[int, Pair], list[Row]],
+    saved: str | None = None,
 ) -> Answer:
-    """Compare pairs of systems; ``compared`` returns the rows of a segment and pair, by metric."""
+    """Compare pairs of systems; ``compared`` returns the rows of a segment and pair, by metric.
+
+    ``saved``: the name of a baseline that is not among the systems.
+    """
     rows = in_order(len(segments), pairs, compared)
     columns = tabled(rows, len(asked), len(pairs), options)
-    return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs)
+    return answer_with(columns, places(len(rows), len(asked), len(pairs)), asked, segments, systems, pairs, saved)
 
 
 def answer_with(
@@ -180,12 +184,20 @@ def answer_with(
     segments: Segments,
     systems: Segments,
     pairs: Sequence[Pair],
+    saved: str | None = None,
 ) -> Answer:
-    """Return columns as an answer, with the keys of each row; ``places``: its segment, metric and pair of systems."""
+    """Return columns as an answer, with the keys of each row.
+
+    ``places``: its segment, metric and pair of systems. ``saved``: the name of a baseline that is no system of the log.
+    """
     at, metric, pair = places
+    mine, base = np.array(pairs).T
+    keys = segments.own_rows(at) | systems.own_rows(mine[pair])
+    if saved is not None:
+        name = pl.Series([saved], dtype=pl.String).new_from_index(0, len(pair))
+        return Answer(keys, {"baseline": name} | labels(asked, metric) | dict(columns), {}, segments.cells.held)
     (column,) = systems.keys
-    mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
-    keys = segments.own_rows(at) | {column: mine, "baseline": base}
+    keys["baseline"] = systems.key_rows(base[pair])[column]
     return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.held)
 
 

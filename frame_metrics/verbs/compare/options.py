@@ -287,18 +287,37 @@ def _check_rows(plan: Plan, options: CompareOptions) -> None:
 
 def _check_arms(columns: Columns, options: CompareOptions) -> None:
     """Raise for options and columns that a comparison of arms, with their own queries or rows, does not take."""
+    if options.saved and options.verb == "change":
+        _check_saved_period(columns, options)
+        return
     if columns.arm is None:
         what = f"each {options.one} over its own {'queries' if columns.query else 'rows'}"
         instead = f" in the place of system={columns.system!r}" if columns.own_rows else ""
         raise ColumnError(f"{options.verb}() compares {what}; name the column of {options.one}s with arm={instead}")
     if options.saved:
         raise NotComputableError(
-            f"baseline= as a frame is paired query by query, and each {options.one} has queries of its own; with "
-            f"value= the saved numbers of another {options.one} are rows of the same frame, and {columns.arm} has its "
-            "name"
+            f"baseline= as a frame has no units that were assigned to an {options.one} of this test; with value= the "
+            f"saved numbers of another {options.one} are rows of the same frame, and {columns.arm} has its name"
         )
     if options.split is not None:
         check_split(options.split, columns)
+
+
+def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
+    """Raise for columns that a comparison of periods with saved numbers of another one does not take."""
+    if not columns.query:
+        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
+    if columns.system is not None:
+        raise ColumnError(
+            f"{options.verb}() compares each {options.one} over its own queries; pass system=None and keep the rows of "
+            f"one system, or name the column with arm= in the place of system={columns.system!r}"
+        )
+    for role in BOTH:
+        if column := getattr(columns, role):
+            raise NotComputableError(
+                f"{role}={column!r} is of the queries of the frame, and the saved numbers are of other queries; put "
+                f"both {options.one}s into one frame with value=, {role}= and arm=, or pass {role}=None"
+            )
 
 
 def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
