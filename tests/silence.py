@@ -24,9 +24,10 @@ def names_it(text: str, role: str, column: str) -> bool:
 
 
 def counts_of(table: pl.DataFrame) -> list[Any]:
-    """Return the columns of a result that count, and its length."""
+    """Return the columns of a result that count, its length, and the nulls in its keys: a segment may be null."""
     names = [name for name in table.columns if name in COUNTS or name.startswith("n_") or name.endswith("_n")]
-    return [len(table), *(table[name].to_list() for name in names)]
+    nulls = [column.null_count() for column in table if not column.dtype.is_float()]
+    return [len(table), *nulls, *(table[name].to_list() for name in names)]
 
 
 def new_sentences(before: pl.DataFrame, after: pl.DataFrame) -> set[str]:

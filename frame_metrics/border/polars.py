@@ -150,8 +150,8 @@ class LazyPolars(Streamed, PolarsFrame):
     def first_of(self, column: str) -> None:
         return None
 
-    def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
-        return answer.collect().lazy()
+    def at_once(self, answer: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+        return answer.lazy().collect().lazy()
 
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)

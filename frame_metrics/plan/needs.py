@@ -208,8 +208,9 @@ def _check_there(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
     columns, judged = plan.played, plan.has_judgments
     _check_found(plan)
-    if columns.class_scores and needs.order:
-        raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
+    if columns.class_scores and (needs.order or columns.query):
+        way = f", or pass query=None in the place of {listed(columns.query)}" if columns.query else ""
+        raise ColumnError(f"score= names a column for each class, and a ranking is ordered by one; name one{way}")
     if columns.team and not needs.team:
         raise ColumnError(
             f"team={columns.team!r} says which system contributed a row of an interleaved list, and "

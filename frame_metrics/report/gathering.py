@@ -155,7 +155,7 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
         if not some:
             for name, _ in asked:  # an error of the rows comes before one of a metric that they are not for
                 with suppress(NotComputableError):
-                    irm.evaluate(name)
+                    work.here(irm.evaluate(name))
             raise
         return some, _valued(work, some, **options)
 

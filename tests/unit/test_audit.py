@@ -1105,6 +1105,15 @@ def test_ids_of_several_types_are_a_finding() -> None:
         assert found["message"][0].startswith(f"{own} of the judgments is Int32, and {own} of the log is text")
 
 
+def test_objects_that_cannot_be_read_are_a_finding_of_a_plan_too() -> None:
+    """The audit of a lazy frame stays lazy where a column holds objects of Python."""
+    frame = pl.DataFrame({"query": [1], "metric": pl.Series([object()], dtype=pl.Object), "value": [1.0]})
+    found = frame.lazy().irm(value="value").audit()
+    assert isinstance(found, pl.LazyFrame)
+    assert found.collect().equals(frame.irm(value="value").audit())
+    assert found.collect()["check"].to_list() == [UNREAD]
+
+
 def test_texts_that_are_no_numbers_are_counted(kind: str) -> None:
     """Among numbers that are text the audit counts the others, and says that the rest has to be converted."""
     frame = pl.DataFrame({"query": [1, 1, 2], "score": ["2", "n/a", "1"], "label": [1, 0, 1]})

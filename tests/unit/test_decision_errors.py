@@ -62,14 +62,20 @@ def log(columns: dict[str, Any] | None = None, /, **roles: Any) -> IRM[Any]:
     return of(LOG | (columns or {}), **(ROLES | {"query": "qid"} | roles))
 
 
+def both(**roles: Any) -> IRM[Any]:
+    """Return rows of two classes with a score for each, which may be of queries."""
+    return of({"qid": [1, 1, 2, 2], "label": [0, 1] * 2, "no": [0.2, 0.7] * 2, "yes": [0.8, 0.3] * 2}, **SCORED | roles)
+
+
 def made_of(kind: str) -> dict[str, Any]:
     """Return the names of a table, its frames being of a kind."""
-    return globals() | {make.__name__: partial(make, kind=kind) for make in (of, two, many, log)}
+    return globals() | {make.__name__: partial(make, kind=kind) for make in (of, two, many, log, both)}
 
 
 # Values in the columns: found when they are read
 
 IDS = {"session": range(1500), "guess": range(1500)}
+SCORED: dict[str, Any] = {"label": "label", "score": {0: "no", 1: "yes"}}
 SHARES = {"label": [1, 0, 1, 0], "predicted": [0.9, 1.0, 0.0, 0.2]}
 SIZES = {"label": [7.5, 8, 9, 10], "predicted": [8, 8, 9, 10]}
 YES_NO = {"clicked": ["yes", "no", "yes", "no"], "shown": ["yes", "yes", "no", "no"]}
@@ -431,11 +437,25 @@ two(predicted="clicked").evaluate("precision")
     but: two().evaluate("precision")
     but: many(score=SCORES).evaluate("roc_auc")
 of(MANY | {"qid": [1, 1, 2, 2]}, label="animal", query="qid", score=SCORES).evaluate("ndcg")
-    ColumnError: score= names a column for each class, and a ranking is ordered by one; name one
+    ColumnError: score= names a column for each class, and a ranking is ordered by one; name one, or pass query=None in
+        the place of 'qid'
+    but: of(MANY | {"qid": [1, 1, 2, 2]}, label="animal", query=None, score=SCORES).evaluate("roc_auc")
     but: of(MANY | {"qid": [1, 1, 2, 2]}, label="animal", query="qid", score="p_cat", positive="cat").evaluate("ndcg")
 many(positive="cat", classes=["cat", "dog", "owl"]).evaluate("accuracy")
     ColumnError: positive= is for two classes, classes= for several; name one of them
     but: many(positive="cat").evaluate("accuracy")
+both(query="qid").thresholds("precision")
+    ColumnError: score= names a column for each class, and a ranking is ordered by one; name one, or pass query=None in
+        the place of 'qid'
+    but: both(query=None).evaluate("roc_auc")
+both(query="qid").evaluate("roc_auc")
+    ColumnError: score= names a column for each class, and a ranking is ordered by one; name one, or pass query=None in
+        the place of 'qid'
+    but: both(query="qid", score="yes").evaluate("roc_auc")
+both(query="qid", threshold=0.5).confusion()
+    ColumnError: score= names a column for each class, and a ranking is ordered by one; name one, or pass query=None in
+        the place of 'qid'
+    but: both(query=None).evaluate("log_loss")
 log(abstain=[0]).evaluate("precision")
     ColumnError: abstain= is about the rows of a segment; say query=None
 log(match="best").evaluate("precision")

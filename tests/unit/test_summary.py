@@ -110,6 +110,15 @@ def test_a_difference_has_the_sign_that_compare_gives_it(
     assert f"{row['run']} {verb} {row['baseline']}: " in row["sentence"]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_an_error_of_the_rows_comes_before_one_of_a_metric(lazy: bool) -> None:
+    """Also where the rows are read only when a plan is collected."""
+    rows = {"query": [1, None], "rank": [1, 1], "grade": [1, 0], "chance": [0.5, 0.5]}
+    frame = pl.DataFrame(rows).lazy() if lazy else pl.DataFrame(rows)
+    irm = IRM(frame, propensity="chance", doc=None)
+    assert error(lambda: irm.summary("ndcg@2", "precision@1")).startswith("query: 1 of 2 rows has no query")
+
+
 def test_of_several_pairs_what_would_show_is_of_a_single_test() -> None:
     """The smallest difference that a sample detects is at the level of one test, and p is corrected for all."""
     for systems, ending in ((2, "."), (3, " in a single test.")):

@@ -88,7 +88,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
-        return irm.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {})))
+        return irm.border.at_once(irm.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))))
     return table if fail_on is None else irm.border.at_once(table)
 
 
