@@ -687,9 +687,11 @@ class IRM(Generic[Frame]):
             error beside them: the average is null, and ``n`` counts the lists. For ``mean_click_position`` "micro" is
             the mean over the clicks of all queries; for ``sips``, ``iips`` and ``rips`` at a cutoff "micro" is
             self-normalised, as in ``sn_sips@10``.
-        ci : level of an interval, as 0.95, from the percentile bootstrap over queries, or over pooled rows; over
-            clusters of them if ``cluster`` is named. Null for fewer than two. If all values are equal, as with 12 found
-            of 12, it has no width, though the value is not certain. By default there is no interval.
+        ci : level of an interval, as 0.95, of which queries, or pooled rows, are the units, or clusters of them if
+            ``cluster`` is named. docs/uncertainty.md lists which one it is: of means percentiles of draws at a level
+            for so few units; of values that are all 0 or 1, and of shares of rows, Wilson's; of quantiles two of the
+            values; where fewer than five units differ from most, Wilson's formula on the range of the metric. Null for
+            fewer than two units, and for ends that so few leave open. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.

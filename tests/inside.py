@@ -51,7 +51,7 @@ from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
-from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
+from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
@@ -104,6 +104,7 @@ __all__ = [
     "delong",
     "draws",
     "equal_hashes",
+    "expanded_level",
     "extremes",
     "few_bytes_at_a_time",
     "few_distinct_rows",
@@ -127,6 +128,7 @@ __all__ = [
     "resampled",
     "rests_of",
     "rows_brought",
+    "share_between",
     "share_of",
     "short_looks_at_files",
     "shown_in_errors",

@@ -299,13 +299,14 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
         undefined = lacking if np.count_nonzero(lacking := np.isnan(raw)) else None
         if undefined is not None:
             values = filled(measured, i)[some]
+        ends = (-np.inf, np.inf) if measured.weights else metric.range  # weighted results may exceed the range
         for average in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
             if average == "micro":
                 sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
             else:
                 each = measured.rows[i][some] if average == "rows" else weight
-                sums.append(tally(undefined, values, average, each, shared))
+                sums.append(tally(undefined, values, average, each, shared, ends))
     return of, sums
 
 

@@ -19,7 +19,8 @@ from frame_metrics.measuring.queries import Measured, effective_sizes, filled, t
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
 from frame_metrics.plan.plan import Plan
-from frame_metrics.stats.averages import Averages, Tally, averages_within, intervals
+from frame_metrics.stats.averages import Averages, Tally, averages_within
+from frame_metrics.stats.intervals import intervals
 
 # The columns of per_query() beside the keys.
 OF_QUERIES = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}
@@ -140,8 +141,9 @@ def averaged(
         member = segments.place[cell] if count > 1 or log.grid.placed is not None or measured.many is not None else None
         tables.append(_within(measured, of, sums, segments, member, systems=systems))
         if options.ci is not None:
-            ends = intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)
-            tables[-1] |= zip(ENDS, ends, strict=True)
+            given, formulas = (options.ci, options.resamples, options.seed), options.method != "bootstrap"
+            ends = intervals(sums, member, count, *given, cluster, order, formulas=formulas)
+            tables[-1] |= holding(ends, tables[-1]["value"])
         n = np.array([len(cell)]) if member is None else np.bincount(member + 1, measured.many, count + 1)[1:]
         evaluated.append(n)
     averages: list[str | None] = [tally.average for tally in sums]
@@ -149,6 +151,16 @@ def averaged(
         place, lists = _together(measured, of)
         of, averages = ([values[i] for i in place] for values in ([*of, *lists], [*averages, *[None] * len(lists)]))
     return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
+
+
+def holding(ends: Array, value: Array) -> dict[str, Array]:
+    """Return intervals as columns, by name; they hold their values, which the middle of skewed draws may not.
+
+    ``ends``: shape (2, values, groups).
+    """
+    with np.errstate(invalid="ignore"):
+        both = np.minimum(ends[0], value), np.maximum(ends[1], value)
+    return dict(zip(ENDS, both, strict=True))
 
 
 def _together(measured: Measured, of: Sequence[int]) -> tuple[Array, list[int]]:

@@ -38,6 +38,15 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
     it is not about. The last prediction is none at all. Shape (2, 3), or (3, 4) for several classes, however many there
     are: only whether a prediction is right, wrong or missing matters.
     """
+    mark = share_marks(metric, binary=binary)
+    if mark is None:
+        return None
+    about = ~np.isnan(mark)
+    return mark if (about.all(axis=1) == about.any(axis=1)).all() else None
+
+
+def share_marks(metric: Metric, *, binary: bool) -> Array | None:
+    """Return the same for any share of rows, also where predictions say which rows are looked at, as for precision."""
     own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
     if own is None or own.input not in (FullConfusion, Classes) or own.summed:
         return None
@@ -45,8 +54,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
     mixed = np.random.default_rng(0).integers(1, 9, (4, k, k + 1)).astype(np.float64)
     mark, whole = _tried(own, single).reshape(k, k + 1), _tried(own, mixed)
     about = ~np.isnan(mark)
-    some = about.any() and (about.all(axis=1) == about.any(axis=1)).all() and np.isin(mark[about], (0, 1)).all()
-    if not some:
+    if not (about.any() and np.isin(mark[about], (0, 1)).all()):
         return None
     shares = (mixed * np.nan_to_num(mark)).sum(axis=(1, 2)) / (mixed * about).sum(axis=(1, 2))
     return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None

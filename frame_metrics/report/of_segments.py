@@ -73,7 +73,8 @@ class OfSegments(Stated):
         calls, irm = self.work.apart(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
         every = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
-        rows = [self._widened(row, level) for row in every if row["ci_low"] is not None and row["n"] >= LEAST]
+        sure = [row for row in every if row["ci_low"] is not None and row["ci_high"] is not None]
+        rows = [row for row in sure if row["n"] >= LEAST]
         if not rows:
             why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
             yield self._said("absent", {}, of=f"No segment that stands out and no trend is looked for: {why}")
@@ -121,18 +122,3 @@ class OfSegments(Stated):
         if series > SERIES:
             return f"{by} makes {series:,} segments of all systems together, and at most {SERIES} are searched"
         return ""
-
-    def _widened(self, row: dict[str, Any], level: float) -> dict[str, Any]:
-        """Return the row of a segment; an interval without width is widened by what the sample may have missed.
-
-        Such an interval comes from n queries with the same value. Of all queries, a share of up to
-        1 - (a / 2)^(1 / n) may still have another value (Clopper and Pearson), from the least to the greatest of the
-        metric; a is 1 - ``level``. If there are weights, clusters or rows without a query, n is unknown, and the share
-        is 1.
-        """
-        if row["ci_low"] < row["ci_high"]:
-            return row
-        columns, (least, most), value = self.work.columns, self.content.asked[0][1].range, row["value"]
-        known = columns.query and not columns.weight and not columns.cluster
-        unseen = 1 - ((1 - level) / 2) ** (1 / row["n"]) if known else 1
-        return row | {"ci_low": value - unseen * (value - least), "ci_high": value + unseen * (most - value)}

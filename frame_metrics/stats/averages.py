@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -12,9 +12,8 @@ import numpy as np
 from frame_metrics import threads
 from frame_metrics.inputs import Array, FullConfusion, ratio
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.stats.offsets import offsets
-from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
+from frame_metrics.stats.quantiles import level_of, quantile_within
+from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sums import FEW, rests_of, sum_of, sums_of
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
@@ -36,10 +35,26 @@ class Tally:
     ends: tuple[Array, Array] | None = None
     # If the columns are sums of several queries: what each lost when it was rounded, shape (queries,) each.
     rests: tuple[Array, ...] = ()
+    # For intervals: the value of each query, NaN where it does not count, shape (queries,); between which ends values
+    # lie; and the weight of each query, shape (queries,), None if all are 1.
+    each: Array = field(default_factory=lambda: np.zeros(0))
+    between: tuple[float, float] = (-np.inf, np.inf)
+    weight: Array | None = None
 
 
-def _quotient(sums: Array) -> Array:
+def total(sums: Array) -> Array:
+    """Return the sum of a column, of which there is one."""
+    return sums[0]
+
+
+def quotient(sums: Array) -> Array:
+    """Return a mean: the sum of values over that of weights."""
     return sums[0] / sums[1]
+
+
+def geometric(sums: Array) -> Array:
+    """Return a geometric mean: that of the sum of logarithms over that of weights."""
+    return np.exp(quotient(sums))
 
 
 def no_further(mean: Array, values: Array) -> Array:
@@ -87,7 +102,12 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
 
 
 def tally(
-    undefined: Array | None, filled: Array, average: str, weight: Array | None, every: tuple[Array, Array]
+    undefined: Array | None,
+    filled: Array,
+    average: str,
+    weight: Array | None,
+    every: tuple[Array, Array],
+    ends: tuple[float, float],
 ) -> Tally:
     """Return the tally of an average over queries.
 
@@ -99,6 +119,7 @@ def tally(
     weight : the weight of each query, for "rows" its number of rows, shape (queries,); None: 1.
     every : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share them,
         so that they are summed only once.
+    ends : the least and the greatest value that the metric may have.
     """
     defined, values = every[0], filled
     if undefined is None:
@@ -108,16 +129,16 @@ def tally(
         values = np.where(defined, filled, 0)
     level = level_of(average)
     if average == "sum" or level is not None:
-        return Tally(average, (values,), lambda sums: sums[0], defined, undefined, level)
+        return Tally(average, (values,), total, defined, undefined, level, each=filled, between=ends)
     held = filled
     if average == "gmean":
         held = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
     columns = (values, defined) if plain else (values * weight, defined * weight)
-    if average == "gmean":
-        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined, ends=(held, held))
-    return Tally(average, columns, _quotient, defined, undefined, ends=(held, held))
+    of = None if plain else weight
+    finish = geometric if average == "gmean" else quotient
+    return Tally(average, columns, finish, defined, undefined, ends=(held, held), each=held, between=ends, weight=of)
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -143,7 +164,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
     here = np.ones(counts.shape[1], bool)
     alone = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
-    return Tally("micro", tuple(counts), finish, here, np.isnan(alone))
+    return Tally("micro", tuple(counts), finish, here, np.isnan(alone), each=alone, between=metric.range)
 
 
 def _over_parts(over: Array, under: Array) -> Array:
@@ -188,7 +209,7 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     sums = np.concatenate(each) if each else np.zeros((0, n))
     order, there, first = _together(group)
     rests = np.zeros(sums.shape)
-    for row, column, rounded in zip(rests, _summed(tallies)[0], sums, strict=True):
+    for row, column, rounded in zip(rests, summed(tallies)[0], sums, strict=True):
         if len(there):
             row[there] = rests_of(column[order], first, rounded[there])
     return np.concatenate([rests_on, undefined, sums, *ends, rests])
@@ -196,12 +217,12 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
     """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them."""
-    columns, edges = _summed(tallies)
+    columns, edges = summed(tallies)
     means = sum(one.ends is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means, means]
     rests_on, undefined, sums, least, most, rests = np.split(numbers, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
-    parts = zip(tallies, _apart(sums, edges), _apart(rests, edges), rests_on, undefined, strict=True)
+    parts = zip(tallies, apart(sums, edges), apart(rests, edges), rests_on, undefined, strict=True)
     return [
         replace(one, columns=tuple(rows), rests=tuple(lost), defined=n, undefined=lacking, ends=one.ends and next(ends))
         for one, rows, lost, n, lacking in parts
@@ -218,7 +239,7 @@ def _summed_within(
     The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of each tally's columns;
     and the least and the greatest values of each mean.
     """
-    columns, edges = _summed(tallies)
+    columns, edges = summed(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     rests = [rest for average in tallies for rest in average.rests]
     every, of = [*counted, *columns], group
@@ -229,17 +250,17 @@ def _summed_within(
     table, m = within(of, n, every), len(tallies)
     ends = [average.ends for average in tallies if average.ends is not None]
     least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
-    return table[:m], table[m : 2 * m], _apart(table[2 * m :], edges), (least, most)
+    return table[:m], table[m : 2 * m], apart(table[2 * m :], edges), (least, most)
 
 
-def _summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
+def summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
     """Return the columns to sum of all tallies (quantiles have none), and the end of each tally's but the last."""
     summed = [() if average.level is not None else average.columns for average in tallies]
     return [column for columns in summed for column in columns], [*accumulate(map(len, summed))][:-1]
 
 
-def _apart(sums: Array, ends: list[int]) -> list[Array]:
-    """Split the rows of sums by tally; ``ends``: as ``_summed`` returns them."""
+def apart(sums: Array, ends: list[int]) -> list[Array]:
+    """Split the rows of sums by tally; ``ends``: as ``summed`` returns them."""
     edges = [0, *ends, len(sums)]
     return [sums[begin:end] for begin, end in pairwise(edges)]
 
@@ -297,92 +318,6 @@ def numbered(cluster: Array | None) -> Array | None:
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[code]
-
-
-def intervals(
-    tallies: list[Tally],
-    group: Array | None,
-    n: int,
-    level: float,
-    resamples: int,
-    seed: int,
-    cluster: Array | None = None,
-    queries: Array | None = None,
-) -> Array:
-    """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
-
-    Every group draws from the same seed, so that a group's interval does not depend on the others. An end is NaN for
-    fewer than two queries, or clusters.
-
-    Parameters
-    ----------
-    tallies : what is averaged.
-    group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
-    n : number of groups.
-    level : of the interval, as 0.95.
-    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
-    queries : the order in which queries are drawn, shape (queries,); None for their own.
-    """
-    out = np.full((2, len(tallies), n), np.nan)
-    group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
-    order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
-    edges = np.searchsorted(group[order], np.arange(n + 1))
-    for g in range(n):
-        members = order[edges[g] : edges[g + 1]]
-        if len(members) < 2:
-            continue
-        of = None if cluster is None else numbered(cluster[members])
-        own = [_beside_offset(average, members) for average in tallies]
-        drawn = _draws([average for average, _ in own], members, of, resamples, seed)
-        for i, ((average, offset), sums) in enumerate(zip(own, drawn, strict=True)):
-            defined = average.defined[members] if of is None else np.bincount(of, average.defined[members]) > 0
-            if defined.sum() >= 2:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    out[:, i, g] = percentiles(average.finish(sums), level) + offset
-    return out
-
-
-def _beside_offset(average: Tally, members: Array) -> tuple[Tally, float]:
-    """Return a mean with the offset of some queries taken from their values, and the offset."""
-    if average.ends is None or average.finish is not _quotient or not (low := float(offsets(average.ends[0][members]))):
-        return average, 0.0
-    values, weight = average.columns
-    return replace(average, columns=(values - low * weight, weight)), low
-
-
-def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:
-    """Return the sums of each tally's columns over resampled queries, or its quantiles, (columns, resamples) each.
-
-    Parameters
-    ----------
-    tallies : the averages.
-    members : the queries to resample, in the order of random draws, shape (queries,).
-    of : the number of each one's cluster, shape (queries,); None without clusters.
-    resamples, seed : the number of resamples, and the seed.
-    """
-    columns, ends = _summed(tallies)
-    units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
-    if of is not None:
-        units = within(of, int(of.max()) + 1, units)
-    quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
-    rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
-    if not rising:
-        return _apart(resampled(units, resamples, seed), ends)
-    pieces = []
-    for often in draws(Units.alone(units.shape[1]), resamples, seed):
-        each = _apart(sums_drawn(units, often), ends)
-        for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
-        pieces.append(each)
-    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
-
-
-def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
-    """Return the defined values of some queries, ascending, and their positions among these queries."""
-    some = np.flatnonzero(average.defined[members])
-    values = average.columns[0][members[some]]
-    order = np.argsort(values, kind="stable")
-    return values[order], some[order]
 
 
 def resampled_means(

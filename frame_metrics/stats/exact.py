@@ -67,6 +67,26 @@ def binomial(count: int, n: int, share: float) -> float:
     return _no_likelier(lambda x: np.log((n - x) / (x + 1) * odds), count, (0, n), mean, sqrt(mean * (1 - share)))
 
 
+def binomial_shares(n: int, share: float) -> tuple[int, Array]:
+    """Return the chances that a binomial count is at most some number, at most the next ..., and the first number.
+
+    Numbers further from the mean than ``FAR`` are left out: the chance of fewer is 0 in floats.
+
+    Parameters
+    ----------
+    n, share : how often it is tried, and the chance of each, between 0 and 1.
+    """
+    if share in (0, 1):
+        return round(n * share), np.ones(1)
+    mean = n * share
+    far = FAR[0] * sqrt(mean * (1 - share)) + FAR[1]
+    low, high = max(0, int(mean - far)), min(n, int(mean + far))
+    x = np.arange(low, high, dtype=np.float64)
+    each = np.append(0.0, np.cumsum(np.log((n - x) / (x + 1) * (share / (1 - share)))))
+    chance = np.exp(each - each.max())
+    return low, np.minimum(np.cumsum(chance) / chance.sum(), 1.0)
+
+
 def _no_likelier(step: Callable[[Array], Array], at: int, ends: tuple[int, int], mean: float, spread: float) -> float:
     """Return the probability of all outcomes, whole numbers, that are no likelier than the outcome ``at``.
 

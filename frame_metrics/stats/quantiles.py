@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.stats.exact import binomial_shares
 
 NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
 
@@ -56,6 +57,27 @@ def quantile_drawn(values: Array, times: Array, level: float) -> Array:
     place = np.maximum(size - 1, 0) * level
     low, high = (values[(reached > whole(place)[:, None]).argmax(axis=1)] for whole in (np.floor, np.ceil))
     return np.where(size > 0, _between(low, high, place), np.nan)
+
+
+@lru_cache(maxsize=1024)
+def order_statistics(n: int, at: float, level: float) -> tuple[int | None, int | None]:
+    """Return which of ``n`` ascending values, counted from 0, are the ends of the interval of a quantile.
+
+    How many values lie below the quantile is binomial, whatever their distribution. Each end is missed with a chance of
+    at most (1 - level) / 2; None where no value is such an end, as n values say too little.
+
+    Parameters
+    ----------
+    at : the level of the quantile, between 0 and 1.
+    level : of the interval, as 0.95.
+
+    Source: W. R. Thompson, On confidence ranges for the median and other expectation distributions, The Annals of
+    Mathematical Statistics 7(3), 1936.
+    """
+    first, up_to = binomial_shares(n, at)  # of the values first, first + 1 ... , the chance of no more
+    low = first + int(np.searchsorted(up_to, (1 - level) / 2, side="right")) - 1
+    high = first + int(np.searchsorted(up_to, (1 + level) / 2, side="left"))
+    return low if low >= 0 else None, high if high < n else None
 
 
 def _between(low: Array, high: Array, place: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -17,12 +17,10 @@ from frame_metrics.inputs import Array, FullConfusion, Lists
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
-from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.proxies import check_means, powered_means
 from frame_metrics.measuring.results import (
     ANSWERED,
-    ENDS,
     OF_QUERIES,
     Averaged,
     EvaluateOptions,
@@ -30,9 +28,11 @@ from frame_metrics.measuring.results import (
     averaged,
     counts_answers,
     each_query,
+    holding,
     schema,
     tidied,
 )
+from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
@@ -41,7 +41,6 @@ from frame_metrics.plan.needs import MEANS, WEIGHS, Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
-from frame_metrics.stats.resampling import percentiles
 
 BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
 
@@ -120,7 +119,7 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     pooled.check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
     of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
-    areas = _of_area(cases, wanted, options)
+    areas = of_areas(cases, wanted, options)
     tables: list[dict[str, Array]] = []
     for segments in groups.each:
         inputs = pooled.inputs_of(cases, segments)
@@ -131,45 +130,9 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
         value = np.where(n, [metric.value for metric in values], np.nan)
         tables.append({"value": value, "n": n, "n_undefined": undefined})
         if options.ci is not None:
-            tables[-1] |= zip(ENDS, _ends(inputs, wanted, value, areas, options, options.ci), strict=True)
+            tables[-1] |= holding(ends_of_rows(inputs, wanted, value, areas, options), value)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
-
-
-def _ends(
-    inputs: pooled.Inputs,
-    wanted: Sequence[pooled.Wanted],
-    value: Array,
-    areas: Mapping[int, float],
-    options: EvaluateOptions,
-    ci: float,
-) -> Array:
-    """Return the ends of the intervals of metrics in each segment, shape (2, metrics, segments).
-
-    Parameters
-    ----------
-    inputs : tables and scores of the segments.
-    wanted : the metrics.
-    value : their values, shape (metrics, segments).
-    areas : the metrics with an interval of areas, as ``_of_area`` returns them; the others are resampled.
-    options : resamples and seed.
-    ci : the level.
-    """
-    ends = np.full((2, *value.shape), np.nan)
-    for i, slope in areas.items():
-        ends[:, i] = np.clip(value[i] + inputs.areas.ends(ci, options.method, slope), *wanted[i][1].range)
-    drawn = {i: metric for i, metric in enumerate(wanted) if i not in areas}
-    for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
-        ends[:, *at] = percentiles(draws, ci)
-    return ends
-
-
-def _of_area(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
-    """Return the metrics with an interval of areas under ROC curves, by position, each with its slope by the area."""
-    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
-    if options.ci is None or options.method == "bootstrap" or not independent:
-        return {}
-    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
 
 
 def _check_together(asked: Asked, options: EvaluateOptions) -> None:

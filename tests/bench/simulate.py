@@ -14,6 +14,8 @@ so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
 Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
+Few: a few queries, clusters or rows are drawn, of values of several shapes, and evaluate(ci=0.95) is asked for means,
+shares and quantiles.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binomtest, chi2, norm
+from simulate_few import few as of_few
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -968,6 +971,7 @@ PARTS = {
     "looks": looks,
     "plans": plans,
     "labels": labels,
+    "few": of_few,
 }
 
 

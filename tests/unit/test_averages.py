@@ -15,7 +15,7 @@ import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars
-from inside import REGISTRY, Array, FullConfusion, Units, draws, read, registered, resampled, threads
+from inside import REGISTRY, Array, FullConfusion, Units, draws, expanded_level, read, registered, resampled, threads
 from refusals import check
 
 
@@ -396,21 +396,23 @@ def test_a_quantile_of_values_without_an_end() -> None:
 
 
 @pytest.mark.parametrize("average", ["median", "q0.9", "max"])
-@pytest.mark.parametrize("cluster", [None, "user"])
-def test_the_interval_of_a_quantile_is_that_of_a_plain_bootstrap(average: Any, cluster: str | None) -> None:
-    """The ends are those of the quantiles of queries, or of whole clusters, that are drawn with the same seed."""
+def test_the_interval_of_a_quantile_is_that_of_a_plain_bootstrap(average: Any) -> None:
+    """The ends are those of the quantiles of whole clusters that are drawn with the same seed."""
     log = spread().filter(pl.col("device") == "phone")
-    irm = log.irm(cluster=cluster, undefined="null")
+    irm = log.irm(cluster="user", undefined="null")
     found = irm.evaluate("rr", average=average, ci=0.9, resamples=200, seed=3)
     each = irm.per_query("rr").join(log.select("query", "user").unique(), on="query", maintain_order="left")
-    own, unit = each["value"].to_list(), each["user"].to_list() if cluster else each["query"].to_list()
+    own, unit = each["value"].to_list(), each["user"].to_list()
     units = list(dict.fromkeys(unit))
-    drawn = np.random.default_rng(3).integers(0, len(units), (200, len(units)))
+    often = 10_000 if len(units) < 20 else 200
+    drawn = np.random.default_rng([3, 0]).integers(0, len(units), (often, len(units)))
     ends = []
     for draw in drawn:
         some = [v for u in draw for v, of in zip(own, unit, strict=True) if of == units[u] and v is not None]
         ends += [np.quantile(some, QUANTILES[average])] if some else []
-    assert found.select("ci_low", "ci_high").row(0) == pytest.approx(tuple(np.quantile(ends, [0.05, 0.95])), abs=1e-12)
+    tail = (1 - expanded_level(0.9, len({of for v, of in zip(own, unit, strict=True) if v is not None}))) / 2
+    expected = tuple(np.quantile(ends, [tail, 1 - tail]))
+    assert found.select("ci_low", "ci_high").row(0) == pytest.approx(expected, abs=1e-12)
 
 
 def test_intervals_of_other_averages_are_not_moved_by_a_quantile() -> None:
@@ -992,7 +994,7 @@ def test_an_interval_does_not_depend_on_the_other_segments() -> None:
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "gmean", "micro"])
 def test_an_interval_is_that_of_a_plain_bootstrap(average: str) -> None:
-    """Low and high are the percentiles of the average over resampled queries, within Monte Carlo error."""
+    """Low and high are percentiles of the average over resampled queries at the level of so many, but for chance."""
     random = np.random.default_rng(11)
     n = 60
     log = pl.DataFrame(
@@ -1020,9 +1022,10 @@ def test_an_interval_is_that_of_a_plain_bootstrap(average: str) -> None:
         value = np.log(np.maximum(value, 1e-5)) if average == "gmean" else value
         means = (value * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
         means = np.exp(means) if average == "gmean" else means
-    spread = means.std()
-    assert found["ci_low"].item() == pytest.approx(np.quantile(means, 0.05), abs=0.06 * spread)
-    assert found["ci_high"].item() == pytest.approx(np.quantile(means, 0.95), abs=0.06 * spread)
+    spread, each = means.std(), log["w"].to_numpy()[::5] if average == "weighted" else np.ones(n)
+    tail = (1 - expanded_level(0.9, each.sum() ** 2 / (each**2).sum())) / 2
+    assert found["ci_low"].item() == pytest.approx(np.quantile(means, tail), abs=0.06 * spread)
+    assert found["ci_high"].item() == pytest.approx(np.quantile(means, 1 - tail), abs=0.06 * spread)
     assert found["ci_low"].item() < found["value"].item() < found["ci_high"].item()
 
 
@@ -1073,10 +1076,12 @@ def test_a_value_that_every_resample_leaves_undefined_has_no_interval() -> None:
     assert weighed.select("value", "ci_low", "ci_high").rows() == [(None, None, None)]
 
 
-def test_queries_of_equal_value_have_an_interval_of_one_point() -> None:
-    """Without spread, low and high are the value."""
-    log = pl.DataFrame({"query": [1, 2, 3], "score": 3 * [1.0], "grade": 3 * [1]})
-    assert log.irm.evaluate("rr", "recall", ci=0.95).select("ci_low", "ci_high").rows() == [(1, 1), (1, 1)]
+def test_queries_of_equal_value_are_not_certain() -> None:
+    """Without spread the interval is Wilson's on the range of the metric, null if that has no end."""
+    log = pl.DataFrame({"query": [1, 2, 3], "score": 3 * [1.0], "grade": 3 * [3]})
+    found = log.irm.evaluate("rr", "ndcg", "dcg", ci=0.95).select("ci_low", "ci_high").rows()
+    low = pytest.approx(3 / (3 + 1.959964**2), abs=1e-6)  # a share of 1 of 3
+    assert found == [(low, 1), (low, 1), (None, None)]
 
 
 def test_totals_name_no_segment_where_repeated_documents_are_left_out() -> None:

@@ -14,6 +14,7 @@ from polars import testing as pl_testing
 from comparisons import Pair, resampled
 from frame_metrics import IRM, BadValueError
 from helpers import as_polars
+from inside import expanded_level
 from refusals import check
 
 DRAWN = {"permutations": 500, "resamples": 300}
@@ -126,27 +127,42 @@ def test_differences_that_cancel_within_clusters_are_none() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_intervals_are_percentiles_of_means_of_resampled_clusters(seed: int) -> None:
-    """Draws one by one, with the same seed, give the ends of evaluate()."""
-    values, cluster = values_of(seed)
+    """Draws one by one, with the same seed, give the ends of evaluate(), at the level of 20 clusters."""
+    values, cluster = values_of(seed, clusters=20)
     means = resampled([Pair(value, 0, 1, unit) for value, unit in zip(values[:, 0], cluster, strict=True)], 400, seed)
     found = interval(frame_of(values[:, :1], cluster), cluster="user", resamples=400, seed=seed)
-    assert found == [pytest.approx(tuple(np.quantile(means, [0.05, 0.95])), abs=1e-12)]
+    tail = (1 - expanded_level(0.9, 20)) / 2
+    assert found == [pytest.approx(tuple(np.quantile(means, [tail, 1 - tail])), abs=1e-12)]
+
+
+def drawn_clusters(sums: Any, finish: Callable[[Any], Any], level: float) -> Any:
+    """The ends of what ``finish`` makes of the sums of clusters, shape (columns, clusters), drawn with the seed 0."""
+    drawn = np.random.default_rng([0, 0]).integers(0, sums.shape[1], (10_000, sums.shape[1]))
+    return pytest.approx(tuple(np.quantile(finish(sums[:, drawn].sum(axis=2)), [(1 - level) / 2, (1 + level) / 2])))
 
 
 def test_a_count_is_summed_over_the_clusters_drawn() -> None:
     """The interval of a sum is that of the sum over as many clusters as there are, whatever queries they have."""
-    values = np.array([[1.0], [1.0], [1.0], [0.0]])
-    frame = frame_of(values, np.array([1, 1, 1, 2]))
+    hits = np.array([1, 2, 3, 4, 5])
+    values = np.concatenate([[*np.ones(n), 0.0] for n in hits])[:, None]
+    frame = frame_of(values, np.repeat(np.arange(5), hits + 1))
     found = IRM(frame, cluster="user").evaluate("tp@1", ci=0.9, resamples=200)
-    assert found.select("value", "n", "ci_low", "ci_high").rows() == [(3.0, 4, 0.0, 6.0)]
+    expected = drawn_clusters(hits[None], lambda sums: sums[0], expanded_level(0.9, 5))
+    assert found.select("value", "n").rows() == [(15.0, 20)]
+    assert found.select("ci_low", "ci_high").row(0) == expected
 
 
 def test_weighted_means_are_of_the_clusters_drawn() -> None:
-    """A weighted mean over resampled clusters is one of the few that two clusters can give."""
-    values, weight = np.array([[1.0], [0.0], [3.0]]), np.array([1.0, 3.0, 4.0])
-    frame = frame_of(values, np.array([1, 1, 2]), w=weight)
-    found = IRM(frame, cluster="user", weight="w").evaluate("dcg@1", ci=0.99, resamples=200)
-    assert found.select("value", "ci_low", "ci_high").rows() == [(1.625, 0.25, 3.0)]
+    """A weighted mean is over resampled clusters, at the level of Kish's number of clusters of their weights."""
+    values, weight = np.arange(12.0)[:, None], np.tile([1.0, 2.0, 1.0], 4)
+    cluster = np.repeat(np.arange(6), 2)
+    frame = frame_of(values, cluster, w=weight)
+    found = IRM(frame, cluster="user", weight="w").evaluate("dcg@1", ci=0.9, resamples=200)
+    sums = np.array([np.bincount(cluster, weight * values[:, 0]), np.bincount(cluster, weight)])
+    kish = sums[1].sum() ** 2 / (sums[1] ** 2).sum()
+    assert 5 < kish < 6
+    expected = drawn_clusters(sums, lambda sums: sums[0] / sums[1], expanded_level(0.9, kish))
+    assert found.select("ci_low", "ci_high").row(0) == expected
 
 
 # Segments, systems, few clusters
@@ -212,9 +228,11 @@ def test_an_interval_needs_two_clusters_with_a_defined_query() -> None:
     frame = frame_of(np.array([[1.0], [1.0], [0.0]]), np.array([1, 1, 2]))
     irm = IRM(frame, cluster="user", undefined="null")
     assert irm.evaluate("rr", ci=0.9).select("ci_low", "ci_high", "n").rows() == [(None, None, 2)]
-    assert irm(cluster=None).evaluate("rr", ci=0.9).select("ci_low", "ci_high").rows() == [(1.0, 1.0)]
+    wilson = pytest.approx((2 / (2 + NormalDist().inv_cdf(0.95) ** 2), 1.0))
+    assert irm(cluster=None).evaluate("rr", ci=0.9).select("ci_low", "ci_high").row(0) == wilson
     other = frame.with_columns(user=pl.Series([1, 2, 2]))
-    assert IRM(other, cluster="user", undefined="null").evaluate("rr", ci=0.9)["ci_low"].to_list() == [1.0]
+    found = IRM(other, cluster="user", undefined="null").evaluate("rr", ci=0.9)
+    assert found.select("ci_low", "ci_high").row(0) == wilson
 
 
 # Judgments beside
@@ -251,9 +269,12 @@ def test_what_the_judgments_say_of_a_query_is_said_of_it_in_its_segment(role: st
     irm = IRM(run, by="day", **{role: "own"}).judge(qrels)
     found = irm.evaluate("recall", ci=0.9)
     assert found["value"].to_list() == [1.0, 0.0]
-    assert found["ci_low"].to_list() == [1.0, 0.0 if role == "weight" else None]
+    z, kish = NormalDist().inv_cdf(0.95), {"weight": 9 / 5, "cluster": 2}[role]  # of the weights 1 and 2
+    low = pytest.approx(kish / (kish + z**2))
+    assert found["ci_low"].to_list() == [low, 0.0 if role == "weight" else None]
     other = qrels.with_columns(own=pl.Series([1, 2, 3, 4]), grade=pl.Series([1, 1, 1, 1]))
-    assert IRM(run, by="day", **{role: "own"}).judge(other).evaluate("recall", ci=0.9)["ci_low"].to_list() == [1.0, 0.0]
+    found = IRM(run, by="day", **{role: "own"}).judge(other).evaluate("recall", ci=0.9)
+    assert found["ci_low"].to_list() == [low, 0.0]
 
 
 def test_weights_of_queries_that_only_the_judgments_have_are_those_of_their_segment() -> None:
@@ -302,7 +323,8 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
     """Draws of clusters, in the order of the rows that they have, give the ends of a metric of pooled rows."""
     rows = decided(seed)
-    found = IRM(rows, query=None, weight=weight, cluster="user").evaluate("accuracy", ci=0.9, resamples=300, seed=seed)
+    given: Any = {"ci": 0.9, "resamples": 300, "seed": seed, "method": "bootstrap"}
+    found = IRM(rows, query=None, weight=weight, cluster="user").evaluate("accuracy", **given)
     read = ["label", "predicted", *([weight] if weight else [])]
     parts = {user: rows.filter(pl.col("user") == user).sort(read) for user in rows["user"].unique()}
     kinds = rows.select(read).unique().sort(read).with_row_index("kind")

@@ -10,6 +10,7 @@ from datetime import date
 from html import escape
 from io import StringIO
 from pathlib import Path
+from statistics import NormalDist
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -366,7 +367,7 @@ def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
 
 def test_a_segment_of_few_queries_does_not_stand_out() -> None:
     """Nor is it the end of a trend, however far its mean is from the others; of thirty queries it may."""
-    log = runs(1, 80, a=1.0).with_columns(month=pl.date(2026, pl.when(pl.col("query") < 40).then(1).otherwise(2), 1))
+    log = runs(1, 80, a=0.7).with_columns(month=pl.date(2026, pl.when(pl.col("query") < 40).then(1).otherwise(2), 1))
     for last, n in ((2, 0), (30, 1)):
         best = log.filter(pl.col("query") < last).with_columns(
             pl.col("query") + 100, grade=pl.lit(1), month=pl.date(2026, 3, 1)
@@ -386,7 +387,8 @@ def test_queries_that_are_all_alike_leave_open_what_was_not_seen(others: float, 
     assert [row["ci_high"] for row in named if row["of"] == "part = a"] == ([] if high is None else [high])
     for row in named:
         if row["of"] == "part = a":
-            assert row["ci_low"] == pytest.approx((0.05 / 3 / 2) ** (1 / 30))
+            z = NormalDist().inv_cdf(1 - 0.05 / 3 / 2)
+            assert row["ci_low"] == pytest.approx(30 / (30 + z**2))
 
 
 def test_a_sum_does_not_stand_out() -> None:

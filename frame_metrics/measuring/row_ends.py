@@ -1,0 +1,51 @@
+"""Intervals of pooled rows: of areas and of shares by a formula, of everything else by draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from frame_metrics.data.cases import Cases
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.results import EvaluateOptions
+from frame_metrics.measuring.row_shares import ends_by_shares
+from frame_metrics.measuring.rows import Inputs, Wanted
+from frame_metrics.stats.resampling import percentiles
+
+
+def ends_of_rows(
+    inputs: Inputs, wanted: Sequence[Wanted], value: Array, areas: Mapping[int, float], options: EvaluateOptions
+) -> Array:
+    """Return the ends of the intervals of metrics in each segment, shape (2, metrics, segments).
+
+    Parameters
+    ----------
+    inputs : tables and scores of the segments.
+    wanted : the metrics.
+    value : their values, shape (metrics, segments).
+    areas : the metrics with an interval of areas, as ``of_areas`` returns them.
+    options : the level, method, resamples and seed.
+    """
+    ends, ci = np.full((2, *value.shape), np.nan), float(options.ci or 0)
+    for i, slope in areas.items():
+        ends[:, i] = np.clip(value[i] + inputs.areas.ends(ci, options.method, slope), *wanted[i][1].range)
+    drawn = {}
+    for i, (name, metric, average) in enumerate(wanted):
+        shares = None if options.method == "bootstrap" else ends_by_shares(inputs, metric, average, value[i], ci)
+        if shares is not None:
+            ends[:, i] = shares
+        elif i not in areas:
+            drawn[i] = name, metric, average
+    for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
+        ends[:, *at] = percentiles(draws, ci)
+    return ends
+
+
+def of_areas(cases: Cases, wanted: Sequence[Wanted], options: EvaluateOptions) -> dict[int, float]:
+    """Return the metrics with an interval of areas under ROC curves, by position, each with its slope by the area."""
+    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
+    if options.ci is None or options.method == "bootstrap" or not independent:
+        return {}
+    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}

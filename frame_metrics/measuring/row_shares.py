@@ -1,0 +1,103 @@
+"""Intervals of pooled rows by a formula: of shares, and of metrics that are made of one or two shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.measuring.rows import Inputs, two_by_two
+from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.shares import SEVERAL
+from frame_metrics.stats.shares import between, effective, hybrid
+
+
+def ends_by_shares(
+    inputs: Inputs, metric: Metric, average: str | None, value: Array, level: float, c: int | None = None
+) -> Array | None:
+    """Return the ends of the intervals of a metric that is made of shares, shape (2, segments); None for another.
+
+    Parameters
+    ----------
+    inputs : tables of the segments.
+    metric, average : the metric, and its average over classes.
+    value : of the metric in each segment, NaN where it has none, shape (segments,).
+    level : of the intervals.
+    c : the class that is set against the rest; None for the metric of all rows.
+    """
+    cases, binary = inputs.cases, c is not None or inputs.cases.binary
+    made = made_of(metric, average if c is None else None, binary=binary)
+    plain = not (cases.weighted or cases.columns.cluster)
+    if made is None or inputs.table is None or not (plain or cases.conventions.documents is None):
+        return None
+    if made.of_decided and inputs.tables.undecided.any():
+        return None
+    against = c if c is not None else 1 if binary else None
+    find = _of_table if plain else _of_rows
+    found = np.array([find(inputs, marks, against, level) for marks in made.marks])  # (shares, 3, segments)
+    ends = _together(made, found[:, 0], found[:, 1:])
+    return np.where(np.isnan(value), np.nan, ends)
+
+
+def _together(made: MadeOf, parts: Array, ends: Array) -> Array:
+    """Return the ends of what is made of shares: of ``parts``, (shares, segments), with ``ends``, (shares, 2, ...)."""
+    if made.bent:
+        return bent(ends[0])
+    if len(parts) == 1:
+        return np.asarray(ends[0])
+    both, lacking = hybrid(parts, ends, made.start, made.slopes), np.isnan(parts)
+    for i, other in ((0, 1), (1, 0)):  # where one share has no rows, a mean of both is the other one
+        both = np.where(lacking[i] & ~lacking[other], ends[other], both)
+    return both
+
+
+def _of_table(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
+    """Return a share of rows that count one each, and the ends of its interval, shape (3, segments)."""
+    if c is None:
+        table, told = inputs.tables, marks[0, [0, 1, SEVERAL]]
+        right, nothing = table.hits.sum(axis=1), table.undecided.sum(axis=1)
+        cells = np.array([right, table.size - right - nothing, nothing])
+    else:
+        rest, told = two_by_two(inputs, c), marks.ravel()
+        cells = np.array([rest.tn, rest.fp, rest.un, rest.fn, rest.tp, rest.up])
+    n = (cells * ~np.isnan(told)[:, None]).sum(axis=0)
+    share = ratio((cells * np.nan_to_num(told)[:, None]).sum(axis=0), n)
+    return np.array([share, *between(share, np.where(n > 1, n, np.nan), level)])
+
+
+def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array:
+    """Return the same of rows with weights, or in clusters; a cluster of each row is none."""
+    cases, size = inputs.cases, len(inputs.segments)
+    place = inputs.segments.of(cases.rows)
+    told = _told(inputs, place, marks, c)
+    some = np.flatnonzero((place >= 0) & ~np.isnan(told) & (cases.each > 0) & (cases.times > 0))
+    place, told, each, times = place[some], told[some], cases.each[some], cases.times[some]
+    total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
+    share = ratio(np.bincount(place, times * each * told, size), total)
+    rest, alone = each * (told - share[place]), ratio(total**2, np.bincount(place, times * each**2, size))
+    variance, units = ratio(np.bincount(place, times * rest**2, size), total**2), alone
+    rows = effective(share, variance, alone, alone, level, clustered=False) if cases.weighted else alone
+    if cases.columns.cluster:
+        cluster = cases.rows["cluster"].to_numpy()[some]
+        code = place * (int(cluster.max(initial=0)) + 1) + cluster
+        _, first, of = np.unique(code, return_index=True, return_inverse=True)
+        at, many = place[first], len(first)
+        together = ratio(np.bincount(at, np.bincount(of, times * rest, many) ** 2, size), total**2)
+        clusters = ratio(total**2, np.bincount(at, np.bincount(of, times * each, many) ** 2, size))
+        grouped = np.bincount(at, minlength=size) < n
+        units = np.where(grouped, clusters, units)
+        rows = np.where(grouped, effective(share, together, clusters, alone, level, clustered=True), rows)
+    return np.array([share, *between(share, np.where(units > 1, rows, np.nan), level)])
+
+
+def _told(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:
+    """Return what each row is to a share: 1 for it, 0 against it, NaN for no part of it, shape (rows,)."""
+    rows, taken = inputs.cases.rows, inputs.tables.taken
+    actual, said = rows["actual"].cast(pl.Int64).to_numpy(), rows["predicted"].cast(pl.Int64).fill_null(-1).to_numpy()
+    if taken is not None:  # found clusters that stand for classes
+        said = np.where(said < 0, -1, taken[place, said])
+    if c is None:
+        right, wrong, nothing = marks[0, [0, 1, SEVERAL]]
+        return np.where(said < 0, nothing, np.where(said == actual, right, wrong))
+    return marks[(actual == c).astype(np.int64), np.where(said < 0, 2, said == c)]

@@ -1,0 +1,118 @@
+"""Which metrics of rows are shares of rows, or are made of shares, seen by trying them on tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Classes, FullConfusion
+from frame_metrics.metrics.metric import COUNTED, REGISTRY, Metric
+from frame_metrics.metrics.shares import SEVERAL, share_marks
+
+CLOSE = 1e-9
+PAIRS = ("recall", "specificity"), ("precision", "npv")
+
+
+@dataclass(frozen=True, eq=False)
+class MadeOf:
+    """How a metric is made of shares of rows: start + slopes * shares, or 2 J / (1 + J) of one share J.
+
+    Parameters
+    ----------
+    marks : for each share how it counts the rows of each cell, as ``share_of`` returns them.
+    of_decided : whether it is so only where every row has a decision.
+    """
+
+    marks: tuple[Array, ...]
+    start: float = 0.0
+    slopes: tuple[float, ...] = (1.0,)
+    bent: bool = False  # whether it is 2 J / (1 + J)
+    of_decided: bool = False
+
+
+def bent(share: Array) -> Array:
+    """Return the F1 of a Jaccard index."""
+    return 2 * share / (1 + share)
+
+
+@cache
+def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | None:
+    """Return how a metric of rows is made of shares; None if it is not.
+
+    Parameters
+    ----------
+    metric : the metric.
+    average : over classes, of a metric of each class against the rest; None, or "pooled", for one of the whole table.
+    binary : whether there are two classes, the second of which is the relevant one.
+    """
+    own = metric if binary or average in ("micro", "weighted") else metric.of_classes
+    if own is None or metric.summed or own.input not in (FullConfusion, Classes):
+        return None
+    for decided in (False, True):
+        tables = _tables(2 if binary else SEVERAL, decided=decided)
+        values = _values(own, tables, None if binary else average)
+        found = _one(values, tables, binary=binary, decided=decided)
+        found = found or (_two(values, tables, decided=decided) if binary else None)
+        if found is not None:
+            return found
+    return None
+
+
+def _tables(k: int, *, decided: bool) -> Array:
+    """Return tables of rows by true class and prediction, the last for none, shape (tables, k, k + 1)."""
+    tables = np.random.default_rng(0).integers(1, 9, (6, k, k + 1)).astype(np.float64)
+    tables[:, :, -1] *= not decided
+    return tables
+
+
+def _values(metric: Metric, tables: Array, average: str | None) -> Array:
+    """Return the values of a metric of tables, NaN where undefined, shape (tables,)."""
+    table = Classes(tables, np.ones(tables.shape[:2], bool))
+    if metric.input is Classes:
+        return metric.compute(table)
+    if average not in ("micro", "weighted"):
+        return metric.compute(table.rest(1))
+    rest = [table.rest(c) for c in range(table.k)]
+    if average == "micro":
+        sums = np.sum([np.array(one.counts) for one in rest], axis=0)
+        return metric.compute(FullConfusion.of_counts(sums.reshape(COUNTED, -1)))
+    each = np.array([metric.compute(one) for one in rest])
+    return (each * table.actual.T).sum(axis=0) / table.size
+
+
+def _one(values: Array, tables: Array, *, binary: bool, decided: bool) -> MadeOf | None:
+    """Return the one share that has these values, or whose F1 has; None if there is none."""
+    for marks in _candidates(binary=binary):
+        share = _share(marks, tables)
+        for turned in (False, True):
+            if np.allclose(bent(share) if turned else share, values, rtol=CLOSE, atol=0):
+                return MadeOf((marks,), bent=turned, of_decided=decided)
+    return None
+
+
+@cache
+def _candidates(*, binary: bool) -> tuple[Array, ...]:
+    """Return the shares that metrics may be: those of the registry, as marks."""
+    own = [metric for metric in REGISTRY.values() if metric.input in (FullConfusion, Classes)]
+    marks = (share_marks(metric, binary=binary) for metric in own)
+    return tuple({one.tobytes(): one for one in marks if one is not None}.values())
+
+
+def _share(marks: Array, tables: Array) -> Array:
+    return (tables * np.nan_to_num(marks)).sum(axis=(1, 2)) / (tables * ~np.isnan(marks)).sum(axis=(1, 2))
+
+
+def _two(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
+    """Return the two shares of which the values are a weighted sum, apart from a constant; None if there are none."""
+    for names in PAIRS:
+        marks = tuple(share_marks(REGISTRY[name], binary=True) for name in names)
+        shares = [_share(one, tables) for one in marks if one is not None]
+        columns = np.stack([np.ones(len(tables)), *shares], axis=1)
+        solved = np.linalg.lstsq(columns, values, rcond=None)[0]
+        if np.allclose(columns @ solved, values, rtol=0, atol=CLOSE) and (np.abs(solved[1:]) > CLOSE).all():
+            told: list[float] = [round(float(one), 12) for one in solved]
+            both = tuple(one for one in marks if one is not None)
+            return MadeOf(both, told[0], tuple(told[1:]), of_decided=decided)
+    return None

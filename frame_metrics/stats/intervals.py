@@ -1,0 +1,261 @@
+"""Intervals of averages over queries: by draws, or by a formula for shares, quantiles, and values that hardly vary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+from frame_metrics.stats.averages import FLOOR, Tally, apart, geometric, numbered, quotient, summed, total, within
+from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.quantiles import order_statistics, quantile_drawn
+from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
+from frame_metrics.stats.shares import between, effective, kish
+
+VARIED = 5  # units, and values that differ from the commonest, that a spread takes
+FEW, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
+
+
+def intervals(
+    tallies: list[Tally],
+    group: Array | None,
+    n: int,
+    level: float,
+    resamples: int,
+    seed: int,
+    cluster: Array | None = None,
+    queries: Array | None = None,
+    *,
+    formulas: bool = True,
+) -> Array:
+    """Return the ends of the intervals of averages over the queries of each group, shape (2, tallies, n).
+
+    - Shares, where all values of a metric, of all groups together, are 0 or 1: Wilson's.
+    - Quantiles: order statistics; with clusters percentiles of draws.
+    - Fewer than ``VARIED`` units, or values that differ from the commonest one, which is most of them: Wilson's formula
+      at the mean, on the range of the metric; NaN if that has no end.
+    - All others: percentiles of resampled averages at the expanded level of so many units.
+
+    Every group draws from the same seed, so that a group's interval does not depend on the draws of others. An end is
+    NaN for fewer than two queries, or clusters.
+
+    Parameters
+    ----------
+    tallies : what is averaged.
+    group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
+    n : number of groups.
+    level : of the interval, as 0.95.
+    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
+    queries : the order in which queries are drawn, shape (queries,); None for their own.
+    formulas : whether there are intervals by formulas; else all are percentiles of draws.
+    """
+    out = np.full((2, len(tallies), n), np.nan)
+    group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
+    order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
+    edges = np.searchsorted(group[order], np.arange(n + 1))
+    shares: dict[int, bool] = {}
+    for average in tallies:
+        if id(average.each) not in shares:
+            shares[id(average.each)] = _are_shares(average.each)
+    for g in range(n):
+        members = order[edges[g] : edges[g + 1]]
+        if len(members) < 2:
+            continue
+        of = None if cluster is None else numbered(cluster[members])
+        drawn: list[tuple[int, Seen]] = []
+        for i, average in enumerate(tallies):
+            seen = _seen(average, members, of, level, share=shares[id(average.each)])
+            if seen.ends is None or not (formulas or seen is NONE):
+                drawn.append((i, seen))
+            else:
+                out[:, i, g] = seen.ends
+        for often in {_resamples(resamples, seen) for _, seen in drawn}:
+            some = [(i, seen) for i, seen in drawn if _resamples(resamples, seen) == often]
+            own = [_beside_offset(tallies[i], members) for i, _ in some]
+            sums = _draws([average for average, _ in own], members, of, often, seed)
+            for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    out[:, i, g] = percentiles(average.finish(each), expanded_level(level, seen.n)) + offset
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the queries of a group say of an average."""
+
+    n: float  # the number of units: queries, clusters or Kish's
+    ends: tuple[float, float] | None  # of the interval; None where draws give them
+
+
+NONE = Seen(0, (np.nan, np.nan))
+
+
+def _resamples(resamples: int, seen: Seen) -> int:
+    return max(resamples, OFTEN) if seen.n < FEW else resamples
+
+
+def _are_shares(values: Array) -> bool:
+    """Return True if all values are 0 or 1, apart from those that do not count."""
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
+
+
+def _seen(average: Tally, members: Array, of: Array | None, level: float, *, share: bool) -> Seen:
+    """Return the number of units of an average, and the interval if a formula gives it.
+
+    Parameters
+    ----------
+    average : what is averaged.
+    members : the queries of the group, shape (queries,).
+    of : the number of each one's cluster, shape (queries,); None without clusters.
+    level : of the interval.
+    share : whether all values of the metric are 0 or 1.
+    """
+    values = average.each[members]
+    weight = None if average.weight is None else average.weight[members]
+    known = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
+    if not known.all():
+        values, members = values[known], members[known]
+        weight, of = (None if one is None else one[known] for one in (weight, of))
+    if weight is not None and len(weight) and (weight == weight[0]).all():
+        weight = None
+    if of is not None:
+        of = numbered(of)
+    units = len(values) if of is None else int(of.max(initial=-1)) + 1
+    if units < 2:
+        return NONE
+    if average.level is not None:
+        return Seen(units, None) if of is not None else _of_order(values, average.level, level)
+    n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))
+    if share and (average.finish is quotient or (average.finish is total and of is None)):
+        return Seen(n, _of_share(average, values, weight, of, level))
+    if share and average.average == "micro":
+        return Seen(n, _of_pooled_shares(average, members, of, level))
+    if n >= VARIED and _vary(values, of, units):
+        return Seen(n, None)
+    return Seen(n, _on_range(average, values, weight, members, n, level))
+
+
+def _of_order(values: Array, at: float, level: float) -> Seen:
+    """Return the order statistics that are the ends of the interval of a quantile."""
+    rising = np.sort(values)
+    low, high = order_statistics(len(values), at, level)
+    return Seen(len(values), (np.nan if low is None else rising[low], np.nan if high is None else rising[high]))
+
+
+def _of_share(
+    average: Tally, values: Array, weight: Array | None, of: Array | None, level: float
+) -> tuple[float, float]:
+    """Return Wilson's interval of a share of queries, or of their number; as many as are as informative."""
+    size = len(values)
+    each = np.ones(size) if weight is None else weight
+    share = float((values * each).sum() / each.sum())
+    n = float(size)
+    if weight is not None or of is not None:
+        rest, mine = each * (values - share), each
+        if of is not None:
+            rest, mine = (np.bincount(of, one).astype(np.float64) for one in (rest, each))
+        variance = np.square(rest / each.sum()).sum()
+        n = float(effective(share, variance, kish(mine), kish(each), level, clustered=of is not None))
+    low, high = between(share, n, level).tolist()
+    return (low * size, high * size) if average.finish is total else (low, high)
+
+
+def _of_pooled_shares(average: Tally, members: Array, of: Array | None, level: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share of summed counts, by what it would be without each query, or cluster.
+
+    So the share of queries with one row each has the interval of a mean.
+    """
+    counts = np.array([column[members] for column in average.columns], np.float64)
+    units = counts if of is None else within(of, int(of.max()) + 1, counts)
+    whole, n = units.sum(axis=1, keepdims=True), units.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, without = float(average.finish(whole)[0]), average.finish(whole - units)
+    variance = np.square(without - np.nanmean(without)).sum() * ((n - 1) / n) ** 2
+    rows = effective(share, variance, n, len(members), level, clustered=of is not None)
+    low, high = between(share, rows, level).tolist()
+    return low, high
+
+
+def _vary(values: Array, of: Array | None, units: int) -> bool:
+    """Return True if enough units differ from the commonest value, or that value is not that of most units."""
+    middle = np.partition(values, len(values) // 2)[len(values) // 2]
+    others = values != middle
+    differ = int(np.count_nonzero(others if of is None else np.bincount(of, others)))
+    return differ >= min(VARIED, units - differ)
+
+
+def _on_range(
+    average: Tally, values: Array, weight: Array | None, members: Array, n: float, level: float
+) -> tuple[float, float]:
+    """Return Wilson's formula at the mean of values that hardly vary, on the range of the metric."""
+    ends = average.between
+    if len(values) and (values.min() < ends[0] or values.max() > ends[1]):  # numbers of another metric with that name
+        return np.nan, np.nan
+    if average.average == "micro":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = float(average.finish(np.array([[column[members].sum()] for column in average.columns]))[0])
+        low, high = between(mean, n, level, ends).tolist()
+        return low, high
+    if average.finish is geometric:
+        values, ends = np.log(values), (np.log(max(ends[0], FLOOR)), np.log(max(ends[1], FLOOR)))
+    each = np.ones(len(values)) if weight is None else weight
+    low, high = between((values * each).sum() / each.sum(), n, level, ends).tolist()
+    if average.finish is geometric:
+        return float(np.exp(low)), float(np.exp(high))
+    size = len(values) if average.finish is total else 1
+    return low * size, high * size
+
+
+def _beside_offset(average: Tally, members: Array) -> tuple[Tally, float]:
+    """Return a mean with the offset of some queries taken from their values, and the offset."""
+    if average.ends is None or average.finish is not quotient or not (low := float(offsets(average.ends[0][members]))):
+        return average, 0.0
+    values, weight = average.columns
+    return replace(average, columns=(values - low * weight, weight)), low
+
+
+def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:
+    """Return the sums of each tally's columns over resampled queries, or its quantiles, (columns, resamples) each.
+
+    Parameters
+    ----------
+    tallies : the averages.
+    members : the queries to resample, in the order of random draws, shape (queries,).
+    of : the number of each one's cluster, shape (queries,); None without clusters.
+    resamples, seed : the number of resamples, and the seed.
+    """
+    columns, ends = summed(tallies)
+    units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
+    if of is not None:
+        units = within(of, int(of.max()) + 1, units)
+    quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
+    rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
+    if not rising:
+        few = units.shape[1] < FEW
+        sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
+        return apart(sums, ends)
+    pieces = []
+    for often in draws(Units.alone(units.shape[1]), resamples, seed):
+        each = apart(sums_drawn(units, often), ends)
+        for i, level, values, at in rising:
+            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
+        pieces.append(each)
+    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
+
+
+@lru_cache(maxsize=FEW)
+def _often(n: int, resamples: int, seed: int) -> Array:
+    """Return how often each of a few units is in each resample, (resamples, units): the same for all such groups."""
+    return np.concatenate([often.astype(np.float64) for often in draws(Units.alone(n), resamples, seed)])
+
+
+def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
+    """Return the defined values of some queries, ascending, and their positions among these queries."""
+    some = np.flatnonzero(average.defined[members])
+    values = average.columns[0][members[some]]
+    order = np.argsort(values, kind="stable")
+    return values[order], some[order]

@@ -1,0 +1,103 @@
+"""Intervals of shares, and of what is made of shares: Wilson's, with an effective number of rows, and Newcombe's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+from frame_metrics.stats.exact import normal_quantile, share_between, t_quantile
+
+
+def kish(weight: Array) -> float:
+    """Return Kish's effective number of units: how many with equal weights would be as informative; 0 of none.
+
+    Parameters
+    ----------
+    weight : of each unit, shape (units,).
+
+    Source: L. Kish, Survey sampling, 1965.
+    """
+    top = weight.max(initial=0)
+    if not top > 0:
+        return 0.0
+    part = weight / top  # squares of tiny and of huge weights would be 0 or infinite
+    return float(part.sum() ** 2 / (part * part).sum())
+
+
+def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
+    """Return Wilson's interval at the mean of n values between two ends; NaN if there are none, or an end is infinite.
+
+    Values between two ends vary most if they lie at the ends, as those of a share do. So the interval of a share is
+    not too short for any such values.
+
+    Parameters
+    ----------
+    mean, n : numbers, or arrays of one shape.
+
+    Returns
+    -------
+    The ends, shape (2, ...).
+    """
+    low, width = ends[0], ends[1] - ends[0]
+    n, mean = np.asarray(n, np.float64), np.asarray(mean, np.float64)
+    if not np.isfinite(width):
+        return np.full((2, *mean.shape), np.nan)
+    share = np.clip((mean - low) / width, 0, 1)
+    both = share_between(share, np.where(n > 0, n, np.nan), level)
+    return low + width * np.clip(both, 0, 1)
+
+
+def effective(share: Any, variance: Any, units: Any, n: Any, level: float, *, clustered: bool) -> Array:
+    """Return how many independent rows would be as informative about a share as rows in clusters, or with weights.
+
+    It is n* = p (1 - p) / v, as v is p (1 - p) / n for independent rows; of clusters less, by the squared ratio of the
+    quantiles of the normal and of Student's t distribution. It is at most the number of rows, or Kish's if they have
+    weights: the variance of few large weights is often far too small. For a share of 0 or 1, of which the rows show no
+    variance, it is the number of units.
+
+    Parameters
+    ----------
+    share : the estimate p; numbers, or arrays of one shape, as those that follow.
+    variance : its variance v by the units, without a correction for their number.
+    units : the number of clusters, or Kish's.
+    n : the number of rows, or Kish's.
+    clustered : whether some clusters hold several rows.
+
+    Source: E. L. Korn, B. I. Graubard, Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data, Survey Methodology 24(2), 1998.
+    """
+    share, variance, units, n = (np.asarray(one, np.float64) for one in (share, variance, units, n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows = share * (1 - share) / variance
+        if clustered:
+            some, at = np.unique(units, return_inverse=True)
+            t = np.array([t_quantile((1 + level) / 2, one - 1) for one in some.tolist()])[at].reshape(units.shape)
+            rows = rows * (units - 1) / units * (normal_quantile(level) / t) ** 2
+        return np.where((share > 0) & (share < 1), np.minimum(rows, n), np.minimum(units, n))
+
+
+def hybrid(parts: Array, ends: Array, start: float, slopes: tuple[float, ...]) -> Array:
+    """Return Newcombe's interval of a weighted sum of independent shares, from the interval of each.
+
+    Each end is as far from the sum as the ends of all shares on that side are from these, by the sum of squares.
+
+    Parameters
+    ----------
+    parts : the shares, shape (shares, ...).
+    ends : the ends of the interval of each, shape (shares, 2, ...).
+    start, slopes : the sum is start + slopes * shares.
+
+    Returns
+    -------
+    The ends, shape (2, ...).
+
+    Source: R. G. Newcombe, Interval estimation for the difference between independent proportions: comparison of eleven
+    methods, Statistics in Medicine 17, 1998, method 10.
+    """
+    each = np.array(slopes).reshape(-1, *[1] * (parts.ndim - 1))
+    turned = np.where(each[:, None] < 0, ends[:, ::-1], ends)
+    far = np.sqrt(np.square(each[:, None] * (turned - parts[:, None])).sum(axis=0))
+    whole = start + (each * parts).sum(axis=0)
+    return np.array([whole - far[0], whole + far[1]])
