@@ -37,7 +37,7 @@ class Line:
         if self.asked is None:
             return (*cells, "", "")
         least, most = self.asked
-        wanted = f"{least:.0%} to {most:.0%}" if least else f"at most {most:.0%}"
+        wanted = f"{least:.0%} to {most:.0%}" if least else f"at most {100 * most:g}%"
         return (*cells, wanted, "yes" if least <= rate <= most else "NO")
 
 
