@@ -33,6 +33,11 @@ def detected(error: float, ci: float) -> float:
     return (NormalDist().inv_cdf((1 + ci) / 2) + NormalDist().inv_cdf(0.8)) * error
 
 
+def detected_by_t(error: float, free: float, ci: float) -> float:
+    """The same of a t-test with these degrees of freedom."""
+    return float(stats.t.ppf((1 + ci) / 2, free) + stats.t.ppf(0.8, free)) * error
+
+
 # Pairs
 
 
@@ -220,12 +225,12 @@ def of_arms(stands: Sequence[Stand], test: str, *, covariate: bool = False, ci: 
     variances = [sum(one**2 for one in part) for part in parts]
     error = sqrt(sum(variances))
     free = float("inf")
-    if test == "t":
+    if test != "z":
         free = error**4 / sum(v**2 / max(len(part) - 1, 1) for v, part in zip(variances, parts, strict=True) if v)
     wide = float(stats.t.ppf((1 + ci) / 2, free)) * error
     found: dict[str, Any] = {"difference": difference, "ci_low": difference - wide, "ci_high": difference + wide}
     arms = {arm: arm_of(stands, arm) for arm in "AB"}
-    found |= {"n": arms["B"].queries, "baseline_n": arms["A"].queries, "mde": detected(error, ci)}
+    found |= {"n": arms["B"].queries, "baseline_n": arms["A"].queries, "mde": detected_by_t(error, free, ci)}
     found |= {"n_units": len(arms["B"].psi), "baseline_n_units": len(arms["A"].psi)}
     p = (
         every_exchange(stands, covariate)
@@ -238,18 +243,14 @@ def of_arms(stands: Sequence[Stand], test: str, *, covariate: bool = False, ci: 
 def every_exchange(stands: Sequence[Stand], covariate: bool) -> float:
     """The exact p-value of arms: units of both exchange what they have in them, the others are permuted.
 
-    Where there are units of both, each draw has its own theta and error; else theta stays, and no error enters.
+    Each draw has its own theta and error; where no unit is of both, theta is that of all units.
     """
     of = {unit: {one.arm for one in stands if one.unit == unit} for unit in sorted({one.unit for one in stands})}
     alone, both = [u for u in of if len(of[u]) == 1], [u for u in of if len(of[u]) == 2]
-    theta = linear(stands, covariate)[-1]
 
     def far(some: Sequence[Stand]) -> float:
-        if both:
-            difference, error = error_of(some, covariate)
-            return difference / error
-        a, b = (arm_of(some, arm) for arm in "AB")
-        return b.mean - a.mean - theta * (b.before - a.before)
+        difference, error = error_of(some, covariate)
+        return difference / error
 
     draws = []
     for chosen in combinations(alone, sum(of[u] == {"A"} for u in alone)):

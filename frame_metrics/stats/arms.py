@@ -7,21 +7,23 @@ from math import log
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.exact import detectable, normal, normal_quantile
-from frame_metrics.stats.exchange import permuted
+from frame_metrics.inputs.rows import Array, all_alike, ratio
+from frame_metrics.stats.exact import detectable, normal, normal_quantile, shares_apart, student, t_quantile
+from frame_metrics.stats.exchange import least_p, permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left
 from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
 from frame_metrics.stats.units import Arms
 
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
+LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
+DOMINANT = 0.001  # share of one unit in the variance of a difference from which that may not be normal
 
 
 def compared(
     arms: Arms, test: str, level: float, drawn: Drawn, tick: Tick, grown: float | None = None
 ) -> dict[str, Array]:
-    """Return means, differences, intervals and p-values of two arms, shape (columns,) each.
+    """Return means, differences, intervals and p-values of two arms, shape (columns,) each, and the test of each.
 
     If an arm has fewer than two units, there are only the means and their difference.
 
@@ -36,42 +38,119 @@ def compared(
         are then those of a confidence sequence, whatever the test. 0 before the first look: no interval, and a p-value
         of 1. None for a single look.
     """
-    permutations, resamples, seed = drawn
-    if grown:
-        test, level = "z", as_level(level, grown)
     value, base = arms.means
     apart = arms.apart
     out = {"value": value, "baseline_value": base, "difference": apart}
     if grown is not None:
         out["p_value"] = np.where(np.isnan(apart), np.nan, 1)
+    else:
+        out["test"] = np.full(len(apart), test, object)
     if min(arms.n) < 2 or grown == 0:
         return out
     variances = arms.variances()
+    if grown is not None:
+        return out | _of_looks(arms, variances, level, grown)
     error = np.sqrt(variances.sum(axis=0))
-    out["mde"] = detectable(level) * error
+    if test == "randomization":
+        return out | _exchanged(arms, variances, level, drawn, tick)
+    free = freedom(variances, arms.n_parts)
+    out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
-        draws = _drawn(arms, resamples, seed)
+        draws = _drawn(arms, drawn[1], drawn[2])
         ends = drawn_ends(draws[0] - draws[1], apart, arms.scale, level)
         return out | ends | drawn_relative_ends([arm + arms.offset for arm in draws], arms.means, level)
-    wide = _errors_away(arms, test, level, variances)
-    out["ci_low"], out["ci_high"] = apart + np.array([[-1], [1]]) * wide * error
-    parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
-    wide = _errors_away(arms, test, level, parts)
-    out["relative_low"], out["relative_high"] = relative_ends(arms.means, parts.sum(axis=0), wide)
-    if test == "randomization":
-        return out | {"p_value": permuted(arms, permutations, seed, tick)}
+    out |= _ends(arms, test, level, variances)
     variance = error**2
     if test == "z":
         each = zip(arms.difference, variance, strict=True)
-        return out | {"p_value": np.array([_of_normal(*pair, grown) for pair in each])}
+        return out | {"p_value": np.array([normal(*pair) for pair in each])}
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * scipy_stats(test).t.sf(np.abs(arms.difference) / error, freedom(variances, arms.n_parts))
+        p = 2 * scipy_stats(test).t.sf(np.abs(arms.difference) / error, free)
     return out | {"p_value": np.where(variance > 0, p, np.where(arms.difference == 0, 1, np.nan))}
 
 
-def _of_normal(difference: float, variance: float, grown: float | None) -> float:
-    """Return the p-value of a normal difference, at a single look or at all looks (``grown``, see ``compared``)."""
-    if grown is None or variance <= 0:
+def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: Tick) -> dict[str, Array]:
+    """Return p-values of exchanging units, and the intervals that belong to them.
+
+    They are Newcombe's of shares, and else Welch's; where a variance is not known, as few units do not have the
+    commonest value, they are Newcombe's on the range of the values, or null. Large arms without units that dominate are
+    tested by Welch's t, where exchanges would take long.
+    """
+    permutations, _, seed = drawn
+    free, error = freedom(variances, arms.n_parts), np.sqrt(variances.sum(axis=0))
+    out = {"test": np.full(len(free), "randomization", object), "mde": error * _detectable(level, free)}
+    p = permuted(arms, permutations, seed, tick, _surely_normal(arms))
+    for column in np.flatnonzero(np.isnan(p)):
+        p[column] = student(float(arms.difference[column] / error[column]), float(free[column]))
+        out["test"][column] = "t"
+    out |= {"p_value": p} | _ends(arms, "t", level, variances)
+    few, share = arms.few.any(axis=0), arms.of_shares
+    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), _scored(arms, variances, level)
+    out["ci_low"], out["ci_high"] = np.where(few | share, [low, high], ends)
+    for name in ("relative_low", "relative_high"):
+        out[name] = np.where(few & ~share, np.nan, out[name])
+    pooled = np.where(share, arms.mine.mean() * arms.means[0] + (~arms.mine).mean() * arms.means[1], np.nan)
+    known = np.sqrt(pooled * (1 - pooled) * (1 / arms.kish).sum())
+    out["mde"] = np.where(few, np.where(known > 0, known * detectable(level), np.nan), out["mde"])
+    if least_p(arms, permutations) > 1 - level:
+        out["mde"] = np.full(len(free), np.nan)
+    return out
+
+
+def _surely_normal(arms: Arms) -> Array:
+    """Return whether a difference is normal, since no unit of its large arms has a great part in its variance."""
+    if min(arms.n) < LARGE or arms.shared.size:
+        return np.zeros(arms.sums.shape[1], bool)
+    square = arms.contributions**2
+    return square.max(axis=0) < DOMINANT * square.sum(axis=0)
+
+
+def _scored(arms: Arms, variances: Array, level: float) -> Array:
+    """Return Newcombe's hybrid score intervals of the differences of two arms, shape (2, columns).
+
+    Values that are no shares are taken as shares of their range, whose variance is then the greatest there is; NaN
+    without a range. The number of units of an arm is that by Kish; where units have several sizes, or other values than
+    0 and 1, and the variance v is known, it is p (1 - p) / v, with which Wilson's interval has this variance.
+
+    Source: E. L. Korn, B. I. Graubard, Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data, Survey Methodology 24(2), 1998.
+    """
+    least, most = np.full((2, len(variances[0])), np.nan) if arms.limits is None else arms.limits
+    least, most = (np.where(arms.of_shares, end, given) for end, given in zip((0, 1), (least, most), strict=True))
+    wide = np.where(np.isfinite(most - least), most - least, np.nan)
+    shares = np.clip((arms.means - least) / wide, 0, 1)
+    n = np.repeat(arms.kish[:, None], len(wide), axis=1)
+    other = ~arms.few & (variances[:2] > 0) & ~(arms.of_shares & all_alike(arms.size)) & (not arms.shared.size)
+    n = np.where(other, ratio(shares * (1 - shares), variances[:2] / wide**2), n)
+    return np.array(shares_apart(shares, np.where(n > 0, n, arms.kish[:, None]), level)) * wide
+
+
+def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[str, Array]:
+    """Return intervals and p-values that hold at all looks; ``grown``: see ``compared``.
+
+    Where a variance is not known, as few units do not have the commonest value, there is no interval, and p is 1.
+    """
+    level, error = as_level(level, grown), np.sqrt(variances.sum(axis=0))
+    out = {"mde": detectable(level) * error} | _ends(arms, "z", level, variances)
+    each = zip(arms.difference, variances.sum(axis=0), strict=True)
+    few = arms.few.any(axis=0)
+    out = {name: np.where(few, np.nan, values) for name, values in out.items()}
+    return out | {"p_value": np.where(few, 1, [_of_normal(*pair, grown) for pair in each])}
+
+
+def _ends(arms: Arms, test: str, level: float, variances: Array) -> dict[str, Array]:
+    """Return the ends of intervals of differences and of relative differences, by Welch's t or normal ones."""
+    error = np.sqrt(variances.sum(axis=0))
+    low, high = arms.apart + np.array([[-1], [1]]) * _errors_away(arms, test, level, variances) * error
+    parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
+    wide = _errors_away(arms, test, level, parts)
+    ends = relative_ends(arms.means, parts.sum(axis=0), wide)
+    return {"ci_low": low, "ci_high": high, "relative_low": ends[0], "relative_high": ends[1]}
+
+
+def _of_normal(difference: float, variance: float, grown: float) -> float:
+    """Return the p-value of a normal difference at all looks; ``grown``: see ``compared``."""
+    if variance <= 0:
         return normal(difference, variance)
     return ever_left(difference**2 / variance - log(grown))
 
@@ -91,8 +170,13 @@ def freedom(variances: Array, n: Sequence[int]) -> Array:
 def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
     """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
-        return np.asarray(scipy_stats(test).t.ppf((1 + level) / 2, freedom(variances, arms.n_parts)))
+        return np.array([t_quantile((1 + level) / 2, df) for df in freedom(variances, arms.n_parts).tolist()])
     return np.full(variances.shape[1], normal_quantile(level))
+
+
+def _detectable(level: float, free: Array) -> Array:
+    """Return the smallest detectable differences in standard errors by t-tests with these degrees of freedom."""
+    return np.array([detectable(level, df=df) for df in free.tolist()])
 
 
 def relative_ends(means: Array, variance: Array, wide: Array) -> Array:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import combinations, islice, product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, pairwise, product
 from math import comb
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.distances import LEFT, Distance, distances
 from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.stats.units import Arms, linear
@@ -17,12 +18,15 @@ from frame_metrics.threads import in_threads
 
 # From marks of the rows of one arm (or counts of its rows of each kind), shape (draws, rows), to the distance of the
 # means, shape (draws, columns).
-Distance = Callable[[Array], Array]
+Far = Callable[[Array], Array]
+Draw = Callable[[np.random.Generator, int], Array]  # draws so many marks (or counts) of the rows of one arm
 NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
-LEFT = 1e-14  # a variance below this share of both arms' variances is only rounding
+WIDE = 10_000  # units to exchange from which few exchanges are drawn first
+FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
+KIND = 10  # units that are drawn in the time in which the number of one kind is
 
 
-def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
+def permuted(arms: Arms, permutations: int, seed: int, tick: Tick, normal: Array) -> Array:
     """Return the two-sided p-values of exchanging units between two arms at random, shape (columns,).
 
     If the arms do not differ, any other units could have been in an arm, and a unit in both arms could have had its
@@ -30,49 +34,160 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
     many are drawn, and the observed one counts as one of them: (b + 1) / (n + 1), which is never 0. Units are chosen
     for the arm with fewer units of its own, so that it does not matter which arm is the baseline.
 
-    If some units are in both arms, differences are studentised: divided by their standard errors. If there are few
-    kinds of units, such as searches with and without a click, the number of each kind is drawn instead of units.
+    What is compared is ``Distance``, or, if some units are in both arms, the difference in standard errors. Where
+    values repeat, such as those of searches without a click, the number of each kind is drawn instead of units. Where
+    ``WIDE`` or more units are left to draw, ``FIRST`` exchanges are drawn, and the rest of ``permutations`` only for
+    p-values below ``LIKELY``.
+
+    Parameters
+    ----------
+    normal : columns whose p-value is NaN, as that of a t-test will do, where so many units are left to draw.
     """
     first, second, both = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
-    distance, enough, width = _studentised(arms, seen) if both else _by_difference(arms, arms.held, less)
+    drawn = Drawn(permutations, seed)
 
-    def reached(marks: Array) -> Array:
-        return np.count_nonzero(distance(marks) >= enough, axis=0)
+    def draw(random: np.random.Generator, draws: int) -> Array:
+        return _choice(random, draws, alone, less, pairs)
 
-    if less + both < permutations.bit_length():  # there are at least 2 ** (less + both) ways
-        ways = comb(len(alone), less) << both
-        if ways <= permutations:
-            return sum(map(reached, _every_choice(alone, less, pairs, width)), np.zeros(len(enough))) / ways
-    draw: Callable[[np.random.Generator, int], Array] = partial(_drawn_choice, alone=alone, less=less, pairs=pairs)
-    kinds, times = alike(list(arms.held.T), np.ones(len(seen), np.int64)) if not both else ([], np.empty(0))
-    if 0 < MANY * len(times) <= len(seen):
-        draw, width = partial(_drawn_kinds, times=times, less=less), len(times)
-        distance, *_ = _by_difference(arms, np.column_stack(kinds), less)
-    step = max(AT_ONCE // width, 1)
-    counts: dict[int, Array] = {}
-
-    def work(begin: int) -> None:
-        some = min(step, permutations - begin)
-        counts[begin] = reached(draw(np.random.default_rng([seed, begin]), some))
-        tick(some)
-
-    in_threads(range(0, permutations, step), work)
-    return (np.sum(list(counts.values()), axis=0) + 1) / (permutations + 1)
+    each = [] if both else distances(arms.sums, arms.size, less, arms.centred, arms.slope)
+    far, width = _studentised(arms) if both else (_between(each, less), len(seen))
+    if ways := _ways(arms, permutations):
+        enough = _enough(far, seen)
+        reached = (_reached(far(marks), enough) for marks in _every_choice(alone, less, pairs, width))
+        return sum(reached, np.zeros(len(enough))) / ways
+    if both:
+        return drawn.share(draw, far, _enough(far, seen), width, tick)
+    return _by_kinds(each, seen, draw, drawn, tick, normal)
 
 
-def _drawn_kinds(random: np.random.Generator, draws: int, times: Array, less: int) -> Array:
-    """Draw ``less`` rows, and count how many are of each kind, shape (draws, kinds); ``times``: rows of each kind."""
-    return random.multivariate_hypergeometric(times, less, draws, method="marginals")
+def least_p(arms: Arms, permutations: int) -> float:
+    """Return the least p-value that exchanges can have: of arms of equal size, two ways are as far apart as any."""
+    ways = _ways(arms, permutations)
+    return (1 + (arms.n[0] == arms.n[1])) / ways if ways else 1 / (permutations + 1)
 
 
-def _drawn_choice(random: np.random.Generator, draws: int, *, alone: Array, less: int, pairs: Array) -> Array:
+def _ways(arms: Arms, most: int) -> int:
+    """Return the number of ways to exchange units between the arms; 0 where it is more than ``most``."""
+    first, second, both = arms.n_parts
+    if min(first, second) + both >= most.bit_length():  # there are at least 2 ** so many ways
+        return 0
+    ways = comb(first + second, first) << both
+    return ways if ways <= most else 0
+
+
+def _by_kinds(each: Sequence[Distance], seen: Array, draw: Draw, drawn: Drawn, tick: Tick, normal: Array) -> Array:
+    """Return what ``permuted`` does for arms without shared units; ``draw`` draws units of the arm ``seen``."""
+    less = int(seen.sum())
+    p, units = np.full(len(each), np.nan), []
+    for column, one in enumerate(each):
+        kinds = Kinds.of(one.held)
+        if normal[column] and kinds.labour >= WIDE:
+            continue
+        if 2 * kinds.labour > len(seen):
+            units.append(column)
+            continue
+        enough = _enough(_between([one], less), seen)
+        p[column] = drawn.share(
+            lambda random, draws, kinds=kinds: kinds.drawn(random, draws, less),  # type: ignore[misc]
+            _between([one], less, kinds),
+            enough,
+            len(kinds.times),
+            lambda done: None,
+        )[0]
+    if units:
+        far = _between([each[column] for column in units], less)
+        p[units] = drawn.share(draw, far, _enough(far, seen), len(seen), tick)
+    else:
+        tick(drawn.permutations)
+    return p
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Random exchanges, as many as ``permutations``; blocks of them have random numbers of their own."""
+
+    permutations: int
+    seed: int
+
+    def share(self, draw: Draw, far: Far, enough: Array, width: int, tick: Tick) -> Array:
+        """Return the shares of exchanges that are at least as far from 0 as the observed ones, shape (columns,).
+
+        Parameters
+        ----------
+        draw, far : what draws exchanges, and what they are from 0.
+        enough : the least distance that counts as observed, shape (columns,).
+        width : the numbers of each draw.
+        tick : called with the number of permutations that are done.
+        """
+        first = min(FIRST, self.permutations) if width >= WIDE else self.permutations
+        reached = self._reached(range(first), draw, far, enough, width, tick)
+        p = (reached + 1) / (first + 1)
+        if first == self.permutations or not (p < LIKELY).any():
+            tick(self.permutations - first)
+            return p
+        reached = reached + self._reached(range(first, self.permutations), draw, far, enough, width, tick)
+        return np.where(p < LIKELY, (reached + 1) / (self.permutations + 1), p)
+
+    def _reached(self, these: range, draw: Draw, far: Far, enough: Array, width: int, tick: Tick) -> Array:
+        """Count the exchanges among ``these`` that are as far from 0 as the observed ones; the rest as in ``share``."""
+        step, counts = max(AT_ONCE // width, 1), {}
+
+        def work(begin: int) -> None:
+            some = min(step, these.stop - begin)
+            counts[begin] = _reached(far(draw(np.random.default_rng([self.seed, begin]), some)), enough)
+            tick(some)
+
+        in_threads(range(these.start, these.stop, step), work)
+        return np.sum(list(counts.values()), axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """The units of two arms by the numbers that they hold: kinds of ``MANY`` and more first, then unit by unit."""
+
+    held: Array  # the numbers of each kind, and of each unit that is left, shape (kinds, columns)
+    times: Array  # units of each kind, 1 of each unit that is left, shape (kinds,)
+    common: int  # number of kinds of ``MANY`` and more
+
+    @classmethod
+    def of(cls, held: Array) -> Kinds:
+        """Find the kinds of units that hold these numbers, shape (units, columns)."""
+        kinds, times = alike(list(held.T), np.ones(len(held), np.int64))
+        many = times >= MANY
+        left = np.repeat(np.column_stack(kinds)[~many], times[~many], axis=0)
+        some = np.concatenate([times[many], np.ones(len(left), np.int64)])
+        return cls(np.concatenate([np.column_stack(kinds)[many], left]), some, int(many.sum()))
+
+    @property
+    def labour(self) -> int:
+        """The number of units that are drawn one by one in the time of one exchange."""
+        return len(self.times) + (KIND - 1) * self.common
+
+    def drawn(self, random: np.random.Generator, draws: int, less: int) -> Array:
+        """Draw ``less`` units, and count how many are of each kind, shape (draws, kinds)."""
+        n = len(self.times) - self.common
+        colors = np.append(self.times[: self.common], n)
+        counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
+        return np.concatenate([counts[:, :-1], _marks(random, counts[:, -1], n)], axis=1) if n else counts[:, :-1]
+
+
+def _marks(random: np.random.Generator, chosen: Array, n: int) -> Array:
+    """Choose some of ``n`` units in each draw, as marks, shape (draws, n); ``chosen``: how many, shape (draws,)."""
+    keys = random.random((len(chosen), n))
+    marks = np.zeros(keys.shape, bool)
+    for some in np.unique(chosen[chosen > 0]).tolist():
+        of = chosen == some
+        marks[of] = keys[of] <= np.partition(keys[of], some - 1, axis=1)[:, some - 1, None]
+    return marks
+
+
+def _choice(random: np.random.Generator, draws: int, alone: Array, less: int, pairs: Array) -> Array:
     """Draw ``less`` of the rows ``alone``, and one row of each pair, as marks, shape (draws, rows)."""
     marks = np.zeros((draws, len(alone) + pairs.size), bool)
     if less:
-        keys = random.random((draws, len(alone)))
-        marks[:, alone] = keys <= np.partition(keys, less - 1, axis=1)[:, less - 1, None]
+        marks[:, alone] = _marks(random, np.full(draws, less), len(alone))
     if pairs.size:
         marks[:, pairs[0]] = random.random((draws, pairs.shape[1])) < 0.5
         marks[:, pairs[1]] = ~marks[:, pairs[0]]
@@ -89,45 +204,57 @@ def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator
         yield marks
 
 
-def _by_difference(arms: Arms, held: Array, less: int) -> tuple[Distance, Array, int]:
-    """Return the distance of the means, the least distance that counts as observed, and the numbers for each draw.
+def _enough(far: Far, seen: Array) -> Array:
+    """Return the least distances that count as the observed ones; ``seen``: whether a row is of the arm drawn."""
+    return far(seen[None])[0] * (1 - NEAR)
+
+
+def _reached(distance: Array, enough: Array) -> Array:
+    """Count the draws that are far enough, shape (columns,)."""
+    return np.count_nonzero(distance >= enough, axis=0)
+
+
+def _between(each: Sequence[Distance], less: int, kinds: Kinds | None = None) -> Far:
+    """Return the distance of the means of arms without shared units, if rows of one arm, ``less`` of all, are marked.
 
     Parameters
     ----------
-    arms : the units.
-    held : the values of each row, or of each kind of rows, that are summed.
-    less : the number of rows in the arm that is drawn.
+    each : the distance in each column.
+    kinds : of the units, of which numbers are drawn in place of marks; for one column.
     """
-    total, more = arms.held.sum(axis=0), len(arms.mine) - less
+    parts = [one.parts(one.held if kinds is None else kinds.held) for one in each]
+    totals = [part.sum(axis=0) if kinds is None else kinds.times @ part for part in parts]
+    n, ends = (less, len(each[0].held) - less), np.cumsum([0, *(part.shape[1] for part in parts)])
+    flat = np.column_stack(parts).T
 
-    def distance(marks: Array) -> Array:
-        here = sums_drawn(held.T, marks).T
-        return np.abs(arms.mean(here, less) - arms.mean(total - here, more))
+    def far(drawn: Array) -> Array:
+        sums = sums_drawn(flat, drawn).T
+        own = [sums[:, begin:end] for begin, end in pairwise(ends)]
+        some = zip(each, own, totals, strict=True)
+        return np.column_stack([one.between(here, total - here, n) for one, here, total in some])
 
-    return distance, np.abs(arms.apart) - CLOSE * arms.scale, len(arms.mine)
+    return far
 
 
-def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
-    """Return the same as ``_by_difference``, with the distance in standard errors.
+def _studentised(arms: Arms) -> tuple[Far, int]:
+    """Return the distance of the means in standard errors, if some units are in both arms, and the numbers of a draw.
 
     Difference, error and the slope of the covariate are computed anew in each draw. All follow from sums of products.
     The factors are what a row holds (value less mean, size, 1, covariate), and what its unit holds in the other arm.
-
-    Source: A. Janssen, Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
-    problem, Statistics & Probability Letters 36(1), 1997.
     """
-    beside = [arms.size / arms.size.mean(), np.ones(len(seen)), *([arms.centred] if arms.centred.any() else [])]
+    n = len(arms.mine)
+    beside = [arms.size / arms.size.mean(), np.ones(n), *([arms.centred] if arms.centred.any() else [])]
     holds = np.stack([np.column_stack([own, *beside]) for own in linear(arms.sums, arms.size).T], axis=1)
     opposite = np.zeros_like(holds)
     opposite[arms.shared] = holds[arms.shared[::-1]]
     products = np.stack([np.einsum("rci,rcj->rcij", holds, with_these) for with_these in (holds, opposite)], axis=1)
-    total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(len(seen), -1)
+    total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(n, -1)
 
     def distance(marks: Array) -> Array:
         here = sums_drawn(flat.T, marks).T.reshape(shape)
         return _in_errors(here[:, 0], total - here[:, 0], here[:, 1], arms.scale)
 
-    return distance, distance(seen[None])[0] * (1 - NEAR), max(flat.shape)
+    return distance, max(flat.shape)
 
 
 def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Array:

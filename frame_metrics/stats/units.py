@@ -12,6 +12,8 @@ from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import CLOSE
 
+FEW = 10  # units that do not have the commonest value, below which an arm's variance is far too small by chance
+
 
 @dataclass(frozen=True, eq=False)
 class Arms:
@@ -26,6 +28,8 @@ class Arms:
     covariate: Array | None = None  # the covariate of each row, shape (rows,)
     unit: Array | None = None  # the number of each row's unit, shape (rows,); None if no unit is in both arms
     offset: Array = field(default_factory=lambda: np.zeros(1))  # what was taken from all values, shape (columns,)
+    limits: Array | None = None  # the least and the greatest value there can be, shape (2, columns); None: not known
+    share: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -156,6 +160,44 @@ class Arms:
             x[arm] -= x[arm].mean()
         return value, x
 
+    @cached_property
+    def contributions(self) -> Array:
+        """The part of each row in the difference of the means, less what its covariate explains, (rows, columns)."""
+        value, x = self._parts_of_rows
+        return (value - x[:, None] * self.slope) / np.where(self.mine, *self.n)[:, None]
+
+    @cached_property
+    def of_units(self) -> Array:
+        """The mean value of each row, shape (rows, columns)."""
+        return self.sums / self.size[:, None] + self.offset
+
+    @cached_property
+    def of_shares(self) -> Array:
+        """True for columns that are shares of two arms without a unit in both or a covariate, shape (columns,)."""
+        if self.shared.size or self.centred.any():
+            return np.zeros(self.sums.shape[1], bool)
+        return (
+            self.share if self.share is not None else np.array([np.isin(one, (0, 1)).all() for one in self.of_units.T])
+        )
+
+    @cached_property
+    def few(self) -> Array:
+        """True for arms and columns whose variance is not known, as few units do not have the arm's commonest value.
+
+        These are fewer than ``FEW``, and fewer than half of the arm. Shape (2, columns).
+        """
+        found = []
+        for arm, n in zip((self.mine, ~self.mine), self.n, strict=True):
+            others = np.array([n - of_kinds(values).max(initial=0) for values in self.of_units[arm].T])
+            found.append((others < FEW) & (2 * others < n))
+        return np.array(found)
+
+    @cached_property
+    def kish(self) -> Array:
+        """The effective number of units of each arm, by Kish: (sum m)^2 / sum m^2, shape (2,)."""
+        each = [self.size[arm] for arm in (self.mine, ~self.mine)]
+        return np.array([size.sum() ** 2 / (size @ size) for size in each])
+
     def variances(self, over: Array | None = None) -> Array:
         """Return the variance of the difference of the means in three parts, for arms of two units or more.
 
@@ -198,3 +240,13 @@ def linear(sums: Array, size: Array) -> Array:
     size : shape (rows,).
     """
     return (sums - size[:, None] * (sums.sum(axis=0) / size.sum())) / size.mean()
+
+
+def of_kinds(values: Array) -> Array:
+    """Return how many numbers there are of each value, in ascending order; those that differ by rounding are one."""
+    rising = np.sort(values)
+    if not len(rising):
+        return np.zeros(0, np.int64)
+    near = CLOSE * max(abs(rising[0]), abs(rising[-1]))
+    starts = np.flatnonzero(np.append(True, np.diff(rising) > near))
+    return np.diff(np.append(starts, len(rising)))

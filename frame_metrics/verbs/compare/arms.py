@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -148,15 +148,15 @@ class ArmValues:
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
         for metrics, at, mine, arms in self.units(both, pair):
-            counts = counts_of(mine, arms) | {"test": options.test or SEQUENCE}
+            counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
-                row: Row = {name: float(each[i]) for name, each in found.items()}
+                row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
                 own = self.values[metric, at] - arms.offset[i]
                 row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
-                rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
+                rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
     def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms) -> Iterator[Array]:
@@ -204,8 +204,15 @@ class ArmValues:
         some = sums[-1] > 0  # units of weight 0 are left out
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         return Arms(
-            sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)
+            *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)),
+            limits=np.array([self.asked[metric][1].range for metric in metrics], float).T,
+            share=self.share[metrics],
         )
+
+    @cached_property
+    def share(self) -> Array:
+        """Whether all values of a metric are 0 or 1, in all arms and segments, shape (metrics,)."""
+        return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
 
 
 def counts_of(mine: Array, arms: Arms) -> Row:

@@ -1,0 +1,149 @@
+"""The distance of the means of two arms whose units are exchanged, from sums over the units of each arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array, all_alike
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.units import linear, of_kinds
+
+EXPECTED = 30  # units of the smaller arm with a rare value, below which the plain difference is exchanged
+LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """The distance of the means of two arms in one metric, in standard errors, for units in any arms.
+
+    The standard error is that of the two arms, computed anew from their units (studentised). Where it is ``plain``, it
+    is that of all units, which no exchange changes: the test is then that of the plain difference.
+
+    Parameters
+    ----------
+    held : the numbers of each unit, shape (units, 1 to 3): what it adds to the ratio of sums over all units, less what
+        its covariate explains; or, if units have several sizes, what it adds, its size by the mean size, and the
+        covariate if there is one.
+    slope : of the covariate.
+    plain : whether the standard error is that of all units.
+    scale : the size of values; a difference that is tiny beside it is only rounding.
+
+    Source: A. Janssen, Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
+    problem, Statistics & Probability Letters 36(1), 1997; E. Chung, J. P. Romano, Exact and asymptotically robust
+    permutation tests, Annals of Statistics 41(2), 2013.
+    """
+
+    held: Array
+    slope: float
+    plain: bool
+    scale: float
+
+    def parts(self, held: Array) -> Array:
+        """Return what is summed over the units of an arm, shape (units, parts); ``held``: of some units, as above."""
+        if self.plain:
+            return held
+        k = held.shape[1]
+        return np.column_stack([held, *(held[:, i] * held[:, j] for i in range(k) for j in range(i, k))])
+
+    @cached_property
+    def _spread(self) -> float:
+        """The standard deviation of all units' contributions."""
+        held = self.held
+        each = held[:, 0] - (self.slope * held[:, 2] if held.shape[1] > 2 else 0)
+        return float(each.std(ddof=1))
+
+    def between(self, first: Array, second: Array, n: tuple[int, int]) -> Array:
+        """Return the distances of the means of two arms, shape (draws,).
+
+        It is infinite where the means differ and neither arm varies, 0 where they do not differ.
+
+        Parameters
+        ----------
+        first, second : the sums of ``parts`` over the units of either arm, shape (draws, parts).
+        n : the number of units of each arm, two at least.
+        """
+        each = [self._mean_and_variance(sums, many) for sums, many in zip((first, second), n, strict=True)]
+        apart = np.abs(each[0][0] - each[1][0])
+        apart = np.where(apart <= CLOSE * self.scale, 0, apart)
+        if self.plain:
+            return apart / (self._spread * (1 / n[0] + 1 / n[1]) ** 0.5) if self._spread > 0 else apart
+        variance = each[0][1] + each[1][1]
+        sure = variance <= (CLOSE * self.scale) ** 2 + LEFT * (each[0][2] + each[1][2])
+        return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
+
+    def _mean_and_variance(self, sums: Array, n: int) -> Sequence[Array]:
+        """Return the mean of an arm, its variance, and the squares that this is left of, shape (draws,) each.
+
+        With psi = (y - w rho) / mean w - theta (x - mean x), the contribution of a unit, the variance is that of the
+        mean of psi, sum psi^2 / n / (n - 1), from the sums of y, w, x and their products.
+        """
+        k = self.held.shape[1]
+        y = sums[:, 0]
+        w = sums[:, 1] if k > 1 else np.float64(n)
+        x = sums[:, 2] / n if k > 2 else np.float64(0)
+        rho = y / w
+        mean = rho - self.slope * x if k > 2 else rho
+        if self.plain:
+            return mean, np.zeros(1), np.zeros(1)
+        square = sums[:, k:].T
+        if k == 1:
+            left, whole = square[0] - n * rho**2, square[0]
+        else:
+            # In the order of ``parts``: yy, yw, ww, or yy, yw, yx, ww, wx, xx.
+            yy, yw, ww = square[[0, 1, k]]
+            left, whole = (yy - 2 * rho * yw + rho**2 * ww) * (n / w) ** 2, yy * (n / w) ** 2
+            if k > 2:
+                explained = self.slope**2 * (square[5] - n * x**2)
+                left = left - 2 * self.slope * (square[2] - rho * square[4]) * (n / w) + explained
+                whole = whole + self.slope**2 * square[5]
+        return mean, left / n / (n - 1), whole / n / (n - 1)
+
+
+def distances(
+    sums: Array, size: Array, least: int, covariate: Array | None = None, slope: Array | None = None
+) -> list[Distance]:
+    """Return the distance of the means of arms in each column, for an exchange of units among two or more arms.
+
+    It is studentised, but for values of two kinds, such as 0 and 1, of units of one size: equal shares have equal
+    variances. Nor for rare values: where most units have the same value, and fewer than ``EXPECTED`` of the others can
+    be expected in the smallest arm, that arm often holds none of them, and a standard error of its own would hide what
+    differs. What is decided here depends on all units together, which no exchange changes.
+
+    Parameters
+    ----------
+    sums : sums of the values of each unit, shape (units, columns).
+    size : how much is summed in each, shape (units,).
+    least : the number of units of the smallest arm.
+    covariate : of each unit less its mean, shape (units,); None without one.
+    slope : of values by the covariate, shape (columns,).
+    """
+    x = np.zeros(len(size)) if covariate is None else covariate
+    one_size, known, found = all_alike(size), bool(x.any()), []
+    for column, value in enumerate(linear(sums, size).T):
+        theta = float(slope[column]) if known and slope is not None else 0.0
+        mean = sums[:, column] / size
+        held = [value - theta * x] if known and one_size else [value]
+        if not one_size:
+            held += [size / size.mean(), *([x] if known else [])]
+        n, different = len(mean), of_kinds(mean)
+        rare = is_rare(n, different.max(initial=0), least)
+        plain = rare or (one_size and len(different) < 3)
+        scale = np.abs(mean).max(initial=0) + abs(theta) * np.abs(x).max(initial=0)
+        found.append(Distance(np.column_stack(held), theta, plain, float(scale)))
+    return found
+
+
+def is_rare(n: int, most: int, least: int) -> bool:
+    """Return whether values other than the commonest one are rare in the smallest arm.
+
+    Parameters
+    ----------
+    n : the number of units of all arms.
+    most : how many of them have the commonest value.
+    least : the number of units of the smallest arm.
+    """
+    return 2 * most > n and (n - most) * least < EXPECTED * n
