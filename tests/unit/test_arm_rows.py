@@ -58,7 +58,7 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
         assert rows(made(8), "f1", resamples=500).equals(told)
     assert capsys.readouterr().err.count("500/500") == 2
     with always_a_progress_bar():
-        made(8).irm(threshold=0.5).evaluate("f1", ci=0.95, resamples=300)
+        made(8).irm(threshold=0.5).evaluate("mcc", ci=0.95, resamples=300)
     assert "300/300" in capsys.readouterr().err
 
 
