@@ -227,7 +227,7 @@ class DrawnScores(ClassScores):
 
     def _of(self, c: int, falling: Array) -> FullScores:
         """Return the scores of class ``c``; ``falling``: the rows, by falling score."""
-        return drawn_levels(self.rows.score[falling, c], self.rows.actual[falling] == c, self.often[:, falling])
+        return RowsInOrder(self.rows.score[:, c], self.rows.actual == c, falling).drawn(self.often)
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> FullScores:
@@ -262,14 +262,58 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     return scores
 
 
-def drawn_levels(score: Array, good: Array, weight: Array) -> FullScores:
-    """Count the rows of resamples at each distinct score; each resample is a query.
+class RowsInOrder:
+    """Rows by falling score, which are sorted once and counted at each distinct score in many resamples.
 
     Parameters
     ----------
-    score, good : the score of each row, falling, and whether it is relevant, shape (rows,).
+    score, good : the score of each row, in any order, and whether it is relevant, shape (rows,).
+    order : the order of the rows by falling score; None to find it.
+    merged : whether successive scores of other rows are one, which no measure of the order alone sees.
+    """
+
+    def __init__(self, score: Array, good: Array, order: Array | None = None, *, merged: bool = False) -> None:
+        self.order = np.argsort(-score, kind="stable") if order is None else order
+        falling, self.good = score[self.order], good[self.order]
+        starts = np.flatnonzero(np.append(True, falling[1:] != falling[:-1])[: len(falling)])
+        if merged and len(starts):
+            some = np.logical_or.reduceat(self.good, starts)
+            starts = starts[np.append(True, some[1:] | some[:-1] | (falling[starts[1:]] == -np.inf))]
+        self.starts, self.score = starts, falling[starts]
+
+    def drawn(self, weight: Array) -> FullScores:
+        """Count the rows of resamples at each distinct score; each resample is a query.
+
+        ``weight``: the weight of each row in each resample, 0 where it is not drawn, shape (resamples, rows).
+        """
+        weight, n = np.take(weight, self.order, axis=1), len(weight)
+        both = [np.add.reduceat(weight * side, self.starts, axis=1) for side in (self.good, ~self.good)]
+        there = both[0] + both[1] > 0
+        at, drawn = np.flatnonzero(there), np.count_nonzero(there, axis=1)
+        draw, before = np.repeat(np.arange(n), drawn), np.cumsum(drawn) - drawn
+        tp, fp = (np.append(0, np.cumsum(side.ravel()[at])) for side in both)
+        tp, fp = (sums[1:] - sums[before].repeat(drawn) for sums in (tp, fp))  # sums start anew with each resample
+        return FullScores(draw, self.score[at - draw * len(self.score)], tp, fp, n)
+
+
+class DrawnRows:
+    """The scores of two classes in resamples.
+
+    Parameters
+    ----------
+    rows, merged : the rows in their order, with all scores, and with those of other rows merged.
     weight : the weight of each row in each resample, shape (resamples, rows).
     """
-    draw, row = np.nonzero(weight)
-    kept = weight[draw, row]
-    return levels(draw, score[row], good[row] * kept, kept, len(weight))
+
+    def __init__(self, rows: RowsInOrder, merged: RowsInOrder, weight: Array) -> None:
+        self.rows, self.merged, self.weight, self.n_queries = rows, merged, weight, len(weight)
+
+    @kept
+    def scores(self) -> FullScores:
+        """Counts at each score."""
+        return self.rows.drawn(self.weight)
+
+    @kept
+    def in_order(self) -> FullScores:
+        """The same for measures of the order alone: successive scores of other rows are one."""
+        return self.merged.drawn(self.weight)

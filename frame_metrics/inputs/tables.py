@@ -115,6 +115,12 @@ class FullConfusion:
         size, rest = (unknown if values is None else values for values in (self.size, self.rest))
         return (self.tp, self.fp, self.fn, self.empty, *self.undecided, size, rest)
 
+    def part(self, at: slice) -> FullConfusion:
+        """Return some of the tables."""
+        size, rest = (None if values is None else values[at] for values in (self.size, self.rest))
+        undecided = tuple(values[at] for values in self.undecided)
+        return FullConfusion(self.tp[at], self.fp[at], self.fn[at], self.empty[at], size, undecided, rest)
+
     @classmethod
     def of_counts(cls, counts: Array) -> FullConfusion:
         """Return the table of summed counts, as ``counts`` gives them."""
@@ -208,15 +214,31 @@ class Classes:
         return bool((self.counts == np.floor(self.counts)).all())
 
     def rest(self, c: int) -> FullConfusion:
-        """Return the 2x2 table of one class against the rest."""
-        others, decided = np.arange(self.k) != c, self.counts[:, :, :-1]
-        fp, fn = decided[:, others, c].sum(axis=1), decided[:, c, others].sum(axis=1)
-        if self.is_whole:  # a sum over all other cells, for each of many classes, takes long
-            elsewhere = self.predicted.sum(axis=1) - self.hits[:, c] - fp - fn
-        else:
-            elsewhere = decided[:, others][:, :, others].sum(axis=(1, 2))
-        undecided = self.undecided[:, c], self.undecided[:, others].sum(axis=1)
-        return FullConfusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)
+        """Return the 2x2 tables of one class against the rest."""
+        return self.against_rest.part(slice(c * self.n, (c + 1) * self.n))
+
+    @kept
+    def against_rest(self) -> FullConfusion:
+        """The 2x2 tables of each class against the rest, those of the first class first, shape (K * n,)."""
+        hits, up = self.hits, self.undecided
+        if self.is_whole:
+            un = up.sum(axis=1, keepdims=True) - up
+            fp, fn = self.predicted - hits, self.actual - up - hits
+            tn = self.predicted.sum(axis=1, keepdims=True) - hits - fp - fn
+        else:  # differences of sums that are not whole would leave something where there is nothing
+            apart = self.counts[:, :, :-1] * (1 - np.eye(self.k))
+            rows = _others(self.counts[:, :, :-1]) * (1 - np.eye(self.k))
+            un, fp, fn, tn = _others(up), apart.sum(axis=1), apart.sum(axis=2), rows.sum(axis=1)
+        tp, fp, fn, tn, up, un = (cell.T.ravel() for cell in (hits, fp, fn, tn, up, un))
+        return FullConfusion(tp, fp, fn, np.zeros(len(tp)), np.tile(self.size, self.k), (up, un), tn)
+
+
+def _others(values: Array) -> Array:
+    """Return the sum of all values along the last axis but each one, without taking any from their sum."""
+    before, after = np.zeros(values.shape), np.zeros(values.shape)
+    before[..., 1:] = np.cumsum(values, axis=-1)[..., :-1]
+    after[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., -2::-1]
+    return before + after
 
 
 def _pairs(n: Array) -> Array:

@@ -14,14 +14,17 @@ import polars as pl
 
 from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
-from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
-from frame_metrics.inputs.scores import DrawnScores, drawn_levels
+from frame_metrics.inputs import Array, Classes, ClassScores, FullScores, ratio
+from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
 from frame_metrics.measuring.rows import Inputs, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.stats.resampling import Units, draws, units_of
+from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.intervals import FEW, OFTEN
+from frame_metrics.stats.resampling import Units, draws, percentiles, units_of
 
+LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
-Drawn = Classes | FullScores | ClassScores  # the input of metrics, in which each resample is one group
+Drawn = Classes | DrawnRows | ClassScores  # the input of metrics, in which each resample is one group
 Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
 # From the number of times that each unit is in each resample, shape (resamples, units), to the input of metrics.
 Made = Callable[[Array], Drawn]
@@ -46,6 +49,7 @@ class RowDraws:
     resamples: int
     seed: int
     group: Array | None = None  # number of each segment's group; a group is resampled together, shape (segments,)
+    few: int = 0  # the least number of resamples of fewer than ``FEW`` rows, or clusters
     paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
     def values(self, wanted: Mapping[int, Averaged]) -> dict[tuple[int, int], Array]:
@@ -70,12 +74,53 @@ class RowDraws:
                     blocks.setdefault((i, segment), []).append(one_metric(inputs, name, metric, average).value)
         return {at: np.concatenate(values) for at, values in blocks.items()}
 
+    def ends(self, wanted: Mapping[int, Averaged], value: Array, level: float) -> dict[tuple[int, int], Array]:
+        """Return the ends of percentile intervals at the expanded level of so many rows, or clusters.
+
+        Measures of the order of two classes' scores depend on the rows of the rarer class most, so these are their
+        number. Over several classes a draw has fewer classes than the data, and is lower where a measure is not linear:
+        draws are moved so that their mean is the value. Few rows are drawn ``OFTEN``.
+
+        Parameters
+        ----------
+        wanted : metrics, by any number.
+        value : their values, by this number and the segment, shape (metrics, segments).
+        level : of the intervals.
+
+        Returns
+        -------
+        The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined.
+        """
+        found: dict[tuple[int, int], Array] = {}
+        for at, drawn in replace(self, few=OFTEN).values(wanted).items():
+            metric, own = wanted[at[0]][1], value[at]
+            known = drawn[~np.isnan(drawn)]
+            if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(own) and len(known):
+                known = np.clip(known + (own - known.mean()), *metric.range)
+            n = self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
+            found[at] = percentiles(known, expanded_level(level, max(float(n[at[1]]), LEAST)))
+        return found
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """Number of rows, or clusters, of each segment, shape (segments,); Kish's where they have weights."""
+        return sizes(self.inputs.cases, self.inputs.segments.of(self.inputs.cases.rows), len(self.inputs.segments))
+
+    @cached_property
+    def _rarest(self) -> Array:
+        """The same number of the rarest class in each segment, shape (segments,)."""
+        cases, n, k = self.inputs.cases, len(self.inputs.segments), max(self.inputs.cases.k, 1)
+        place = self.inputs.segments.of(cases.rows)
+        cell = np.where(place < 0, place, place * k + cases.rows["actual"].to_numpy())
+        return sizes(cases, cell, n * k).reshape(n, k).min(axis=1)
+
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
-            with progress(self.resamples, "resample", work=HARDER * self.resamples * len(rows.units.times)) as tick:
-                for often in draws(rows.units, self.resamples, self.seed):
+            resamples = max(self.resamples, self.few) if rows.units.number < FEW else self.resamples
+            with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
+                for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
                     if self.group is not None:
                         often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
@@ -86,11 +131,15 @@ class RowDraws:
         """Return the inputs of metrics for the resamples of a segment, in which each resample is a segment."""
         segments = self.inputs.segments
         segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
+        source = self.inputs, segment
         if isinstance(drawn, Classes):
-            return Inputs(self._cases, segments, drawn, None)
+            return Inputs(self._cases, segments, drawn, None, source=source)
         if isinstance(drawn, ClassScores):
-            return Inputs(self._cases, segments, None, drawn)
-        return Inputs(self._cases, segments, None, None, {metric: metric.compute(drawn) for metric in metrics})
+            return Inputs(self._cases, segments, None, drawn, source=source)
+        of: dict[Metric | None, Array] = {
+            metric: metric.compute(drawn.in_order if metric.of_order else drawn.scores) for metric in metrics
+        }
+        return Inputs(self._cases, segments, None, None, of, source)
 
     @cached_property
     def _cases(self) -> Cases:
@@ -125,9 +174,9 @@ class RowDraws:
         """Yield the cells of each segment's table as units: rows of one cell are equal to the metrics."""
         table, n = self.inputs.tables, self.inputs.segments.n
         for g in np.flatnonzero(n > 1):
-            counts = table.found[g]
-            columns = [*np.indices(counts.shape).reshape(2, -1), np.ones(counts.size)]
-            yield Together(Units(columns, counts.ravel()), {int(g): (slice(None), columns)})
+            at = np.nonzero(table.found[g])
+            columns = [*at, np.ones(len(at[0]))]
+            yield Together(Units(columns, table.found[g][at]), {int(g): (slice(None), columns)})
 
     def _rows(self, kind: type, n: int) -> Iterator[Together]:
         """Yield the rows of each segment, or of each group of segments."""
@@ -148,6 +197,26 @@ class RowDraws:
         cases = self.inputs.cases
         cluster = cases.rows["cluster"].to_numpy()[rows] if cases.columns.cluster else None
         return units_of(columns, cases.times[rows], cluster)
+
+
+def sizes(cases: Cases, group: Array, n: int) -> Array:
+    """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number where they have weights.
+
+    ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.
+
+    Source: L. Kish, Survey sampling, 1965.
+    """
+    here = group >= 0
+    group, mass = group[here], (cases.each * cases.times)[here]
+    squares = mass * cases.each[here]
+    if cases.columns.cluster:
+        _, cluster = np.unique(cases.rows["cluster"].to_numpy()[here], return_inverse=True)
+        pairs, of = np.unique(np.stack([group, cluster]), axis=1, return_inverse=True)
+        mass = np.bincount(of.ravel(), mass, minlength=pairs.shape[1])
+        group, squares = pairs[0], mass**2
+    sums = (np.bincount(group, each, minlength=n) for each in (mass, squares))
+    total, square = sums
+    return np.nan_to_num(ratio(total**2, square))
 
 
 def columns_read(cases: Cases, kind: type) -> list[Array]:
@@ -181,8 +250,9 @@ def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weigh
 
 def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> Made:
     """Return a function from resamples to their sorted scores, for two classes."""
-    order = np.argsort(-score, kind="stable")
-    return lambda often: drawn_levels(score[order], actual[order] == 1, (often * weight)[:, order])
+    rows, one = RowsInOrder(score, actual == 1), bool((weight == 1).all())
+    merged = RowsInOrder(score, actual == 1, rows.order, merged=True)
+    return lambda often: DrawnRows(rows, merged, often if one else often * weight)
 
 
 def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weight: Array) -> Made:

@@ -12,7 +12,6 @@ from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import Inputs, Wanted
-from frame_metrics.stats.resampling import percentiles
 
 
 def ends_of_rows(
@@ -38,8 +37,8 @@ def ends_of_rows(
             ends[:, i] = shares
         elif i not in areas:
             drawn[i] = name, metric, average
-    for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
-        ends[:, *at] = percentiles(draws, ci)
+    for at, own in RowDraws(inputs, options.resamples, options.seed).ends(drawn, value, ci).items():
+        ends[:, *at] = own
     return ends
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,6 +15,7 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
+from frame_metrics.inputs.kept import Remembers
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import COUNTED, Metric
@@ -31,7 +33,7 @@ BOOTSTRAP = "say method='bootstrap'"
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class Inputs(Remembers):
     """The tables and scores of some segments, from which metrics are computed."""
 
     cases: Cases
@@ -41,9 +43,8 @@ class Inputs:
     # Values of metrics of the scores of two classes that are already computed, shape (segments,) each; the key None has
     # what the intervals of areas under ROC curves need, as ``Areas.held``.
     of_scores: dict[Metric | None, Array] = field(default_factory=dict)
-    of_class: dict[int, FullConfusion] = field(
-        default_factory=dict
-    )  # 2x2 tables of a class against the rest, as computed
+    # Of resamples: the inputs that they are drawn from, and the segment.
+    source: tuple[Inputs, int] | None = None
 
     @property
     def tables(self) -> Classes:
@@ -51,6 +52,17 @@ class Inputs:
         if self.table is None:
             raise ColumnError("predictions are needed; name predicted=, or say threshold=")
         return self.table
+
+    @cached_property
+    def against_rest(self) -> FullConfusion:
+        """The 2x2 tables of each class against the rest, those of the first class first, shape (K * segments,).
+
+        They are of the whole collection with ``collection_size=``.
+        """
+        rest, documents = self.tables.against_rest, self.cases.conventions.documents
+        if documents is None:
+            return rest
+        return FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, np.full(len(rest.tp), documents), rest.undecided)
 
     @property
     def areas(self) -> Areas:
@@ -230,15 +242,17 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
     return Inputs(cases, segments, table, by_class)
 
 
+def class_sizes(cases: Cases, segments: Segments) -> Array:
+    """Return the number of true rows of each class in each segment, shape (segments, K)."""
+    place, k = segments.of(cases.rows), max(cases.k, 1)
+    cell, here = place * k + cases.rows["actual"].to_numpy(), place >= 0
+    return np.bincount(cell[here], cases.times[here], len(segments) * k).reshape(-1, k)
+
+
 def two_by_two(inputs: Inputs, c: int) -> FullConfusion:
-    """Return the 2x2 table of class ``c`` against the rest, of the whole collection with ``collection_size=``."""
-    if c not in inputs.of_class:
-        rest, documents = inputs.tables.rest(c), inputs.cases.conventions.documents
-        if documents is not None:
-            size = np.full(len(rest.tp), documents)
-            rest = FullConfusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.undecided)
-        inputs.of_class[c] = rest
-    return inputs.of_class[c]
+    """Return the 2x2 table of class ``c`` against the rest in each segment."""
+    n = len(inputs.segments)
+    return inputs.against_rest.part(slice(c * n, (c + 1) * n))
 
 
 def each_class(inputs: Inputs, metric: Metric) -> Array:
@@ -247,8 +261,9 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
     if not k:
         return np.zeros((0, len(inputs.segments)))
     if metric.input is FullScores:
-        return np.stack([metric.compute(inputs.class_scores.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
+        rests = (inputs.class_scores.rest(c) for c in range(k))
+        return inputs.once(metric, lambda: np.stack([metric.compute(rest) for rest in rests]))
+    return inputs.once(metric, lambda: metric.compute(inputs.against_rest).reshape(k, -1))
 
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
@@ -257,8 +272,31 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
     if form is None:
         return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
     raw = np.where(there, _whole(inputs, form), np.nan)
-    value = inputs.cases.conventions.filled(name, metric, raw, there)
+    value = _filled(inputs, name, metric, raw, there, lambda source: _whole(source, form))
     return Values(value, (np.isnan(raw) & there).astype(np.int64))
+
+
+def _filled(
+    inputs: Inputs, name: str, metric: Metric, raw: Array, there: Array, whole: Callable[[Inputs], Array]
+) -> Array:
+    """Return values with undefined ones replaced as the conventions say.
+
+    What is undefined in a resample and defined in the rows that it is drawn from stays NaN, and so is left out: it does
+    not count as 0 because a class was not drawn.
+
+    Parameters
+    ----------
+    inputs, name, metric : the inputs, and the metric and its name.
+    raw : its values, NaN where undefined, shape (..., segments).
+    there : marks of the values that were measured, of the same shape.
+    whole : the function that gives ``raw``, for the inputs that resamples are drawn from.
+    """
+    value = inputs.cases.conventions.filled(name, metric, raw, there)
+    if inputs.source is None or not np.isnan(raw).any():
+        return value
+    source, segment = inputs.source
+    known = ~np.isnan(whole(source)[..., segment, None])
+    return np.where(np.isnan(raw) & known, np.nan, value)
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -299,7 +337,8 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     """Return the average over classes of a metric of each class against the rest."""
     source = inputs.by_class if metric.input is FullScores and inputs.by_class is not None else inputs.tables
     seen, raw = source.seen.T, each_class(inputs, metric)
-    values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
+    filled = _filled(inputs, name, metric, raw, seen, lambda source: each_class(source, metric))
+    values = np.where(seen, filled, np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
     held, known = values, ~np.isnan(values)
     values = np.where(known, values, 0)
@@ -319,12 +358,14 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     """Return the micro average: the metric of the 2x2 tables summed over the classes that are seen in a segment."""
-    table = inputs.tables
-    sums = np.zeros((COUNTED, table.n))
-    for c in range(table.k):
-        sums += np.where(table.seen[:, c], np.array(two_by_two(inputs, c).counts), 0)
-    raw = metric.compute(FullConfusion.of_counts(sums))
-    return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
+    raw = _pooled(inputs, metric)
+    return _filled(inputs, name, metric, raw, inputs.segments.n > 0, lambda source: _pooled(source, metric))
+
+
+def _pooled(inputs: Inputs, metric: Metric) -> Array:
+    """Return the metric of the summed tables, NaN where undefined."""
+    counts = np.array(inputs.against_rest.counts).reshape(COUNTED, inputs.cases.k, -1)
+    return metric.compute(FullConfusion.of_counts(np.where(inputs.tables.seen.T, counts, 0).sum(axis=1)))
 
 
 def input_of(cases: Cases, metric: Metric) -> type:

@@ -182,6 +182,11 @@ class Metric:
         return self.slope if self.params.items() <= plain.items() else None
 
     @property
+    def of_order(self) -> bool:
+        """True for our measures of scores that read their order alone."""
+        return self._annotated is FullScores and "probability" not in self.reads
+
+    @property
     def weigher(self) -> Metric | None:
         """The metric that is the sum of this one's weights by rank where every gain is 1, if it has such weights."""
         if self.weights is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
+from frame_metrics.verbs.audit.of_weights import FEW
 
 LONGEST = 60  # the most letters of a name
 
@@ -176,9 +177,10 @@ def _at(said: Said) -> str:
 
 def _weighted(said: Said) -> str:
     of = "" if said.system is None else f" of {_name(said.system)}"
+    few = "" if said.value is None or said.value >= FEW else f"; fewer than {FEW} are too few for an interval"
     return (
-        f"Values are weighted by propensity=: the relevant results behind {said.metric}{of} are as informative as "
-        f"{number_text(said.value, 1)} of equal weight."
+        f"Values are weighted by propensity=: the {said.of} behind {said.metric}{of} are as informative as "
+        f"{number_text(said.value, 1)} of equal weight{few}."
     )
 
 

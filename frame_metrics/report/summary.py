@@ -64,8 +64,9 @@ class Decisions(Stated):
         yield from pairs
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
-        if self.own.get("n_effective") is not None:
-            yield self._said("weighted", {}, system=self.best, value=self.own["n_effective"])
+        if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:
+            of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
+            yield self._said("weighted", {}, system=self.best, value=self.own["n_effective"], of=of)
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))

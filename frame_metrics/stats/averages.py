@@ -40,6 +40,7 @@ class Tally:
     each: Array = field(default_factory=lambda: np.zeros(0))
     between: tuple[float, float] = (-np.inf, np.inf)
     weight: Array | None = None
+    raw: Callable[[Array], Array] | None = None  # of a micro average: ``finish`` with NaN where it is undefined
 
 
 def total(sums: Array) -> Array:
@@ -154,17 +155,21 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     raw : the values of single queries, NaN where undefined, shape (queries,).
     """
 
-    def finish(sums: Array) -> Array:
+    def raw_of(sums: Array) -> Array:
         if metric.micro is not None:
             return _over_parts(*np.split(sums, 2))
         options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.apply(FullConfusion.of_counts(sums), **options)
-        return values if fill is None else np.where(np.isnan(values), fill, values)
+            return metric.apply(FullConfusion.of_counts(sums), **options)
+
+    def finish(sums: Array) -> Array:
+        values = raw_of(sums)
+        return values if fill is None or metric.micro is not None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
     alone = raw if metric.micro is None else _over_parts(*np.split(counts, 2))
-    return Tally("micro", tuple(counts), finish, here, np.isnan(alone), each=alone, between=metric.range)
+    undefined = np.isnan(alone)
+    return Tally("micro", tuple(counts), finish, here, undefined, each=alone, between=metric.range, raw=raw_of)
 
 
 def _over_parts(over: Array, under: Array) -> Array:

@@ -78,8 +78,21 @@ def intervals(
             sums = _draws([average for average, _ in own], members, of, often, seed)
             for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    out[:, i, g] = percentiles(average.finish(each), expanded_level(level, seen.n)) + offset
+                    out[:, i, g] = (
+                        percentiles(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
+                    )
     return out
+
+
+def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
+    """Return the average in each resample; NaN, which is left out, for one that is undefined and defined in the data.
+
+    ``sums``: the sums of the columns in each resample.
+    """
+    if average.raw is None:
+        return average.finish(sums)
+    whole = average.raw(np.array([[column[members].sum()] for column in average.columns], np.float64))
+    return average.finish(sums) if np.isnan(whole).any() else average.raw(sums)
 
 
 @dataclass(frozen=True, eq=False)

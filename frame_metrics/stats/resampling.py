@@ -23,6 +23,11 @@ class Units:
     times: Array  # how many rows each unit stands for, shape (units,)
     cluster: Array | None = None  # the number of each unit's cluster, shape (units,); None without clusters
 
+    @property
+    def number(self) -> int:
+        """Number of rows, or of clusters, that are drawn."""
+        return int(self.times.sum()) if self.cluster is None else int(self.cluster.max(initial=-1)) + 1
+
     @classmethod
     def alone(cls, n: int) -> Units:
         """Return ``n`` units without values, each of which stands for one row."""

@@ -44,6 +44,8 @@ def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1))
     n, mean = np.asarray(n, np.float64), np.asarray(mean, np.float64)
     if not np.isfinite(width):
         return np.full((2, *mean.shape), np.nan)
+    if width == 0:  # all values are one number
+        return np.stack([mean, mean])
     share = np.clip((mean - low) / width, 0, 1)
     both = share_between(share, np.where(n > 0, n, np.nan), level)
     return low + width * np.clip(both, 0, 1)

@@ -37,7 +37,7 @@ OF_AREAS = (0.82, 1.0)
 POSITIVES = {5: (0.9, 1.0), 10: (0.92, 1.0), 20: (0.92, 1.0)}  # relevant rows of 200
 DISTANCES = (1.0, 2.0)  # of the scores of relevant rows
 LISTS = 200
-PLACED = {"good": 0.4, "bad": 0.1}  # how often the logging policy places the good result at a rank
+PLACED = {"good": 0.6, "middling": 0.4, "bad": 0.1}  # how often the logging policy places the good result at a rank
 TARGET = 0.95  # how often the other policy does
 CLICKED = np.array([0.5, 0.3, 0.2])  # chance of a click on a good result at each rank; .1 on another
 SCORED = (100, 300, 1000)  # rows with calibrated scores
@@ -216,14 +216,14 @@ def off_policy(_: pl.DataFrame, trials: int) -> Iterator[Line]:
             for name, (low, high) in zip(held, found, strict=True):
                 held[name] += int(low <= truth <= high)
             warned += int(irm.audit()["check"].is_in(OVERLAP).any())
-        asked = (0.92, 0.99) if overlap == "good" else None
+        asked = None if overlap == "bad" else (0.9, 0.99)
         for name, happened in held.items():
             yield Line(HOLDS, f"{name} of {LISTS} lists, {overlap} overlap", trials, happened, asked)
-        wanted = (0.0, 0.05) if overlap == "good" else (0.9, 1.0)
+        wanted = {"good": (0.0, 0.05), "bad": (0.9, 1.0)}.get(overlap)
         yield Line("audit warns of the overlap", f"{LISTS} lists, {overlap} overlap", trials, warned, wanted)
 
 
-OVERLAP = ("weights far from 1", "few effective lists")
+OVERLAP = ("weights of lists far from 1", "weights of results far from 1", "few effective lists")
 
 
 def calibrated(_: pl.DataFrame, trials: int) -> Iterator[Line]:

@@ -158,6 +158,60 @@ def test_effective_sizes_of_other_policies() -> None:
     assert weighted == pytest.approx([(1 * 2 + 3 * 0.5) ** 2 / (1 * 4 + 9 * 0.25)])
 
 
+HEAVY = ("weights of lists far from 1", "weights of results far from 1", "few effective lists")
+
+
+def placed(chance: float, lists: int = 200, *, wrong: bool = False) -> pl.DataFrame:
+    """Lists of three results that a policy places with a chance, and another one with .95."""
+    rng = np.random.default_rng(2)
+    good = rng.random((lists, 3)) < chance
+    logged, target = np.where(good, chance, 1 - chance), np.where(good, 0.95, 0.05)
+    columns = {"query": np.repeat(np.arange(lists), 3), "rank": np.tile([1, 2, 3], lists)}
+    columns |= {"label": (rng.random(3 * lists) < 0.3).astype(int), "logged": logged.ravel()}
+    return pl.DataFrame(columns | {"target": target.ravel() / (2 if wrong else 1)})
+
+
+def heavy(irm: Any) -> dict[str, Any]:
+    """What the audit finds about weights: the count and the message of each check."""
+    found = irm.audit().filter(pl.col("check").is_in((*HEAVY, "few effective results")))
+    return {row["check"]: (row["n"], row["message"]) for row in found.iter_rows(named=True)}
+
+
+def test_the_audit_compares_the_mean_of_weights_with_1() -> None:
+    """Policies that overlap pass; one that seldom places what the other does, and wrong chances, are found."""
+    chances = {"propensity": "logged", "target_propensity": "target"}
+    assert heavy(placed(0.7).irm(**chances)) == {}
+    seldom = heavy(placed(0.1).irm(**chances))
+    assert [*seldom] == ["weights of lists far from 1", "few effective lists"]
+    assert seldom["few effective lists"][0] == 200
+    assert "is 0.0" in seldom["weights of lists far from 1"][1]
+    wrong = heavy(placed(0.7, wrong=True).irm(**chances))
+    assert [*wrong] == ["weights of lists far from 1", "weights of results far from 1"]
+    assert "is 0.5 in" in wrong["weights of results far from 1"][1]
+    equal = placed(0.7).with_columns(target="logged").irm(**chances)
+    assert heavy(equal) == {}
+
+
+def test_the_audit_looks_at_the_lists_of_each_system_and_of_each_piece(tmp_path: Any) -> None:
+    """The finding counts the lists of the system with bad weights, and names it; a file in pieces has the same."""
+    both = pl.concat([placed(0.7).with_columns(run=pl.lit("a")), placed(0.1).with_columns(run=pl.lit("b"))])
+    chances = {"propensity": "logged", "target_propensity": "target", "system": "run"}
+    found = both.irm(**chances).audit()
+    row = found.filter(check="few effective lists").row(0, named=True)
+    assert (row["n"], row["share"], row["example"]) == (200, 0.5, "b")
+    both.write_parquet(tmp_path / "log.parquet")
+    pieces = pl.scan_parquet(tmp_path / "log.parquet").irm(**chances).audit()
+    assert pieces.collect().filter(pl.col("check").is_in(HEAVY)).equals(found.filter(pl.col("check").is_in(HEAVY)))
+
+
+def test_few_heavy_clicks_are_found() -> None:
+    """Without another policy it is the relevant results that are counted, with the weights that clip= leaves."""
+    log = placed(0.7).with_columns(logged=pl.when(pl.int_range(600) % 60 == 0).then(0.001).otherwise(1.0))
+    log = log.with_columns(label=pl.lit(1))
+    assert heavy(log.irm(propensity="logged"))["few effective results"][0] == 600
+    assert heavy(log.irm(propensity="logged", clip=2.0)) == {}
+
+
 def test_a_comparison_of_weighted_values_has_no_wins() -> None:
     """Differences, intervals and p-values are there; wins, which are biased, are null, and their tests errors."""
     rng = np.random.default_rng(0)

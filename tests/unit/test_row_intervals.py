@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss,
 
 from frame_metrics import IRM
 from helpers import KINDS, as_kind, as_polars
-from inside import delong
+from inside import delong, expanded_level
 from refusals import check
 
 ENDS = ("ci_low", "ci_high")
@@ -36,12 +36,23 @@ def ends(found: Any) -> Any:
     return as_polars(found).select(ENDS).to_numpy()
 
 
-def redrawn(rows: pl.DataFrame, read: list[str], values: Callable[[pl.DataFrame], list[float]]) -> Any:
-    """Ends of the percentile bootstrap by drawing rows, sorted by what is read of them, one by one."""
-    rows, random, drawn = rows.sort(read), np.random.default_rng(DRAWN["seed"]), []
-    for _ in range(DRAWN["resamples"]):
-        drawn.append(values(rows[random.integers(0, len(rows), len(rows))]))
-    return np.quantile(drawn, [0.05, 0.95], axis=0).T
+def redrawn(
+    rows: pl.DataFrame, read: list[str], values: Callable[[pl.DataFrame], list[float]], n: list[float], moved: bool
+) -> Any:
+    """Ends of the percentile bootstrap by drawing rows, sorted by what is read of them, one by one.
+
+    The level is that of ``n`` rows for each value; ``moved``: the mean of the draws is the value.
+    """
+    rows, random = rows.sort(read), np.random.default_rng(DRAWN["seed"])
+    drawn = np.array([values(rows[random.integers(0, len(rows), len(rows))]) for _ in range(DRAWN["resamples"])])
+    drawn += moved * (np.array(values(rows)) - drawn.mean(axis=0))
+    wide = [expanded_level(0.9, one) / 2 for one in n]
+    return [np.quantile(one, [0.5 - half, 0.5 + half]) for one, half in zip(drawn.T, wide, strict=True)]
+
+
+def kish(weight: Any) -> float:
+    """Rows of equal weight that are as informative."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -58,7 +69,10 @@ def test_scores_of_two_classes_are_resampled_row_by_row(weight: str | None) -> N
         others = [one(*given, sample_weight=mass) for one in (average_precision_score, brier_score_loss, log_loss)]
         return [roc_auc_score(*given, sample_weight=mass), partial, *others]
 
-    expected = redrawn(rows, ["label", "score", "w"] if weight else ["label", "score"], by_hand)
+    mass = (rows["w"] if weight else rows["w"] * 0 + 1).to_numpy()
+    every, rarest = kish(mass), min(kish(mass[(rows["label"] == side).to_numpy()]) for side in (0, 1))
+    read, n = ["label", "score", "w"] if weight else ["label", "score"], [rarest] * 3 + [every] * 2
+    expected = redrawn(rows, read, by_hand, n, moved=False)
     found = irm.evaluate(*names, method="bootstrap", **DRAWN)
     np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
 
@@ -76,7 +90,7 @@ def test_scores_of_several_classes_are_resampled_row_by_row(average: Any) -> Non
         ovo = roc_auc_score(label, share, multi_class="ovo")
         return [ovr, ovo, log_loss(label, share), average_precision_score(label, share, average=average)]
 
-    expected = redrawn(rows, ["label", "p0", "p1", "p2"], by_hand)
+    expected = redrawn(rows, ["label", "p0", "p1", "p2"], by_hand, [len(rows)] * 4, moved=True)
     asked = ["roc_auc", "roc_auc(multi='ovo')", "log_loss", "average_precision"]
     found = irm.evaluate(*asked, average=average, **DRAWN)
     np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
@@ -228,6 +242,82 @@ def test_rows_are_sorted_once(monkeypatch: pytest.MonkeyPatch) -> None:
             irm.evaluate(*names, ci=0.9, resamples=resamples)
             sorts.append(len(done))
         assert sorts[0] == sorts[1]
+
+
+def with_rare_classes(rows: int = 3) -> pl.DataFrame:
+    """Sixty classes of a few rows, of which one in nine is taken for the first."""
+    label = [f"c{i % 60:02}" for i in range(60 * rows)]
+    predicted = [c if i % 9 else "c00" for i, c in enumerate(label)]
+    columns = {"label": label, "predicted": predicted, "w": [1 + i % 3 for i in range(len(label))]}
+    return pl.DataFrame(
+        columns | {"user": [i // 2 for i in range(len(label))], "day": [i // 60 % 2 for i in range(len(label))]}
+    )
+
+
+MACRO = ("recall", "balanced_accuracy", "precision", "f1", "jaccard", "fdr", "miss_rate")
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}, {"by": "day"}])
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_a_class_that_a_draw_lacks_is_left_out(roles: dict[str, str], rows: int) -> None:
+    """Intervals of macro averages hold their estimate, and say nothing else where undefined ones are left out.
+
+    Recall and balanced accuracy are one number, and a complement has the complement of the interval.
+    """
+    irm = with_rare_classes(rows).irm(**roles)
+    found = irm.evaluate(*MACRO, ci=0.9, resamples=200)
+    assert (
+        found.select((pl.col("ci_low") <= pl.col("value")) & (pl.col("value") <= pl.col("ci_high"))).to_series().all()
+    )
+    of = {name: found.filter(metric=name).select(*ENDS).to_numpy() for name in MACRO}
+    np.testing.assert_allclose(of["recall"], of["balanced_accuracy"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(of["fdr"], 1 - of["precision"][:, ::-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(of["miss_rate"], 1 - of["recall"][:, ::-1], rtol=0, atol=1e-12)
+    left = irm(undefined="null").evaluate("recall", ci=0.9, resamples=200)
+    np.testing.assert_allclose(of["recall"], left.select(*ENDS).to_numpy(), rtol=0, atol=1e-12)
+
+
+def test_a_draw_without_relevant_rows_is_left_out() -> None:
+    """One relevant row of ten is in two draws of three; without it average precision is undefined, and not 0."""
+    rows = pl.DataFrame({"label": [1, *[0] * 9], "score": [0.9, *[0.5] * 9]})
+    found = rows.irm.evaluate("average_precision", ci=0.9)
+    assert found.select("value", *ENDS).row(0) == (1, 1, 1)
+
+
+def test_what_no_draw_can_define_counts_as_it_does_in_the_data() -> None:
+    """A class that is never predicted has a precision of 0 in every draw, as in the value."""
+    rows = pl.DataFrame({"label": ["a", "b", "c"] * 20, "predicted": ["a", "b", "a"] * 20})
+    found = rows.irm.evaluate("precision", ci=0.9)
+    zero, null = found, rows.irm(undefined="null").evaluate("precision", ci=0.9)
+    assert zero["value"].item() == pytest.approx(0.5)
+    assert null["value"].item() == pytest.approx(0.75)
+    assert zero["ci_high"].item() < 0.6 < null["ci_low"].item()
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_tables_of_each_class_are_counted_at_once(weight: str | None) -> None:
+    """The cells of each class against the rest, undecided rows among them, are those of its rows one by one."""
+    rows = rows_of(11, n=90, classes=3).with_columns(
+        predicted=pl.when(pl.col("user") > 6).then(None).otherwise("predicted")
+    )
+    names = ("tp", "fp", "fn", "tn", "up", "un")
+    found = rows.irm(query=None, weight=weight, by="day").per_class(*names, layout="wide")
+    mass = pl.col("w") if weight else pl.lit(1)
+    for row in found.iter_rows(named=True):
+        mine, said = pl.col("label") == row["class"], pl.col("predicted")
+        said_it, none = (said == row["class"]).fill_null(False), said.is_null()
+        cells = [
+            mine & said_it,
+            ~mine & said_it & ~none,
+            mine & ~said_it & ~none,
+            ~mine & ~said_it & ~none,
+            mine & none,
+            ~mine & none,
+        ]
+        by_hand = rows.filter(day=row["day"]).select(
+            *(mass.filter(cell).sum().cast(pl.Float64).alias(name) for name, cell in zip(names, cells, strict=True))
+        )
+        assert [row[name] for name in names] == pytest.approx(list(by_hand.row(0)), abs=1e-12)
 
 
 TWO = rows_of(0)

@@ -13,6 +13,7 @@ from frame_metrics.verbs.audit import (
     facts,
     of_annotators,
     of_beside,
+    of_classes,
     of_clicks,
     of_cuts,
     of_found,
@@ -25,6 +26,7 @@ from frame_metrics.verbs.audit import (
     of_spelling,
     of_systems,
     of_values,
+    of_weights,
     split,
 )
 from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
@@ -43,11 +45,13 @@ MODULES = (
     facts,
     of_cuts,
     of_rows,
+    of_classes,
     of_missing,
     of_values,
     split,
     of_retrieved,
     of_clicks,
+    of_weights,
 )
 CHECKS = [check for module in MODULES for check in vars(module).values() if isinstance(check, Check)]
 
@@ -68,7 +72,9 @@ def counted(log: Log) -> Counted:
         frame that the log was read from.
     """
     n, looks = len(log.grid.pair), [check for check in CHECKS if RankedBlock in check.reads]
-    amounts = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {check.name: np.zeros(n, np.int32) for check in looks}
+    amounts: dict[str, Array] = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {
+        check.name: np.zeros(n, np.int32) for check in looks
+    }
 
     def work(block: Block) -> None:
         rows = block.rows
@@ -77,9 +83,14 @@ def counted(log: Log) -> Counted:
         ranked = RankedBlock(log, rows, run, mine, block.evaluated(run), log.answered[block.at])
         for name, amount in AMOUNTS.items():
             amounts[name][block.at] = amount(ranked)
+        for name, mass in of_weights.masses(ranked).items():
+            amounts[name][block.at] = mass
         for check in looks:
             marks = check.look(ranked)
             amounts[check.name][block.at] = 0 if marks is None else np.where(amounts[check.of][block.at] > 0, marks, 0)
+
+    if log.conventions.propensity is not None:
+        amounts |= {name: np.zeros(n) for name in of_weights.MASSES}
 
     with log.rows_of_the_frame():
         known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}

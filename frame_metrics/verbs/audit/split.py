@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.split import Shares, Split, split_of, units_of_log, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import split_exactly
 from frame_metrics.stats.offsets import offsets
@@ -20,6 +20,7 @@ from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import linear
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
+MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
 FEW = 30  # units of an arm below which a spread of their own makes randomization err
 WIDE = 2.0  # times that units vary as much as those of another arm
 
