@@ -32,6 +32,7 @@ import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binomtest, chi2, norm
 from simulate_few import few as of_few
+from simulate_families import families
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -972,6 +973,7 @@ PARTS = {
     "plans": plans,
     "labels": labels,
     "few": of_few,
+    "families": families,
 }
 
 
