@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations, permutations, product
-from math import comb, sqrt
+from itertools import combinations, product
+from math import ceil, comb, sqrt
 from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
@@ -64,15 +64,20 @@ def of_units(pairs: Sequence[Pair], give: Any) -> list[float]:
     return list(sums.values())
 
 
-def of_pairs(pairs: Sequence[Pair], ci: float = 0.95, resamples: int = 100, seed: int = 0) -> dict[str, Any]:
+def of_pairs(
+    pairs: Sequence[Pair], ci: float = 0.95, resamples: int = 100, seed: int = 0, *, flips: bool = True
+) -> dict[str, Any]:
     """What a comparison says of pairs, whatever its test; clusters are drawn in the order of their queries."""
     weight = sum(pair.weight for pair in pairs)
+    n = kish(pairs)
     value, base = (sum(pair.weight * pair[side] for pair in pairs) / weight for side in (0, 1))
     mean = value - base
     parts = of_units([pair for pair in pairs if pair.weight], lambda pair: pair.weight * (pair.apart - mean))
     spread = sum(pair.weight * (pair.apart - mean) ** 2 for pair in pairs)
     spread /= weight - sum(pair.weight**2 for pair in pairs) / weight
-    drawn = resampled(pairs, resamples, seed)
+    drawn = resampled(pairs, max(resamples, 10_000) if n < 20 else resamples, seed)
+    tail = NormalDist().cdf(-sqrt(n / (n - 1)) * float(stats.t.ppf((1 + ci) / 2, n - 1)))
+    far = float(stats.t.ppf((1 + ci) / 2, n - 1) + stats.t.ppf(0.8, n - 1))
     return {
         "value": value,
         "baseline_value": base,
@@ -82,11 +87,17 @@ def of_pairs(pairs: Sequence[Pair], ci: float = 0.95, resamples: int = 100, seed
         "ties": sum(pair.apart == 0 for pair in pairs),
         "losses": sum(pair.apart < 0 for pair in pairs),
         "n": len(pairs),
-        "mde": detected(robust_error(parts, weight), ci),
+        "mde": far * robust_error(parts, weight) if not flips or 2 ** (1 - len(parts)) <= 1 - ci + ROUNDING else None,
         "effect_size": mean / sqrt(spread) if spread > ROUNDING else None,
-        "ci_low": quantile(drawn, (1 - ci) / 2),
-        "ci_high": quantile(drawn, (1 + ci) / 2),
+        "ci_low": quantile(drawn, tail),
+        "ci_high": quantile(drawn, 1 - tail),
     }
+
+
+def kish(pairs: Sequence[Pair]) -> float:
+    """The number of units, or where weights differ from 1 Kish's."""
+    sizes = of_units(pairs, lambda pair: pair.weight)
+    return sum(sizes) ** 2 / sum(size**2 for size in sizes) if any(pair.weight != 1 for pair in pairs) else len(sizes)
 
 
 def robust_error(parts: Sequence[float], weight: float) -> float:
@@ -102,7 +113,8 @@ def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     means = []
     for _ in range(resamples):
         at = rng.integers(0, len(top), len(top)).tolist()
-        means.append(sum(top[i] for i in at) / sum(below[i] for i in at))
+        if size := sum(below[i] for i in at):  # a draw without weights has no mean
+            means.append(sum(top[i] for i in at) / size)
     return means
 
 
@@ -113,8 +125,8 @@ def p_of_pairs(test: str, pairs: Sequence[Pair], resamples: int = 100, seed: int
         return flipped(of_units(pairs, lambda pair: pair.weight * pair.apart))
     if test == "bootstrap":
         mean = of_pairs(pairs, resamples=2)["difference"]
-        far = sum(abs(one - mean) >= abs(mean) - 1e-12 for one in resampled(pairs, resamples, seed))
-        return (far + 1) / (resamples + 1)
+        drawn = resampled(pairs, max(resamples, 10_000) if kish(pairs) < 20 else resamples, seed)
+        return (sum(abs(one - mean) >= abs(mean) - 1e-12 for one in drawn) + 1) / (len(drawn) + 1)
     if not any(apart):
         return 1.0
     if test == "t":
@@ -134,19 +146,69 @@ def flipped(parts: Sequence[float]) -> float:
     return share(sums, sum(parts))
 
 
-def exchanged(table: Sequence[Sequence[float]], one: int, other: int) -> float:
-    """The exact p-value of two systems beside others: every exchange of what systems have in each unit."""
-    sums = {(0.0,) * len(table[0])}
-    ways: dict[tuple[float, ...], int] = dict.fromkeys(sums, 1)
-    for row in table:
-        more: dict[tuple[float, ...], int] = {}
-        for sum_, n in ways.items():
-            for order in permutations(row):
-                key = tuple(round(a + b, 9) for a, b in zip(sum_, order, strict=True))
-                more[key] = more.get(key, 0) + n
-        ways = more
-    gap = abs(sum(row[one] - row[other] for row in table))
-    return sum(n for key, n in ways.items() if max(key) - min(key) >= gap - 1e-6) / sum(ways.values())
+class Column(NamedTuple):
+    """What each unit gives to a pair of systems, by its name: its weighted difference, and its weight."""
+
+    sums: dict[Any, float]
+    sizes: dict[Any, float]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Any, Pair]]) -> Column:
+        """Make a column of pairs, each with the name of its unit."""
+        units = dict.fromkeys(unit for unit, _ in pairs)
+        return cls(
+            {unit: sum(pair.weight * pair.apart for one, pair in pairs if one == unit) for unit in units},
+            {unit: sum(pair.weight for one, pair in pairs if one == unit) for unit in units},
+        )
+
+    @property
+    def mean(self) -> float:
+        """The mean difference."""
+        return sum(self.sums.values()) / sum(self.sizes.values())
+
+    @property
+    def left(self) -> dict[Any, float]:
+        """The sums of distances from the mean."""
+        return {unit: one - self.sizes[unit] * self.mean for unit, one in self.sums.items()}
+
+    @property
+    def units(self) -> int:
+        """The number of units that weigh."""
+        return sum(size > 0 for size in self.sizes.values())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        if self.units < 2:
+            return float("inf")
+        return robust_error([one for unit, one in self.left.items() if self.sizes[unit]], sum(self.sizes.values()))
+
+
+def statistic(sums: dict[Any, float], signs: dict[Any, int]) -> float:
+    """The size of the sum with some signs over the root of the sum of squares; -1 if all are 0."""
+    below = sqrt(sum(one**2 for one in sums.values()))
+    return abs(sum(signs[unit] * one for unit, one in sums.items())) / below if below > ROUNDING else -1.0
+
+
+def max_t(columns: Sequence[Column], ci: float) -> tuple[list[float], float]:
+    """The corrected p-values of a family of pairs, and how many standard errors the ends of its intervals are away.
+
+    Every flip of the signs of all units is tried, and the greatest statistic of each is kept.
+    """
+    units = sorted({unit for column in columns for unit in column.sums}, key=str)
+    greatest, wide = [], []
+    for each in product((1, -1), repeat=len(units)):
+        signs = dict(zip(units, each, strict=True))
+        greatest.append(max(statistic(column.sums, signs) for column in columns))
+        t = []
+        for column in columns:
+            u, n = statistic(column.left, signs), column.units
+            if u >= 0:
+                t.append(u * sqrt((n - 1) / (n - u**2)) if n - u**2 > ROUNDING else float("inf"))
+        wide.append(max(t))
+    seen = [statistic(column.sums, dict.fromkeys(units, 1)) for column in columns]
+    p = [share(greatest, one) if one >= 0 else 1.0 for one in seen]
+    return p, sorted(wide)[ceil(ci * (len(wide) - 1) - ROUNDING)]
 
 
 # Arms

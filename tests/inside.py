@@ -50,7 +50,7 @@ from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
-from frame_metrics.stats import delong, significance
+from frame_metrics.stats import delong, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
@@ -234,7 +234,7 @@ def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def few_bytes_at_a_time(n: int) -> Iterator[None]:
     """Draw so many random bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(significance, "BYTES", n)
+        patch.setattr(flips, "BYTES", n)
         yield
 
 

@@ -31,6 +31,7 @@ class QueryValues:
     """The values of metrics on the queries of one segment, in the order in which random draws go to the queries."""
 
     pair: Array  # the number of each query's (segment, query) pair, shape (queries,)
+    query: Array  # the number of each query, shape (queries,)
     values: Array  # NaN where undefined, shape (metrics, queries, systems)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
     answered: Array  # whether the system has a row of a query, and a number, shape (metrics, queries, systems)
@@ -39,6 +40,11 @@ class QueryValues:
     cluster: Array | None  # of each query; None if queries are independent
     weight: Array | None  # of each query; None if all are equal
     beyond: int  # number of queries that only the saved baseline has
+
+    @property
+    def unit(self) -> Array:
+        """The number of the unit of each query, in all segments the same: its cluster, else the query itself."""
+        return self.query if self.cluster is None else self.cluster
 
     def alone(self, use: Array) -> bool:
         """Return True if the queries ``use`` have fewer than two clusters of positive weight: too few to resample."""
@@ -64,19 +70,11 @@ class QueryValues:
         """
         return self.absent[metric][:, pair].any(axis=1)
 
-    def compared(self, metric: int, pairs: Sequence[tuple[int, int]], *, together: bool = False) -> list[Array]:
-        """Mark the queries on which each pair of systems is compared.
-
-        Parameters
-        ----------
-        metric : the position of the metric.
-        pairs : the pairs of systems.
-        together : whether all pairs are compared on the same queries, those that every pair can use.
-        """
+    def compared(self, metric: int, pairs: Sequence[tuple[int, int]]) -> list[Array]:
+        """Mark the queries on which each pair of systems is compared; ``metric``: the position of the metric."""
         values = self.values[metric]
         known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
-        known = [some & ~self.left_out(metric, pair) for some, pair in zip(known, pairs, strict=True)]
-        return [np.all(known, axis=0)] * len(pairs) if together else known
+        return [some & ~self.left_out(metric, pair) for some, pair in zip(known, pairs, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +142,10 @@ class Pairing:
         absent = np.array([cells(own, True)[some] for own in without])
         undefined = np.array([cells(own, False)[some] for own in np.isnan(measured.values) & ~without])
         unanswered = unanswered[some]
-        return QueryValues(
-            pair[some], values, undefined, ~(absent | unanswered), unanswered, absent, cluster, weight, beyond
-        )
+        query = np.zeros(len(pair), np.int64)
+        query[place] = grid.query[here]
+        marks = (undefined, ~(absent | unanswered), unanswered, absent)
+        return QueryValues(pair[some], query[some], values, *marks, cluster, weight, beyond)
 
     def each(self) -> Iterator[tuple[QueryValues, tuple[int, int, int], Array]]:
         """Yield every comparison.

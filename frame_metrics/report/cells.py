@@ -239,6 +239,8 @@ def table_of(
     if marked:
         by = corrections(frame)
         notes.append(f"{SIGNIFICANT} {said.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
+    if {"ci_low", "difference"} & {*names}:
+        notes += held_together(frame)
     numbers = [frame[name].dtype.is_numeric() for name in names]
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
 
@@ -252,6 +254,18 @@ def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:
 def corrections(frame: pl.DataFrame) -> str:
     """Return the corrections of p-values as words; "" if none was made."""
     return ", ".join(frame["correction"].drop_nulls().unique().sort()) if "correction" in frame.columns else ""
+
+
+def held_together(frame: pl.DataFrame) -> list[str]:
+    """Return the note that intervals hold together, for a comparison of families of pairs; else no note."""
+    if not {"correction", "n_tests", "metric"} <= {*frame.columns}:
+        return []
+    joint = frame.filter(correction="max_t")
+    if joint.is_empty():
+        return []
+    n = joint["n_tests"].max()
+    each = joint.group_by("metric").len()["len"].max()
+    return [f"Intervals hold together for {n:,} {'pairs' if len(joint) == 1 or n <= each else 'differences'}."]
 
 
 def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:

@@ -48,11 +48,9 @@ class Said:
 
     @property
     def told(self) -> bool:
-        """True if the test and the interval both show a difference."""
-        low, high, p = self.ci_low, self.ci_high, self.p_adjusted
-        if low is None or high is None or p is None or self.difference is None:
-            return False
-        return p < ALPHA and (0 < low <= high if self.difference > 0 else low <= high < 0)
+        """True if the test shows a difference; the interval comes from other draws, and may part from it near .05."""
+        tested = self.ci_low is not None and self.difference
+        return bool(tested and self.p_adjusted is not None and self.p_adjusted < ALPHA)
 
     @property
     def misses(self) -> bool:
@@ -133,7 +131,7 @@ def _difference(said: Said) -> str:
     if said.wins == said.losses == 0:
         return f"{pair} have the same {said.metric}{_at(said)} in each of {_counted(said)}: {number_text(said.value)}."
     if not said.told:
-        single = " in a single test" if said.correction else ""  # mde has no correction for other tests
+        single = "" if said.correction in (None, "max_t") else " in a single test"  # mde of others has no correction
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}{single}"
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # only the interval shows a difference, as when many pairs are tested

@@ -324,8 +324,8 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         **some(
             rng,
             baseline=("a", 0, 1, None, "x"),
-            test=("t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "delong", "x"),
-            correction=("bonferroni", "bh", "none"),
+            test=("t", "z", "wilcoxon", "sign", "bootstrap", "mcnemar_mid_p", "delong", "x"),
+            correction=("max_t", "bonferroni", "bh", "none"),
             per_query=(True,),
             ci=LEVELS,
         )

@@ -31,16 +31,17 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binomtest, chi2, norm
+from simulate_families import families, of_family
 from simulate_few import few as of_few
-from simulate_families import families
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
+from frame_metrics.stats.flips import randomization
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import percentiles
-from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
+from frame_metrics.stats.significance import adjusted, classical, sureness
 from frame_metrics.stats.size import Proxied, needed, spreads
 from frame_metrics.stats.units import Arms
 
@@ -73,7 +74,7 @@ TESTS: dict[tuple[str, str], tuple[float, float] | None] = {  # test and setting
     ("randomization", ONE): EXACT,
     ("t", ONE): EXACT,
     ("wilcoxon", ONE): EXACT,
-    ("tukey", FAMILY): EXACT,
+    ("randomization, max_t", FAMILY): EXACT,
     ("sign", ONE): AT_MOST,
     ("randomization, holm", f"{SYSTEMS} systems, any against the first"): AT_MOST,
     ("randomization, bonferroni", FAMILY): AT_MOST,
@@ -284,7 +285,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         randomization(two, *drawn),
         classical(two, "t"),
         classical(two, "wilcoxon"),
-        tukey(values[None], *drawn)[0],
+        of_family(pairs, 1 - LEVEL, *drawn)["p_adjusted"],
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),

@@ -405,7 +405,7 @@ VERBS = {
     "change": lambda irm: irm(system=None, arm="run").change("item_coverage"),
     "compare_each": lambda irm: irm.compare("item_coverage", per_query=True),
     "compare_t": lambda irm: irm.compare("item_coverage", test="t"),
-    "compare_tukey": lambda irm: irm.compare("item_coverage", test="tukey"),
+    "compare_sign": lambda irm: irm.compare("item_coverage", test="sign"),
     "thresholds": lambda irm: irm(query=None, score="score", label="label").thresholds("item_coverage"),
     "average": lambda irm: irm.evaluate("item_coverage", average="macro"),
     "interval": lambda irm: irm.evaluate("item_coverage", ci=0.9),

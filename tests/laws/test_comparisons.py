@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
-from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
 import polars as pl
 import pytest
 
-from comparisons import Pair, Stand, detected, error_of, exchanged, of_arms, of_pairs, of_units, p_of_pairs
+from comparisons import Column, Pair, Stand, detected, error_of, max_t, of_arms, of_pairs, p_of_pairs
 from frame_metrics import NotComputableError
 from helpers import error
 
@@ -61,12 +60,12 @@ def paired(queries: list[dict[str, Any]], one: str, other: str, roles: dict[str,
     ]
 
 
-def log_of(queries: list[dict[str, Any]]) -> pl.DataFrame:
-    """The log whose cg are these values."""
+def log_of(queries: list[dict[str, Any]], *more: str) -> pl.DataFrame:
+    """The log whose cg are these values; ``more``: other columns of queries."""
     wide = pl.DataFrame(queries).with_columns(score=1.0)
-    return wide.unpivot(SYSTEMS, index=["query", "w", "user", "score"], variable_name="run", value_name="grade").filter(
-        pl.col("grade").is_not_null()
-    )
+    return wide.unpivot(
+        SYSTEMS, index=["query", "w", "user", "score", *more], variable_name="run", value_name="grade"
+    ).filter(pl.col("grade").is_not_null())
 
 
 @pytest.mark.parametrize("unanswered", ["zero", "drop"])
@@ -79,31 +78,53 @@ def test_pairs(test: Any, unanswered: Any) -> None:
         if test in ALIKE and roles:
             assert f"test={test!r}" in error(lambda irm=irm: irm.compare("cg", test=test), NotComputableError)  # type: ignore[misc]
             continue
-        rows = irm.compare("cg", test=test, seed=seed, **FEW).rows(named=True)
+        rows = irm.compare("cg", test=test, seed=seed, correction="none", **FEW).rows(named=True)
         assert [(row["run"], row["baseline"]) for row in rows] == [("b", "a"), ("c", "a"), ("c", "b")]
         for row in rows:
             pairs = paired(queries, row["run"], row["baseline"], roles, unanswered == "drop")
             alone = sum((query[row["run"]] is None) != (query[row["baseline"]] is None) for query in queries)
             lacking = sum(None in (query[row["run"]], query[row["baseline"]]) for query in queries)
             counts = {"n_unpaired": alone, "n_undefined": 0, "n_unanswered": lacking}
-            close(row, of_pairs(pairs, seed=seed, **FEW) | counts)
+            close(row, of_pairs(pairs, seed=seed, flips=test not in ("t", "bootstrap"), **FEW) | counts)
             close(row, {"p_value": p_of_pairs(test, pairs, FEW["resamples"], seed)})
 
 
-@pytest.mark.parametrize("systems", ["ab", "abc"])
-def test_all_pairs_together(systems: str) -> None:
-    """The p-values of Tukey's test are those of every exchange of systems, but for the error of drawing."""
+@pytest.mark.parametrize("unanswered", ["zero", "drop"])
+@pytest.mark.parametrize("over", ["metric", "all"])
+def test_all_pairs_together(over: Any, unanswered: Any) -> None:
+    """Corrected p-values and intervals of a family are those of every flip, whatever roles, segments and gaps it has.
+
+    With ``over="all"`` segments are flipped together: a user who is in both is flipped in both.
+    """
     for seed, roles in enumerate(ROLES):
-        queries = made(seed, n=6)
-        frame = log_of(queries).filter(pl.col("run").is_in([*systems]))
-        found = frame.irm(system="run", **roles).compare("cg", test="tukey", permutations=4000)
-        sums = [
-            of_units(paired(queries, name, name, roles, False), lambda pair: pair.weight * pair.value)
-            for name in systems
-        ]
-        for row, (other, one) in zip(found.rows(named=True), combinations(range(len(systems)), 2), strict=True):
-            p = exchanged([*zip(*sums, strict=True)], one, other)
-            assert row["p_value"] == pytest.approx(p, abs=4 * sqrt(p * (1 - p) / 4000) + 1.5 / 4000)
+        queries = [query | {"day": day} for day in (0, 1) for query in made(seed + day, n=5)]
+        queries = [query | {"query": at if over == "all" else at % 5} for at, query in enumerate(queries)]
+        frame = log_of(queries, "day")
+        irm = frame.irm(system="run", by="day", unanswered=unanswered, **roles)
+        found = irm.compare("cg", over=over, permutations=5000, ci=0.9).rows(named=True)
+        columns = {
+            (day, other, one): Column.of(
+                [
+                    (pair.unit if "cluster" in roles else query["query"], pair)
+                    for query in queries
+                    for pair in paired([query], other, one, roles, unanswered == "drop")
+                    if query["day"] == day
+                ]
+            )
+            for day in (0, 1)
+            for one, other in combinations(SYSTEMS, 2)
+        }
+        for day in (0, 1):
+            own = [column for (of, *_), column in columns.items() if over == "all" or of == day]
+            p, wide = max_t(own, 0.9)
+            for row in (row for row in found if row["day"] == day):
+                column = columns[day, row["run"], row["baseline"]]
+                far = wide * column.error
+                ends = {"ci_low": column.mean - far, "ci_high": column.mean + far} if far < float("inf") else {}
+                at = next(i for i, other in enumerate(own) if other is column)
+                p_value = p_of_pairs("randomization", [Pair(one, 0.0) for one in column.sums.values()])
+                close(row, {"p_adjusted": max(p[at], p_value)} | ends)
+                assert row["correction"] == "max_t"
 
 
 # Arms
@@ -181,7 +202,8 @@ def test_shares_of_rows_of_pairs(roles: dict[str, str]) -> None:
     if not roles:
         assert row["test"] == "mcnemar"
         close(row, {"p_value": p_of_pairs("sign", pairs)})
-    near_draws(row, told["difference"], told["mde"] / detected(1, 0.95))
+    columns = Column.of([(place if one.unit is None else one.unit, one) for place, one in enumerate(pairs)])
+    near_draws(row, told["difference"], columns.error)
 
 
 @pytest.mark.parametrize(

@@ -533,14 +533,15 @@ arms(test="wilcoxon")
     NotComputableError: test='wilcoxon' is of pairs, and ab_test() pairs none; say test= as one of 'randomization',
         't', 'z', 'bootstrap'
 ARMS.irm(arm="arm").change("dcg@1", test="tukey")
-    NotComputableError: test='tukey' is of pairs, and change() pairs none; say test= as one of 'randomization', 't',
-        'z', 'bootstrap'
+    UnknownNameError: test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with
+        intervals that hold together; leave test= out
+    but: ARMS.irm(arm="arm").change("dcg@1")
 arms(test="welch")
-    UnknownNameError: test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey',
-        'mcnemar', 'delong', 'fisher'
+    UnknownNameError: test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap',
+        'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher'
 ARMS.irm(system="arm").compare("dcg@1", test="z")
     NotComputableError: test='z' is of arms, whose verb is ab_test(); say test= as one of 'randomization', 't',
-        'wilcoxon', 'sign', 'bootstrap', 'tukey'
+        'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: arms(test="z")
 arms(covariate="befor")
     ColumnError: covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before',

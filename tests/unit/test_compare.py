@@ -23,8 +23,8 @@ from helpers import as_kind, as_polars, error, examples, real
 from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, threads
 from refusals import check
 
-TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey")
-DRAWN = ("randomization", "bootstrap", "tukey")
+TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
+DRAWN = ("randomization", "bootstrap")
 DRAWS = 10_000  # what compare() draws unless told otherwise
 MANY = 60_000  # what it is compared with
 METRICS = ("ndcg@10", "rr", "precision@5")
@@ -252,10 +252,9 @@ def test_draws_in_blocks_are_fair(size: int) -> None:
     values = noisy(100, shift=0.07)
     exact = simulated(np.subtract(values["b"], values["a"]))
     assert 0.05 < exact < 0.8
-    for test in ("randomization", "tukey"):
-        with few_bytes_at_a_time(size):
-            found = row_of(of(values), test=test, permutations=1000)["p_value"]
-        assert near(found, exact, 1000, MANY)
+    with few_bytes_at_a_time(size):
+        found = row_of(of(values), permutations=1000)["p_value"]
+    assert near(found, exact, 1000, MANY)
 
 
 @pytest.mark.parametrize("installed", [True, False], ids=["with tqdm", "without"])
@@ -275,7 +274,7 @@ def test_a_progress_bar_changes_nothing(installed: bool, monkeypatch: pytest.Mon
     ("metrics", "options", "done"),
     [
         (["cg"], {}, "80/80"),  # resampled and flipped
-        (["cg", "dcg"], {"test": "tukey"}, "120/120"),
+        (["cg", "dcg"], {}, "80/80"),
         (["cg"], {"test": "bootstrap"}, "40/40"),
         (["item_coverage", "item_gini", "item_coverage@1"], {}, "80/80"),  # once for each cutoff
         (["item_coverage", "cg"], {}, "120/120"),
@@ -305,17 +304,17 @@ def test_a_progress_bar_is_shown_from_some_work_on(metrics: list[str], work: int
 
 
 def test_metrics_asked_together_have_the_p_values_that_each_has_alone() -> None:
-    """Though they share what is drawn: those of lists by their cutoffs, and those that Tukey's test exchanges.
+    """Though they share what is drawn: those of lists by their cutoffs, and those of the same queries.
 
     The last bit of an interval's end is that of a product of matrices, which some processors add up otherwise for one
     metric than for four.
     """
     irm = of(noisy(40, systems=3))(doc="doc", catalogue=200)
-    for names, test in (
-        (("item_coverage", "item_gini", "item_entropy", "item_gini@1", "item_entropy@1"), None),
-        (("rr", "cg", "dcg", "specificity"), "tukey"),
+    for names in (
+        ("item_coverage", "item_gini", "item_entropy", "item_gini@1", "item_entropy@1"),
+        ("rr", "cg", "dcg", "specificity"),
     ):
-        options: Any = {"test": test, "permutations": 500, "resamples": 20}
+        options: Any = {"permutations": 500, "resamples": 20}
         together = irm(collection_size=9).compare(*names, **options)
         alone = pl.concat([irm(collection_size=9).compare(name, **options) for name in names])
         assert_frame_equal(together, alone, rel_tol=1e-12, abs_tol=1e-12)
@@ -490,13 +489,13 @@ def test_no_correction() -> None:
     [
         (2, {}, [(1, None)] * 3),
         (2, {"correction": "none"}, [(1, None)] * 3),
-        (2, {"test": "tukey"}, [(1, None)] * 3),
-        (2, {"over": "all"}, [(3, "holm")] * 3),
+        (2, {"over": "all"}, [(3, "max_t")] * 3),
+        (2, {"over": "all", "correction": "holm"}, [(3, "holm")] * 3),
         (2, {"over": "all", "arm": True}, [(3, "holm")] * 3),
-        (3, {}, [(3, "holm")] * 9),
+        (3, {}, [(3, "max_t")] * 9),
+        (3, {"test": "t"}, [(3, "holm")] * 9),
         (3, {"baseline": "a", "correction": "bh"}, [(2, "bh")] * 6),
         (3, {"arm": True}, [(3, "holm")] * 9),
-        (3, {"test": "tukey"}, [(3, "tukey")] * 9),
     ],
 )
 def test_how_many_p_values_were_corrected_together(systems: int, options: Any, expected: list[Any]) -> None:
@@ -572,8 +571,9 @@ def test_columns_of_the_result() -> None:
     """The columns stand in the order that the docs give."""
     found = of(noisy(5), part=["x"] * 5).compare("rr@3")
     assert " ".join(found.columns) == (
-        "part system baseline metric k value baseline_value difference relative ci_low ci_high p_value p_adjusted "
-        "effect_size wins ties losses n n_unpaired n_undefined n_unanswered mde test n_tests correction"
+        "part system baseline metric k value baseline_value difference relative relative_low relative_high "
+        "ci_low ci_high p_value p_adjusted effect_size wins ties losses n n_unpaired n_undefined n_unanswered mde test "
+        "n_tests correction"
     )
     assert found.select("metric", "k").rows() == [("rr@3", 3)]
     each = of(noisy(5), part=["x"] * 5).compare("rr@3", per_query=True)
@@ -609,7 +609,8 @@ def test_several_baselines() -> None:
     for row in found.iter_rows(named=True):
         one = irm.compare(row["metric"], baseline=row["baseline"], correction="none")
         (alone,) = one.filter(pl.col("system") == row["system"]).iter_rows(named=True)
-        family = dict.fromkeys(("p_adjusted", "n_tests", "correction"))
+        joint = ("ci_low", "ci_high", "relative_low", "relative_high", "mde")
+        family = dict.fromkeys(("p_adjusted", "n_tests", "correction", *joint))
         assert row | family == alone | family
     each = irm.compare("cg", baseline=["d", "a"], per_query=True)
     assert each.select("system", "baseline").unique(maintain_order=True).rows() == pairs
@@ -671,13 +672,8 @@ def test_intervals_and_mde_shrink_with_queries() -> None:
     assert few["mde"] / many["mde"] == pytest.approx(2, rel=0.2)
     low = row_of(of(noisy(100, shift=0.1)), ci=0.8)
     assert few["ci_low"] < low["ci_low"] < low["ci_high"] < few["ci_high"]
-    z = (
-        1.2815515655446004,
-        1.959963984540054,
-    )  # normal quantiles at .9 and .975, from tables of the normal distribution
-    assert low["mde"] / few["mde"] == pytest.approx(
-        (z[0] + 0.8416212335729143) / (z[1] + 0.8416212335729143), rel=1e-12
-    )
+    t = {0.8: 0.8452681, 0.9: 1.2901614, 0.975: 1.9842170}  # quantiles of Student's t with 99 degrees of freedom
+    assert low["mde"] / few["mde"] == pytest.approx((t[0.9] + t[0.8]) / (t[0.975] + t[0.8]), rel=1e-6)
 
 
 @pytest.mark.parametrize("test", DRAWN)
@@ -746,7 +742,7 @@ def test_a_segment_without_evaluated_queries(test: str) -> None:
     values = noisy(20, systems=3, shift=0.1)
     frame = made(values, part=["x"] * 15 + ["y"] * 5)
     unjudged = frame.with_columns(grade=pl.when(pl.col("part") == "x").then("grade"))
-    options: dict[str, Any] = {"test": test} | ({} if test == "tukey" else {"over": "all"})
+    options: dict[str, Any] = {"test": test, "over": "all"}
     found = IRM(unjudged, system="system", doc="doc", by="part").compare("cg", **options)
     alone = IRM(frame.filter(part="x"), system="system", doc="doc", by="part").compare("cg", **options)
     assert found.filter(part="x").equals(alone)
@@ -953,8 +949,7 @@ def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: li
     assert there["value"] == back["baseline_value"]
     assert (there["wins"], there["ties"], there["losses"]) == (back["losses"], back["ties"], back["wins"])
     assert there["mde"] == pytest.approx(back["mde"], **close)
-    if test != "tukey":  # which draws which system differently, as it is at another place
-        assert there["p_value"] == pytest.approx(back["p_value"], **close)
+    assert there["p_value"] == pytest.approx(back["p_value"], **close)
 
 
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
@@ -1020,13 +1015,13 @@ def plans() -> Iterator[tuple[str, IRM[pl.LazyFrame], dict[str, Any]]]:
     yield "two query columns", IRM(frame, query=["day", "query"], system="system", doc="doc"), {}
 
 
-@pytest.mark.parametrize("more", [{}, {"per_query": True}, {"test": "tukey"}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"per_query": True}, {"test": "sign"}], ids=str)
 @pytest.mark.parametrize(("irm", "options"), [p[1:] for p in plans()], ids=[p[0] for p in plans()])
 def test_the_schema_of_a_plan_is_that_of_its_result(
     irm: IRM[pl.LazyFrame], options: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    """A lazy comparison knows its columns and types before anything is read; a test of all pairs has no baseline."""
-    plan = irm.compare("cg", "precision@2", **({} if "test" in more else options), **more)
+    """A lazy comparison knows its columns and types before anything is read."""
+    plan = irm.compare("cg", "precision@2", **options, **more)
     assert isinstance(plan, pl.LazyFrame)
     assert plan.collect_schema() == plan.collect().schema
 
@@ -1072,17 +1067,18 @@ of(TWO).compare("cg", baseline=np.array(["a", "b"]))
 of(TWO).compare("cg", baseline=pl.Series(["a"]))
     BadValueError: baseline=<polars.Series> is not among the systems of system: 'a', 'b'
     but: of(TWO).compare("cg", baseline=["a"])
-of(TWO).compare("cg", test="tukey", baseline="a")
-    NotComputableError: test='tukey' tests all pairs together; say baseline=None
-    but: of(TWO).compare("cg", test="tukey")
-unread().compare("cg", test="tukey", correction="bh")
-    NotComputableError: test='tukey' tests all pairs together, which leaves nothing to correct; leave correction='bh'
-        out
-unread().compare("cg", test="tukey", over="all")
-    NotComputableError: test='tukey' tests all pairs of a metric in a segment together, and over='all' is of all
-        metrics and segments; say over='metric', or test='randomization'
-    but: of(TWO).compare("cg", test="tukey", over="metric")
-    but: of(TWO).compare("cg", over="all")
+unread().compare("cg", test="tukey")
+    UnknownNameError: test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with
+        intervals that hold together; leave test= out
+    but: of(TWO).compare("cg", correction="max_t")
+unread().compare("cg", test="t", correction="max_t")
+    NotComputableError: correction='max_t' is of tests that flip signs or exchange units, and test='t' does neither;
+        pass test='randomization', or pass correction='holm'
+    but: of(TWO).compare("cg", test="randomization", correction="max_t")
+    but: of(TWO).compare("cg", test="sign", correction="holm")
+of(TWO).compare("cg", test="mcnemar_mid_p")
+    NotComputableError: test='mcnemar_mid_p' is of values of 0 and 1, and cg has others; pass test='randomization'
+    but: of(TWO).compare("success@1", test="mcnemar_mid_p")
 unread().compare("cg", test="ttest")
     UnknownNameError: test='ttest' is not one of 'randomization', 't', [...]
 unread().compare("cg", test="wilcoxn")
@@ -1090,7 +1086,7 @@ unread().compare("cg", test="wilcoxn")
 unread().compare("cg", test=7)
     UnknownNameError: test=7 is not one of [...]
 unread().compare("cg", correction="fdr")
-    UnknownNameError: correction='fdr' is not one of 'holm', 'bonferroni', 'bh', 'none'
+    UnknownNameError: correction='fdr' is not one of 'max_t', 'holm', 'bonferroni', 'bh', 'none'
 unread().compare("cg", over="metrics")
     UnknownNameError: over='metrics' is not one of 'metric', 'all'; did you mean 'metric'?
 unread()(unanswered="null")
@@ -1178,14 +1174,13 @@ def test_what_is_drawn_needs_no_scipy(test: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_dropping_leaves_out_what_only_one_of_two_answers() -> None:
-    """So are judged queries that neither answers; with tukey all pairs rest on the queries that all answered."""
+    """So are judged queries that neither answers; each pair rests on its own queries."""
     run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
     qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
     found = IRM(run, system="system", doc="doc", unanswered="drop").judge(qrels).compare("rr")
     assert found.select("n", "ties", "n_unpaired", "n_unanswered").rows() == [(1, 0, 0, 1)]
     values = {"a": [1, 2, 3, 4], "b": [2, 3, 4, 6], "c": [1, None, None, 4]}
-    for test, n in (("tukey", [2, 2, 2]), ("randomization", [4, 2, 2])):
-        assert of(values)(unanswered="drop").compare("cg", test=test)["n"].to_list() == n
+    assert of(values)(unanswered="drop").compare("cg")["n"].to_list() == [4, 2, 2]
 
 
 def test_queries_that_no_system_answers_are_zero_for_both_or_left_out() -> None:

@@ -773,7 +773,7 @@ irm_of(ROWS).compare("accuracy", test="randomization")
         'mcnemar', 'delong', 'fisher', 'bootstrap'
 IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
     NotComputableError: test='mcnemar' is of rows without a query; say query=None, or test= as one of 'randomization',
-        't', 'wilcoxon', 'sign', 'bootstrap', 'tukey'
+        't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'
     but: irm_of(ROWS).compare("accuracy", test="mcnemar")
     but: IRM(ROWS, query="doc", system="system").compare("accuracy", test="randomization")
 irm_of(ROWS).compare("precision", test="mcnemar")

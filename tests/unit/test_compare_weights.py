@@ -10,7 +10,7 @@ from comparisons import robust_error
 from frame_metrics import IRM, NotComputableError
 from helpers import error
 
-DRAWN = ("randomization", "bootstrap", "tukey")
+DRAWN = ("randomization", "bootstrap")
 FEW: dict[str, Any] = {"permutations": 500, "resamples": 400}
 
 
@@ -117,7 +117,7 @@ def test_tests_without_a_weighted_form_refuse(test: str) -> None:
     said = error(lambda: row_of(values, weight, test=test), NotComputableError)
     assert said == (
         f"test={test!r} counts every query alike, and visits is their weight; "
-        "say test= as one of 'randomization', 'bootstrap', 'tukey', or weight=None"
+        "say test= as one of 'randomization', 'bootstrap', or weight=None"
     )
     frame = frame_of(values, weight)
     assert len(IRM(frame, system="system", weight="visits")(weight=None).compare("cg@1", test=test)) == 1  # type: ignore[arg-type]

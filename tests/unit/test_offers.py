@@ -282,10 +282,10 @@ runs().bounds("rr", of="unjudged", baseline="x")
 IRM(RUNS.with_columns(grade=None), doc=None, system="system").bounds("rr", of="unjudged")
     NotComputableError: systems that list unjudged rows, and no document is named to tell which are the same; name doc=
     but: IRM(RUNS.with_columns(grade=None), doc="doc", system="system").bounds("rr", of="unjudged")
-runs().compare("rr", test="tukey", correction="bh")
-    NotComputableError: test='tukey' tests all pairs together, which leaves nothing to correct; leave correction='bh'
-        out
-    but: runs().compare("rr", test="tukey", correction="holm")
+runs().compare("rr", test="tukey")
+    UnknownNameError: test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with
+        intervals that hold together; leave test= out
+    but: runs().compare("rr", correction="max_t")
 """
 
 

@@ -376,7 +376,7 @@ REFUSED: dict[str, Callable[[IRM[Any]], Any]] = {
     "unjudged_queries= looks at one set": lambda irm: irm(unjudged_queries="count").evaluate("ndcg"),
     "propensity= looks at one set": lambda irm: irm(propensity=pl.lit(0.5).alias("p")).evaluate("dcg@3"),
     "test='randomization' is of one kind of judgments": lambda irm: irm.compare("ndcg", test="randomization"),
-    "test='tukey' is of one kind": lambda irm: irm.compare("ndcg", test="tukey"),
+    "test='sign' is of one kind": lambda irm: irm.compare("ndcg", test="sign"),
     "ab_test() reads one set of judgments": lambda irm: irm(system=None, arm="run").ab_test("ndcg"),
     "per_query=True lists the differences": lambda irm: irm.compare("ndcg", per_query=True),
     "unanswered='drop' leaves queries out": lambda irm: irm(unanswered="drop").compare("ndcg"),

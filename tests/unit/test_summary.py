@@ -77,7 +77,7 @@ def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -
     assert {next_best["run"], next_best["baseline"]} == {"new", "next"}
     assert beaten["baseline"] == "old"
     assert (
-        f"better in {beaten['wins']} of 80 queries and worse in {beaten['losses']}; p <0.001 after holm."
+        f"better in {beaten['wins']} of 80 queries and worse in {beaten['losses']}; p <0.001 after max_t."
         in beaten["sentence"]
     )
 
@@ -120,12 +120,17 @@ def test_an_error_of_the_rows_comes_before_one_of_a_metric(lazy: bool) -> None:
     assert error(lambda: irm.summary("ndcg@2", "precision@1")).startswith("query: 1 of 2 rows has no query")
 
 
-def test_of_several_pairs_what_would_show_is_of_a_single_test() -> None:
-    """The smallest difference that a sample detects is at the level of one test, and p is corrected for all."""
-    for systems, ending in ((2, "."), (3, " in a single test.")):
+def test_of_several_pairs_what_would_show_is_of_all_of_them() -> None:
+    """The smallest difference that a sample detects is at the level at which all pairs are tested."""
+    shown = []
+    for systems in (2, 3):
         irm = runs(3, 30, **dict.fromkeys("abc"[:systems], 0.5)).irm(system="run")
         (row,) = said(irm, "ndcg@5")
-        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f}{ending}")
+        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f}.")
+        found = irm.compare("ndcg@5", correction="none").filter(run=row["run"], baseline=row["baseline"])
+        shown.append(row["mde"] / (found["mde"].item() if len(found) else row["mde"]))
+    assert shown[0] == pytest.approx(1)
+    assert shown[1] > 1.05
 
 
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String])

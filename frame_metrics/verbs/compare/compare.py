@@ -40,7 +40,7 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
         _ = options.test == "z" or students_t()
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
-        options = replace(options, test=options.test or next(iter(TESTS[kind])))
+        options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
     paired = paired_by(plan, asked, options)
 
     def compute(source: Source) -> Answer:

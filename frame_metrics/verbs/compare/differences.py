@@ -20,7 +20,7 @@ from frame_metrics.stats.arms import drawn_relative_ends, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, normal
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
-from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
 Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
@@ -28,13 +28,15 @@ Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 EACH = ("value", "baseline_value", "difference")
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
-OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE), pl.Float64)
+RELATIVE = ("relative", "relative_low", "relative_high")
+OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
 OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
 OF_QUERIES = OF_PAIRS | UNANSWERED | TESTED
 OF_PAIRS |= TESTED
 OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
-del OF_TEAMS["relative"]
-OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
+for name in RELATIVE:
+    del OF_TEAMS[name]
+OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
 UNITS = ("n_units", "baseline_n_units", "n_shared")
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64) | TESTED
 SPLIT: dict[str, Any] = {"unit_share": pl.Float64, "baseline_unit_share": pl.Float64, "split_p_value": pl.Float64}
@@ -93,7 +95,7 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     if "relative" in known:
         known["relative"] = relative(known["difference"], known["baseline_value"])
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
-    columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
+    columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]
     columns |= {name: pl.Series([row.get(name) for row in rows], dtype=pl.String) for name in texts}
     return {name: columns[name] for name in schema}
@@ -201,17 +203,28 @@ def answer_with(
     return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.held)
 
 
-def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, pl.Series]:
+def corrected(
+    p_value: pl.Series, family: Array, correction: str, together: pl.Series | None = None
+) -> dict[str, pl.Series]:
     """Return corrected p-values, the number of p-values in each family, and the correction, as columns.
 
-    Tukey's p-values are corrected already. With one p-value in a family nothing is corrected, and the correction is
-    null. ``family``: the number of each row's family.
+    With one p-value in a family nothing is corrected, and the correction is null.
+
+    Parameters
+    ----------
+    p_value : of each row.
+    family : the number of each row's family.
+    correction : of families that are not tested together.
+    together : the corrected p-values of rows that are tested together with their family, null for others.
     """
     p = p_value.fill_null(np.nan).to_numpy()
-    out = np.full(len(p), np.nan)
+    out = np.full(len(p), np.nan) if together is None else together.fill_null(np.nan).to_numpy().copy()
+    joint = np.bincount(family, ~np.isnan(out), minlength=1) > 0
     for number_of_family in np.unique(family):
-        here = family == number_of_family
-        out[here] = adjusted(p[here], "none" if correction == "tukey" else correction)
+        if not joint[number_of_family]:
+            here = family == number_of_family
+            out[here] = adjusted(p[here], correction)
     n_tests = np.bincount(family, ~np.isnan(p), minlength=1)[family]
-    named = pl.Series([correction], dtype=pl.String).new_from_index(0, len(p)).set(pl.Series(n_tests < 2), None)
-    return dict(zip(CORRECTED, (number(out), whole(n_tests), named), strict=True))
+    named = np.where(joint[family], MAX_T, correction)
+    by = pl.Series(named, dtype=pl.String).set(pl.Series(n_tests < 2), None)
+    return dict(zip(CORRECTED, (number(out), whole(n_tests), by), strict=True))

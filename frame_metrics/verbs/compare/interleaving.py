@@ -17,7 +17,14 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import absent
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
-from frame_metrics.verbs.compare.options import BOTH, CHOICES, CompareOptions, check_each_query, check_units
+from frame_metrics.verbs.compare.options import (
+    BOTH,
+    CHOICES,
+    CompareOptions,
+    check_correction,
+    check_each_query,
+    check_units,
+)
 from frame_metrics.verbs.compare.paired import each_query, pairs_tested
 
 Preference = Literal["randomization", "sign", "bootstrap"]
@@ -46,6 +53,7 @@ def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOpt
     plan, asked = planned(irm, metrics, OF_TEAMS)
     _check_asked(asked or ())
     check_each_query(options)
+    check_correction(options)
     if options.test is not None:
         check_units(options.test, TESTS, plan.columns, "query")
     plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))

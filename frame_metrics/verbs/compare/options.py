@@ -10,6 +10,7 @@ from frame_metrics.errors import (
     BadValueError,
     ColumnError,
     NotComputableError,
+    UnknownNameError,
     check_bool,
     check_choice,
     check_whole,
@@ -27,19 +28,32 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, likely
 
-Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
-Correction = Literal["holm", "bonferroni", "bh", "none"]
+Test = Literal[
+    "randomization",
+    "t",
+    "z",
+    "wilcoxon",
+    "sign",
+    "bootstrap",
+    "mcnemar_mid_p",
+    "mcnemar",
+    "delong",
+    "fisher",
+]
+Correction = Literal["max_t", "holm", "bonferroni", "bh", "none"]
 Family = Literal["metric", "all"]
 Against = Literal["chance", "majority"]
 Looks = Literal["any"]
-OPTIONAL = {"test": Test, "against": Against, "looks": Looks}
-CHOICES = {"correction": Correction, "over": Family} | OPTIONAL
+OPTIONAL = {"test": Test, "correction": Correction, "against": Against, "looks": Looks}
+CHOICES = {"over": Family} | OPTIONAL
 
 Kind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
+MID_P = "mcnemar_mid_p"  # the test of values of 0 and 1
+MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip, and of others
 # The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
-    "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
+    "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
     "proxies": {"t": BOTH, "z": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
@@ -48,6 +62,7 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
 OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
 
 
+FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}  # test together
 OF_WINS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
@@ -63,7 +78,7 @@ class CompareOptions(IntervalOptions):
     ci: float = 0.95
     against: str | None = None
     test: str | None = None
-    correction: str = "holm"
+    correction: str | None = None
     over: str = "metric"
     split: Any = None
     covariate: str | None = None
@@ -72,9 +87,15 @@ class CompareOptions(IntervalOptions):
     permutations: int = 10_000
     per_query: bool = False
     of: Kind = "queries"  # the kind of comparison; it is set once the columns are known
+    by_default: bool = False  # whether the test is the default one; it is set with the test
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
+        if self.test == "tukey":
+            raise UnknownNameError(
+                "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
+                "intervals that hold together; leave test= out"
+            )
         for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
@@ -82,14 +103,6 @@ class CompareOptions(IntervalOptions):
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
         self._check_looks()
-        together = {
-            "together; say baseline=None": self.baseline is not None,
-            "of a metric in a segment together, and over='all' is of all metrics and segments; say over='metric', or "
-            "test='randomization'": self.over == "all",
-            f"together, which leaves nothing to correct; leave correction={self.correction!r} out": self.correction
-            in ("bonferroni", "bh"),
-        }
-        _refuse("test='tukey' tests all pairs ", together if self.together else {}, "")
         if self.against is not None and self.baseline is not None:
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
 
@@ -104,9 +117,24 @@ class CompareOptions(IntervalOptions):
         check_whole("first_look", FIRST if first is None else first, FIRST)
 
     @property
+    def flips(self) -> bool:
+        """True if the test flips signs, so that families of pairs can be tested together; the test is known."""
+        return self.test in FLIPS.get(self.of, ())
+
+    @property
     def together(self) -> bool:
-        """True if the test uses all systems of a query at once, so that all pairs are tested together."""
-        return self.test == "tukey"
+        """True if pairs of a family are tested together, so that their intervals hold together."""
+        return self.flips and self.correction in (None, MAX_T)
+
+    @property
+    def multiplied(self) -> bool:
+        """True if the least p-value of a family of p-values is multiplied by their number."""
+        return self.corrected_by in (HOLM, "bonferroni")
+
+    @property
+    def corrected_by(self) -> str:
+        """The correction of p-values that are not tested together."""
+        return HOLM if self.correction in (None, MAX_T) else self.correction
 
     @property
     def saved(self) -> bool:
@@ -178,6 +206,17 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
             raise NotComputableError(before + what + behind)
 
 
+def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
+    """Raise for ``correction="max_t"`` with a test that neither flips nor exchanges."""
+    tests = [test for test in FLIPS.get(kind, ()) if options.test in (None, test)]
+    if options.correction == MAX_T and not tests:
+        way = "pass test='randomization', or " if kind in FLIPS else ""
+        what = f"test={options.test!r} does neither" if options.test else f"no test of {kind} does so here"
+        raise NotComputableError(
+            f"correction='max_t' is of tests that flip signs or exchange units, and {what}; {way}pass correction='holm'"
+        )
+
+
 def check_each_query(options: CompareOptions) -> None:
     """Raise for options of the difference of means beside ``per_query=True``."""
     for name in ("test", "correction", "over", "ci") if options.per_query else ():
@@ -197,6 +236,7 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
     else:
         _check_queries(plan.columns, options)
     _check_test(kind, plan.columns, options)
+    check_correction(options, kind)
     if options.test in OF_WINS and plan.conventions.propensity is not None:
         raise NotComputableError(
             f"test={options.test!r} is of wins, or of their order, and of results weighted by propensity= only "

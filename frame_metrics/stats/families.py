@@ -1,0 +1,171 @@
+"""Families of paired differences: p-values and intervals that hold together, by the greatest statistic of each flip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once
+from frame_metrics.stats.significance import CLOSE, Tick
+
+ROOM = 100_000_000  # bytes of flipped sums that are held at a time
+NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Flipped:
+    """Columns of paired differences whose units are flipped together, as those of a segment."""
+
+    place: Array  # the numbers of the units, ascending, shape (units,)
+    sums: Array  # sums of a unit's weighted differences less the offset, shape (units, columns); 0 where it has none
+    sizes: Array  # the weight of each unit, for each pattern of missing queries, shape (units, patterns)
+    pattern: Array  # the pattern of each column, shape (columns,)
+    offset: Array  # what was taken from the differences of each column, shape (columns,)
+    family: Array  # the number of each column's family, shape (columns,)
+
+    @cached_property
+    def whole(self) -> Array:
+        """The sums with their offset, shape (units, columns)."""
+        return self.sums + self.sizes[:, self.pattern] * self.offset if self.offset.any() else self.sums
+
+    @cached_property
+    def centre(self) -> Array:
+        """The means of the differences less their offset, shape (columns,)."""
+        return self.sums.sum(axis=0) / self.sizes.sum(axis=0)[self.pattern]
+
+    @cached_property
+    def units(self) -> Array:
+        """The number of units of each column, shape (columns,)."""
+        return np.count_nonzero(self.sizes, axis=0)[self.pattern]
+
+    @cached_property
+    def seen(self) -> Array:
+        """The observed statistic of each column, 0 where all its differences are, shape (columns,)."""
+        return np.nan_to_num(ratio(np.abs(self.whole.sum(axis=0)), _norm(self.whole)))
+
+
+def _norm(sums: Array) -> Array:
+    return np.sqrt((sums**2).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Maxima:
+    """The greatest statistics of the columns of each family, in each flip of the signs of all units."""
+
+    u: Array  # of the differences, shape (families, flips)
+    t: Array  # of their distances from the mean, as Student's t, shape (families, flips)
+    reached: list[Array]  # for each block, in how many flips the sum of a column is as extreme as what was seen
+    every: bool  # whether the flips are all that there are
+
+    def share(self, far: Array) -> Array:
+        """Return the p-value of so many flips that are as extreme as what was seen."""
+        flips = self.u.shape[1]
+        return far / flips if self.every else (far + 1) / (flips + 1)
+
+    def adjusted(self, block: Flipped) -> Array:
+        """Return the share of flips whose greatest statistic is at least that of each column, shape (columns,)."""
+        least = block.seen - CLOSE * np.sqrt(block.units)
+        far = np.zeros(len(least))
+        for family in np.unique(block.family):
+            rising, own = np.sort(self.u[family]), block.family == family
+            far[own] = len(rising) - np.searchsorted(rising, least[own])
+        return np.where(block.seen > 0, self.share(far), 1.0)
+
+    def wide(self, level: float) -> Array:
+        """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""
+        at = int(np.ceil(level * (self.t.shape[1] - 1) - NEVER))
+        return np.sort(self.t, axis=1)[:, at]
+
+
+def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: int, seed: int, tick: Tick) -> Maxima:
+    """Flip the signs of units, and keep the greatest statistic of the columns of each family (Westfall, Young).
+
+    The statistic of a column is u = |sum_c S_c| / sqrt(sum_c S_c**2), where S_c is the weighted sum of the differences
+    of unit c. It grows with Student's t, and no flip changes its denominator. For intervals it is made of S_c - W_c
+    mean, where W_c is the weight of a unit, and turned into t = u sqrt((G - 1) / (G - u**2)), for G units. A column
+    without differences is in no maximum.
+
+    Parameters
+    ----------
+    blocks : the columns.
+    units : the number of all units.
+    families : the number of families.
+    permutations : random flips that are drawn, unless there are no more than so many: then each is counted.
+    tick : told how many units are done.
+
+    Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T).
+    """
+    every = every_flip(units, permutations)
+    flips = 1 << units if every else permutations
+    u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
+    for block in blocks:
+        left, far = _apart(block), np.zeros(len(block.family), np.int64)
+        for columns in _some(block, flips):
+            sums, sizes = _flipped(block, columns, flips, seed, tick, every=every)
+            tick = _silent
+            here = block.family[columns]
+            moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
+            far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
+            _keep(u, here, moved, _norm(block.whole[:, columns]))
+            distance = np.abs(sums - block.centre[columns] * sizes)
+            for n in np.unique(block.units[columns]):
+                own = block.units[columns] == n
+                _keep(t, here[own], distance[:, own], left[columns][own], int(n))
+        reached.append(far)
+    return Maxima(u, t, reached, every)
+
+
+def _silent(done: int) -> None:
+    """Tell nobody: columns that follow flip the same units."""
+
+
+def _apart(block: Flipped) -> Array:
+    """Return the root of the sum of squared distances from the mean, 0 where that is only rounding, (columns,)."""
+    apart = block.sums - block.sizes[:, block.pattern] * block.centre
+    least = CLOSE * np.abs(block.sums).max(axis=0, initial=0) * np.sqrt(block.units)
+    found = _norm(apart)
+    return np.where((found <= least) | (block.units < 2), 0, found)
+
+
+def _some(block: Flipped, flips: int) -> Iterator[slice]:
+    """Yield parts of the columns of which the flipped sums fit into memory."""
+    n = len(block.family)
+    each = 8 * flips * (held_at_once(int(block.place[-1]) + 1, flips) + 3)
+    step = max(ROOM // (each * (1 + (block.sizes.shape[1] > 1))), 1)
+    for begin in range(0, n, step):
+        yield slice(begin, min(begin + step, n))
+
+
+def _flipped(block: Flipped, columns: slice, flips: int, seed: int, tick: Tick, *, every: bool) -> tuple[Array, Array]:
+    """Return the flipped sums of some columns, and of the sizes of their units, (flips, columns) or (flips, 1)."""
+    patterns, at = np.unique(block.pattern[columns], return_inverse=True)
+    rows = np.column_stack([block.sums[:, columns], block.sizes[:, patterns]])
+    place = None if block.place[-1] + 1 == len(rows) else block.place
+    found = flipped(rows, flips, seed, tick, place, every=every)
+    sums, sizes = np.split(found, [len(at)], axis=1)
+    return sums, sizes if len(patterns) == 1 else sizes[:, at]
+
+
+def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int | None = None) -> None:
+    """Update the greatest statistics of families; with the number of units they are turned into Student's t.
+
+    Parameters
+    ----------
+    greatest : shape (families, flips); changed.
+    family : of each column, shape (columns,).
+    sums, norm : numerator, shape (flips, columns), and denominator; columns whose denominator is 0 are left out.
+    """
+    for number in np.unique(family):
+        own = (family == number) & (norm > 0)
+        if not own.any():
+            continue
+        u = (sums[:, own] / norm[own]).max(axis=1)
+        if units is not None:
+            rest = units - u**2
+            sure = rest <= NEVER * units
+            u = np.where(sure, np.inf, u * np.sqrt((units - 1) / np.where(sure, 1, rest)))
+        np.maximum(greatest[number], u, out=greatest[number])

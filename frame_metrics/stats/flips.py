@@ -1,0 +1,148 @@
+"""Signs of differences flipped at random: Fisher's randomization test, and the flipped sums behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.significance import CLOSE, Tick
+from frame_metrics.threads import in_threads
+
+BYTES = 1 << 22  # random bytes that are drawn at a time: a block
+ATONCE = 16  # blocks that are processed before their sums are added up
+TABLES = 64  # tables of eight rows that are made together
+MOST = 62  # units of which all flips can be numbered by a 64-bit integer
+
+
+def every_flip(units: int, permutations: int) -> bool:
+    """Return True if there are no more ways to flip the signs of units than ``permutations``: each is then counted."""
+    return units <= min(np.log2(permutations), MOST)
+
+
+def least_p(test: str, units: int, permutations: int) -> float:
+    """Return the least p-value that a test can give with so many units; 0 for a test without such a limit."""
+    if test in ("randomization", "wilcoxon", "sign", "mcnemar", "mcnemar_mid_p"):
+        drawn = test == "randomization" and not every_flip(units, permutations)
+        return 1 / (permutations + 1) if drawn else 2.0 ** ((test != "mcnemar_mid_p") - units)
+    return 0.0
+
+
+def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Return the p-values of flipping the signs of paired differences at random (Fisher's test), two-sided.
+
+    If nothing differs between two systems, a query's difference is as likely to be positive as negative. Where there
+    are no more ways to flip than ``permutations``, each is counted; else so many are drawn, and what was seen counts as
+    one of them: (b + 1) / (n + 1), which is never 0.
+
+    Parameters
+    ----------
+    differences : shape (queries, columns), or their sums within clusters; all columns are tested by the same flips.
+    tick : told how many queries are done.
+    """
+    p = counted_all(differences, permutations)
+    many = np.flatnonzero(np.isnan(p))
+    if len(many):
+        reached = np.abs(flipped(differences[:, many], permutations, seed, tick)) >= enough(differences[:, many])
+        p[many] = (reached.sum(axis=0) + 1) / (permutations + 1)
+    return p
+
+
+def counted_all(differences: Array, permutations: int) -> Array:
+    """Return the p-values of columns of which all flips are counted, shape (columns,); NaN for the others."""
+    p = np.full(differences.shape[1], np.nan)
+    moved = (differences != 0).sum(axis=0)
+    for column in np.flatnonzero([every_flip(n, permutations) for n in moved]):
+        p[column] = _share_reached(differences[differences[:, column] != 0, column])
+    return p
+
+
+def enough(differences: Array) -> Array:
+    """Return the distance from 0 from which a sum counts as extreme: the observed one, less rounding."""
+    return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
+
+
+def _share_reached(moved: Array) -> float:
+    """Return the p-value over all ways to flip signs: the share of sums at least as far from 0 as the observed one."""
+    sums = np.zeros(1)
+    for difference in moved:
+        sums = np.concatenate([sums + difference, sums - difference])
+    return float((np.abs(sums) >= enough(moved)).mean())
+
+
+def flipped(
+    rows: Array, flips: int, seed: int, tick: Tick, place: Array | None = None, *, every: bool = False
+) -> Array:
+    """Return the sums of rows with random signs, shape (flips, columns).
+
+    Eight rows are flipped at a time: a table has their sum for each of the 256 combinations of signs, and a random byte
+    chooses one. Blocks are added up in their order, so that the number of threads does not change the last digit.
+
+    Parameters
+    ----------
+    rows : shape (rows, columns).
+    flips : the number of random flips, or of all.
+    tick : told how many rows are done.
+    place : the number of each row's unit, ascending, which decides about its sign; None: the rows are the units.
+    every : whether the flips are all that there are, and not random ones.
+    """
+    eight, at = (np.arange(-(-len(rows) // 8)), slice(len(rows))) if place is None else _eights_of(place)
+    eights = np.zeros((len(eight) * 8, rows.shape[1]))
+    eights[at] = rows
+    eights = eights.reshape(len(eight), 8, -1)
+    step = max(BYTES // flips, 1)
+    blocks = np.unique(eight // step).tolist()
+    pieces: dict[int, Array] = {}
+
+    def work(block: int) -> None:
+        here = slice(*np.searchsorted(eight, [block * step, (block + 1) * step]))
+        some, chosen = eights[here], _chosen(eight[here] - block * step, flips, [seed, block], every=every)
+        total, each = np.zeros((flips, rows.shape[1])), np.empty((flips, rows.shape[1]))
+        tables = (table for at in range(0, len(some), TABLES) for table in _sums(some[at : at + TABLES]))
+        for table, byte in zip(tables, chosen, strict=True):
+            table.take(byte, axis=0, out=each, mode="clip")  # with "clip" numpy needs no buffer
+            total += each
+        pieces[block] = total
+        tick(8 * len(some))
+
+    whole = np.zeros((flips, rows.shape[1]))
+    for begin in range(0, len(blocks), ATONCE):  # a few blocks at a time, so that few sums are in memory
+        these = blocks[begin : begin + ATONCE]
+        in_threads(these, work)
+        for block in these:
+            whole += pieces.pop(block)
+    return whole
+
+
+def _eights_of(place: Array) -> tuple[Array, Array]:
+    """Return the numbers of the eights of units that some rows are of, and the position of each row among them."""
+    eight, at = np.unique(place >> 3, return_inverse=True)
+    return eight, at * 8 + (place & 7)
+
+
+def held_at_once(rows: int, flips: int) -> int:
+    """Return how many numbers ``flipped`` holds at once for a flip of a column, of so many rows."""
+    return 1 + min(ATONCE, -(-rows // (8 * max(BYTES // flips, 1)))) + 4
+
+
+def _chosen(eight: Array, flips: int, seed: list[int], *, every: bool) -> Array:
+    """Return the combination of signs of some eights of rows in each flip, a byte each, shape (eights, flips).
+
+    Parameters
+    ----------
+    eight : the number of each eight in its block, ascending.
+    seed : of the block.
+    every : whether flip i is the i-th combination of the signs of all rows.
+    """
+    if every:
+        return (np.arange(flips) >> 8 * eight[:, None] & 255).astype(np.uint8)
+    n = int(eight[-1]) + 1
+    drawn = np.frombuffer(np.random.default_rng(seed).bytes(n * flips), np.uint8).reshape(n, flips)
+    return drawn if n == len(eight) else drawn[eight]
+
+
+def _sums(eights: Array) -> Array:
+    """Return the sums of each eight rows for all 256 combinations of signs, shape (eights, 256, columns)."""
+    sums = np.zeros((len(eights), 256, eights.shape[2]))
+    for i, sign in enumerate((1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)).T):
+        sums += sign[:, None] * eights[:, i, None]
+    return sums

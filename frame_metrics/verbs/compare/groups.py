@@ -1,0 +1,107 @@
+"""Pairs of systems on the same queries: their differences, and what is known of these before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.pairs import QueryValues
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.stats.significance import Spread, spread_of
+from frame_metrics.verbs.compare.differences import Pair, Row
+
+SOME = 64  # columns whose values are laid side by side at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The differences of a pair of systems on one metric, and the row of the result that they belong to."""
+
+    row: Row
+    metric: Metric
+    at: int  # the position of the metric
+    pair: Pair
+    differences: Array  # of each query, or who won it, shape (queries,)
+    size: float  # of the values that differ, for rounding
+    share: Array | None  # of values of 0 and 1: how many queries both have, only the system, only the baseline, neither
+    mean: float  # of the differences
+    ends: tuple[float, float]  # the least and the greatest possible mean
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Pairs of systems on the same queries of a segment."""
+
+    values: QueryValues
+    use: Array  # whether each query of the segment is used, shape (queries,)
+    columns: Sequence[Column]
+
+    def only(self, some: Sequence[bool]) -> Group:
+        """Return the group with some of its columns."""
+        if all(some):
+            return self
+        return replace(self, columns=[column for column, used in zip(self.columns, some, strict=True) if used])
+
+    @cached_property
+    def weight(self) -> Array | None:
+        """The weight of each query that is used; None if all are equal."""
+        return self.values.weights(self.use)
+
+    @cached_property
+    def cluster(self) -> Array | None:
+        """The number of the cluster of each query that is used; None if each is independent."""
+        return self.values.clusters(self.use)
+
+    @cached_property
+    def differences(self) -> Array:
+        """The differences of all columns, shape (queries, columns)."""
+        return np.column_stack([column.differences for column in self.columns])
+
+    @cached_property
+    def size(self) -> Array:
+        """The size of the values that differ, shape (columns,)."""
+        return np.array([column.size for column in self.columns])
+
+    @cached_property
+    def n(self) -> int:
+        """The number of queries with a weight above 0."""
+        return int(np.count_nonzero(self.use if self.weight is None else self.weight))
+
+    @cached_property
+    def units(self) -> int:
+        """The number of queries, or clusters, with a weight above 0."""
+        if self.cluster is None:
+            return self.n
+        return len(np.unique(self.cluster if self.weight is None else self.cluster[self.weight > 0]))
+
+    @cached_property
+    def tested(self) -> bool:
+        """True if there is something to test: queries with weights, and not of one cluster alone."""
+        return self.n > 0 and not self.values.alone(self.use)
+
+    @cached_property
+    def shares(self) -> Array:
+        """Whether the values of each column are 0 and 1, shape (columns,)."""
+        return np.array([column.share is not None for column in self.columns])
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        """Effect sizes and standard errors; None of fewer than two queries."""
+        return spread_of(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
+
+    def relative_error(self) -> Array:
+        """Return the standard error of the logarithm of the ratio of both means, shape (columns,)."""
+        found = []
+        for begin in range(0, len(self.columns), SOME):
+            some = self.columns[begin : begin + SOME]
+            both = [self.values.values[column.at, self.use][:, column.pair].T for column in some]
+            value, base = (np.column_stack(side) for side in zip(*both, strict=True))
+            means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T
+            over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used
+            apart = value / over[0] - base / over[1]
+            found.append(spread_of(apart, self.weight, self.cluster, np.ones(len(some))).error)
+        return np.concatenate(found)

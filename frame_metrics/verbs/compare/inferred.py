@@ -1,0 +1,157 @@
+"""Intervals and p-values of paired differences: of pairs by themselves, and of families of pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from frame_metrics.border.progress import Tick
+from frame_metrics.inputs import Array
+from frame_metrics.stats.arms import relative_ends
+from frame_metrics.stats.exact import normal_quantile, t_quantile
+from frame_metrics.stats.flips import least_p, randomization
+from frame_metrics.stats.paired_shares import mid_p, newcombe
+from frame_metrics.stats.significance import CLOSE, classical, in_clusters, sureness, times
+from frame_metrics.verbs.compare.groups import Column, Group
+from frame_metrics.verbs.compare.options import MID_P, CompareOptions
+from frame_metrics.verbs.compare.together import tested_together
+
+POWER = 0.8  # with which mde is detected
+
+
+def infer(groups: Sequence[Group], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
+    """Fill in the intervals and p-values of groups, of one segment or, with ``over="all"``, of all.
+
+    ``others``: how many rows of the family are tested in another way, with ``over="all"``: then none are together.
+    """
+    families = [[column.at if options.over == "metric" else 0 for column in one.columns] for one in groups]
+    counts: Counter[int] = Counter()
+    for group, own in zip(groups, families, strict=True):
+        counts.update(own if group.tested else ())
+    joint = {family for family, n in counts.items() if n > 1 and options.together and not others}
+    # Families of the same queries are flipped at once; what others flip does not matter to a family.
+    alike: dict[tuple[int, ...], set[int]] = {}
+    for family in joint:
+        alike.setdefault(tuple(i for i, own in enumerate(families) if family in own), set()).add(family)
+    for group, own in zip(groups, families, strict=True):
+        alone = [not (family in joint and group.tested) for family in own]
+        if any(alone):
+            pairs = [counts[family] + others for family, one in zip(own, alone, strict=True) if one]
+            _alone(group.only(alone), pairs, options, tick)
+    for at, several in alike.items():
+        some = [groups[i].only([family in several for family in families[i]]) for i in at if groups[i].tested]
+        _together(some, options, tick)
+
+
+def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
+    """Fill in what is inferred of pairs by themselves; ``pairs``: of how many p-values the family of each is."""
+    drawn = group.shares if options.test != "bootstrap" else np.zeros(len(group.columns), bool)
+    ends, p_value = np.full((2, len(drawn)), np.nan), None
+    if group.tested:
+        p_value = _p_values(group, options, tick)
+        some = np.flatnonzero(~drawn)
+        if len(some) and group.spread is not None:
+            given = options.ci, options.resamples, options.seed, tick, group.size[some]
+            found = sureness(group.differences[:, some], group.weight, group.cluster, *given)
+            ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
+            p_value = found["p_value"] if options.test == "bootstrap" else p_value
+        for i in np.flatnonzero(drawn).tolist():
+            ends[:, i] = newcombe(group.columns[i].share, normal_quantile(options.ci))
+    wide = np.full(len(drawn), np.nan)
+    if group.spread is not None:
+        wide[:] = t_quantile((1 + options.ci) / 2, group.spread.units - 1)
+    _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
+
+
+def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> None:
+    """Fill in what is inferred of families of pairs."""
+    found = tested_together(groups, options, tick)
+    for group, adjusted, wide in zip(groups, found.adjusted, found.wide, strict=True):
+        p_value = _p_values(group, options, tick, found.p_value)
+        ends = np.full((2, len(wide)), np.nan)
+        if group.spread is not None:
+            ends = _around(group.columns, group.spread.error, wide)
+        _fill(group, p_value, ends, wide, [1] * len(wide), options)
+        for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
+            column.row["p_adjusted"] = float(max(own, p))
+
+
+def _around(columns: Sequence[Column], error_of: Array, wide: Array) -> Array:
+    """Return the ends of intervals that hold together, within what means may be, shape (2, columns).
+
+    ``error_of``: the standard error of each mean; ``wide``: how many of them the ends are away.
+    """
+    ends = np.empty((2, len(wide)))
+    for i, column in enumerate(columns):
+        if column.share is not None:
+            ends[:, i] = newcombe(column.share, float(wide[i]))
+            continue
+        mean, error = column.mean, float(error_of[i])
+        far = float(wide[i]) * error if error else 0.0
+        least, most = column.ends
+        ends[:, i] = np.clip([mean - far, mean + far], min(least, mean), max(most, mean))
+    return np.where(np.isinf(ends), np.nan, ends)
+
+
+def _p_values(group: Group, options: CompareOptions, tick: Tick, drawn: Array | None = None) -> Array:
+    """Return the p-value of each column by itself, shape (columns,).
+
+    ``drawn``: those of the randomization test, if they are known.
+    """
+    if options.test == "bootstrap":
+        return np.ones(len(group.columns))
+    if options.test not in ("randomization", MID_P):
+        return classical(group.differences, str(options.test))
+    each = [column.share for column in group.columns]
+    exact = options.test == "randomization" and not options.by_default
+    out = np.array([np.nan if one is None or exact else mid_p(int(one[1]), int(one[2])) for one in each])
+    rest = np.isnan(out)
+    if rest.any() and drawn is not None:
+        out[rest] = drawn[rest]
+    elif rest.any():
+        moved = in_clusters(times(group.differences[:, rest], group.weight), group.cluster)
+        out[rest] = randomization(moved, options.permutations, options.seed, tick)
+    return out
+
+
+def _fill(
+    group: Group, p_value: Array | None, ends: Array, wide: Array, pairs: Sequence[int], options: CompareOptions
+) -> None:
+    """Put what is inferred of each column into its row.
+
+    Parameters
+    ----------
+    p_value : of each column; None if nothing can be tested.
+    ends : of the intervals, shape (2, columns).
+    wide : how many standard errors the ends of other intervals are away, shape (columns,).
+    pairs : by how many p-values the least one is multiplied before it is compared with 1 - ``ci``.
+    """
+    spread = group.spread
+    more = np.nan if spread is None else t_quantile(POWER, spread.units - 1)
+    relative = None if spread is None or options.of_wins else _relative(group, wide)
+    for i, column in enumerate(group.columns):
+        row, test = column.row, _test(column, options)
+        row |= {"test": test} if p_value is None else {"test": test, "p_value": float(p_value[i])}
+        if spread is None:
+            continue
+        row["effect_size"] = float(spread.effect_size[i])
+        row["ci_low"], row["ci_high"] = ends[:, i].tolist()
+        far, error = float(wide[i]) + more, float(spread.error[i])
+        reached = least_p(test, group.units, options.permutations) * pairs[i] <= 1 - options.ci + CLOSE
+        row["mde"] = far * error if reached and np.isfinite(far) else np.nan
+        if relative is not None:
+            row["relative_low"], row["relative_high"] = relative[:, i].tolist()
+
+
+def _test(column: Column, options: CompareOptions) -> str:
+    """Return the test of a column: of values of 0 and 1 by default McNemar's mid-p."""
+    return MID_P if options.by_default and column.share is not None else str(options.test)
+
+
+def _relative(group: Group, wide: Array) -> Array:
+    """Return the ends of relative differences, shape (2, columns)."""
+    means = np.array([[column.row["value"], column.row["baseline_value"]] for column in group.columns]).T
+    known = np.where(np.isfinite(wide), wide, 0)
+    return np.where(np.isfinite(wide), relative_ends(means, group.relative_error() ** 2, known), np.nan)

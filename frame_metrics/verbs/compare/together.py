@@ -1,0 +1,89 @@
+"""Families of pairs of systems, whose p-values and intervals hold together: the signs of all are flipped at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.border.progress import Tick
+from frame_metrics.inputs import Array
+from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.families import Flipped, maxima
+from frame_metrics.stats.flips import counted_all
+from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.significance import in_clusters, times
+from frame_metrics.verbs.compare.groups import Group
+from frame_metrics.verbs.compare.options import CompareOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """What the families of some groups are told."""
+
+    adjusted: list[Array]  # the corrected p-value of each column, for each group
+    wide: list[Array]  # how many standard errors the ends of its interval are away, for each group
+    p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
+
+
+def tested_together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> Together:
+    """Flip the signs of all units of some groups; a family is a metric in a segment, or with ``over="all"`` all."""
+    family = [np.array([column.at if options.over == "metric" else 0 for column in one.columns]) for one in groups]
+    _, number = np.unique(np.concatenate(family), return_inverse=True)
+    of_group = np.split(number, np.cumsum([len(one.columns) for one in groups])[:-1])
+    blocks, units = _blocks(groups, of_group)
+    found = maxima(blocks, units, int(number.max()) + 1, options.permutations, options.seed, tick)
+    adjusted = np.concatenate([found.adjusted(block) for block in blocks])
+    wide, p_value = found.wide(options.ci), None
+    if len(groups) == 1:
+        exact = np.full(len(adjusted), np.nan) if found.every else counted_all(blocks[0].whole, options.permutations)
+        p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
+    ends = np.cumsum([len(one.columns) for one in groups])[:-1]
+    return Together(np.split(adjusted, ends), [wide[own] for own in of_group], p_value)
+
+
+def _blocks(groups: Sequence[Group], family: Sequence[Array]) -> tuple[list[Flipped], int]:
+    """Return the columns of groups by segment, in their order, and the number of units.
+
+    Units are numbered by first appearance: a cluster, or a query, that is in several segments is one unit.
+    """
+    segments: list[list[int]] = []
+    for i, group in enumerate(groups):
+        if not i or groups[i - 1].values is not group.values:
+            segments.append([])
+        segments[-1].append(i)
+    used = [np.any([groups[i].use for i in own], axis=0) for own in segments]
+    ids = np.concatenate([groups[own[0]].values.unit[use] for own, use in zip(segments, used, strict=True)])
+    several = numbered(ids)
+    number = np.arange(len(ids)) if several is None else several
+    each = np.split(number, np.cumsum([np.count_nonzero(use) for use in used])[:-1])
+    blocks = []
+    for own, use, of in zip(segments, used, each, strict=True):
+        place, unit = np.unique(of, return_inverse=True)
+        parts = [_sums(groups[i], unit[groups[i].use[use]], len(place)) for i in own]
+        sums, sizes, offset = zip(*parts, strict=True)
+        pattern = np.repeat(np.arange(len(own)), [len(groups[i].columns) for i in own])
+        families = np.concatenate([family[i] for i in own])
+        blocks.append(
+            Flipped(place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families)
+        )
+    return blocks, int(number.max()) + 1
+
+
+def _sums(group: Group, unit: Array, units: int) -> tuple[Array, Array, Array]:
+    """Return the sums of weighted differences in each unit, less the offset, the weight of each, and the offset.
+
+    ``unit``: the number of the unit of each query that is used.
+    """
+    offset = offsets(group.differences, group.size)
+    apart, each = group.differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
+    sums, sizes = times(apart, group.weight), each[:, None]
+    if len(unit) > len(np.unique(unit)):
+        sums, sizes = in_clusters(sums, unit), in_clusters(sizes, unit)
+        unit = np.arange(len(sums))
+    if len(sums) == units:
+        return sums, sizes[:, 0], offset
+    every = np.zeros((units, sums.shape[1] + 1))
+    every[unit] = np.column_stack([sums, sizes])
+    return every[:, :-1], every[:, -1], offset
