@@ -1007,11 +1007,13 @@ class IRM(Generic[Frame]):
             "majority", a classifier that always says the most frequent class.
         test : two-sided; None for "randomization", or without a query for the first of "mcnemar", "delong", "fisher"
             and "bootstrap" that applies. The sections below say what each does.
-        correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
+        correction : of p-values for testing many pairs: "max_t", "holm", "bonferroni", "bh" (Benjamini-Hochberg) or
+            "none". "max_t" is the default of tests that flip signs: the signs of all pairs are flipped at once, and the
+            greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
-            all metrics and segments (refused with "tukey"). Two systems are one pair: ten metrics are then ten separate
-            tests.
-        ci : level of the interval of the difference: percentile bootstrap, or DeLong's with his test.
+            all metrics and segments. Two systems are one pair: ten metrics are then ten separate tests.
+        ci : level of the interval of the difference: with "max_t" of all intervals together; else percentile bootstrap,
+            Newcombe's for values of 0 and 1, or DeLong's with his test.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
@@ -1019,11 +1021,13 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
-        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
+        relative (difference / |baseline_value|), relative_low, relative_high (its interval, by the delta method; null
+        unless both means have the same sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired (queries that only one of the two answers),
         n_undefined, n_unanswered (queries that one or both do not answer), mde (the smallest difference that this
-        sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were corrected
-        together, or with "none" would have been), correction (null if n_tests is at most 1). wins are the
+        sample would detect 80 % of the time at level 1 - ``ci``, of all pairs together with "max_t"; null if the test
+        cannot reach 1 - ``ci`` with so few units), test, n_tests (how many p-values were corrected together, or with
+        "none" would have been), correction (null if n_tests is at most 1). wins are the
         queries on which the system is better than the baseline, by the metric's direction (less, for fdr or brier). If
         the direction is unknown, as for a latency in ``value``, they are those with the greater value. Rows are sorted
         by segment, then metric as asked for, system and baseline; several baselines keep their order. With
@@ -1033,17 +1037,18 @@ class IRM(Generic[Frame]):
         -------
         "randomization" flips the signs of the differences (exact if there are at most ``permutations`` ways, else with
         that many random flips and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are scipy's; "bootstrap" resamples
-        the differences shifted to mean 0; "tukey" exchanges all systems of a query at random, and tests all pairs
-        together (randomised Tukey HSD), so that no correction is needed. With ``cluster``, "randomization" flips the
-        queries of a cluster together, "bootstrap" and the interval resample clusters, "tukey" exchanges the systems of
-        whole clusters, and the other three are an error. With ``weight`` these three are an error too, and weighted
-        values are flipped, resampled or exchanged.
+        the differences shifted to mean 0. If all values of the metric are 0 or 1, as of success@1, the default is
+        "mcnemar_mid_p", McNemar's test less half of what is as likely as the data, and the interval Newcombe's; neither
+        takes weights or clusters. With ``cluster``, "randomization" flips the queries of a cluster together,
+        "bootstrap" and the interval resample clusters, and the other tests are an error. With ``weight`` these are an
+        error too, and weighted values are flipped or resampled. These tests assume that differences are symmetric if
+        nothing differs.
 
         A query that a system does not answer counts as 0 for it in most metrics. With ``unanswered="drop"`` of the irm
-        it is left out (with "tukey" for all pairs, as it uses all systems of a query at once). Either way n_unanswered
-        counts it. Queries for which one side has no number, in ``value`` or in a saved ``baseline``, are always left
-        out; they are in n_unpaired, and not in n_undefined, which counts the other queries whose metric is undefined
-        for one of the two. baseline is the name of the system of saved numbers, if a column has it, or "saved".
+        it is left out. Either way n_unanswered counts it. Queries for which one side has no number, in ``value`` or in
+        a saved ``baseline``, are always left out; they are in n_unpaired, and not in n_undefined, which counts the
+        other queries whose metric is undefined for one of the two. baseline is the name of the system of saved numbers,
+        if a column has it, or "saved".
 
         With ``cluster``, fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde uses the standard
         error that clusters give. With ``weight``, means, their difference and its deviation are weighted, and mde uses

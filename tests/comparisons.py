@@ -65,7 +65,13 @@ def of_units(pairs: Sequence[Pair], give: Any) -> list[float]:
 
 
 def of_pairs(
-    pairs: Sequence[Pair], ci: float = 0.95, resamples: int = 100, seed: int = 0, *, flips: bool = True
+    pairs: Sequence[Pair],
+    ci: float = 0.95,
+    resamples: int = 100,
+    seed: int = 0,
+    *,
+    flips: bool = True,
+    draws: bool = False,
 ) -> dict[str, Any]:
     """What a comparison says of pairs, whatever its test; clusters are drawn in the order of their queries."""
     weight = sum(pair.weight for pair in pairs)
@@ -78,7 +84,12 @@ def of_pairs(
     drawn = resampled(pairs, max(resamples, 10_000) if n < 20 else resamples, seed)
     tail = NormalDist().cdf(-sqrt(n / (n - 1)) * float(stats.t.ppf((1 + ci) / 2, n - 1)))
     far = float(stats.t.ppf((1 + ci) / 2, n - 1) + stats.t.ppf(0.8, n - 1))
-    return {
+    error = robust_error(parts, weight)
+    ends = {"ci_low": quantile(drawn, tail), "ci_high": quantile(drawn, 1 - tail)}
+    if not draws and n < 10:
+        half = float(stats.t.ppf((1 + ci) / 2, n - 1)) * error
+        ends = {"ci_low": mean - half, "ci_high": mean + half}
+    return ends | {
         "value": value,
         "baseline_value": base,
         "difference": mean,
@@ -87,10 +98,8 @@ def of_pairs(
         "ties": sum(pair.apart == 0 for pair in pairs),
         "losses": sum(pair.apart < 0 for pair in pairs),
         "n": len(pairs),
-        "mde": far * robust_error(parts, weight) if not flips or 2 ** (1 - len(parts)) <= 1 - ci + ROUNDING else None,
+        "mde": far * error if not flips or 2 ** (1 - len(parts)) <= 1 - ci + ROUNDING else None,
         "effect_size": mean / sqrt(spread) if spread > ROUNDING else None,
-        "ci_low": quantile(drawn, tail),
-        "ci_high": quantile(drawn, 1 - tail),
     }
 
 

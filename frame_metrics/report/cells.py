@@ -263,8 +263,8 @@ def held_together(frame: pl.DataFrame) -> list[str]:
     joint = frame.filter(correction="max_t")
     if joint.is_empty():
         return []
-    n = joint["n_tests"].max()
-    each = joint.group_by("metric").len()["len"].max()
+    n = int(joint["n_tests"].to_numpy().max())
+    each = int(joint.group_by("metric").len()["len"].to_numpy().max())
     return [f"Intervals hold together for {n:,} {'pairs' if len(joint) == 1 or n <= each else 'differences'}."]
 
 

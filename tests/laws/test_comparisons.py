@@ -85,7 +85,11 @@ def test_pairs(test: Any, unanswered: Any) -> None:
             alone = sum((query[row["run"]] is None) != (query[row["baseline"]] is None) for query in queries)
             lacking = sum(None in (query[row["run"]], query[row["baseline"]]) for query in queries)
             counts = {"n_unpaired": alone, "n_undefined": 0, "n_unanswered": lacking}
-            close(row, of_pairs(pairs, seed=seed, flips=test not in ("t", "bootstrap"), **FEW) | counts)
+            close(
+                row,
+                of_pairs(pairs, seed=seed, flips=test not in ("t", "bootstrap"), draws=test == "bootstrap", **FEW)
+                | counts,
+            )
             close(row, {"p_value": p_of_pairs(test, pairs, FEW["resamples"], seed)})
 
 

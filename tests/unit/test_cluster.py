@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np

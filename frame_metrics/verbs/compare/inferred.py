@@ -19,6 +19,7 @@ from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
 
 POWER = 0.8  # with which mde is detected
+DRAWN = 10  # units from which on they are drawn for intervals: means of fewer never leave the few values
 
 
 def infer(groups: Sequence[Group], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
@@ -47,21 +48,22 @@ def infer(groups: Sequence[Group], options: CompareOptions, tick: Tick, *, other
 
 def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of pairs by themselves; ``pairs``: of how many p-values the family of each is."""
-    drawn = group.shares if options.test != "bootstrap" else np.zeros(len(group.columns), bool)
-    ends, p_value = np.full((2, len(drawn)), np.nan), None
+    by_draws, spread = options.test == "bootstrap", group.spread
+    wide, p_value = np.full(len(group.columns), np.nan), None
+    ends = np.full((2, len(wide)), np.nan)
+    if spread is not None:
+        wide[:] = t_quantile((1 + options.ci) / 2, spread.units - 1)
     if group.tested:
         p_value = _p_values(group, options, tick)
-        some = np.flatnonzero(~drawn)
-        if len(some) and group.spread is not None:
+    if group.tested and spread is not None:
+        known = np.where(group.shares, normal_quantile(options.ci), wide)
+        ends = _around(group.columns, spread.error, known)
+        some = np.flatnonzero(by_draws | (~group.shares & (spread.units >= DRAWN)))
+        if len(some):
             given = options.ci, options.resamples, options.seed, tick, group.size[some]
             found = sureness(group.differences[:, some], group.weight, group.cluster, *given)
             ends[:, some] = [found.get(name, np.full(len(some), np.nan)) for name in ("ci_low", "ci_high")]
-            p_value = found["p_value"] if options.test == "bootstrap" else p_value
-        for i in np.flatnonzero(drawn).tolist():
-            ends[:, i] = newcombe(group.columns[i].share, normal_quantile(options.ci))
-    wide = np.full(len(drawn), np.nan)
-    if group.spread is not None:
-        wide[:] = t_quantile((1 + options.ci) / 2, group.spread.units - 1)
+            p_value = found["p_value"] if by_draws else p_value
     _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
 
 
