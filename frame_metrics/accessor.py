@@ -1091,7 +1091,7 @@ class IRM(Generic[Frame]):
         ...     {"query": [1, 1, 2, 2, 3, 3], "system": ["a", "b"] * 3, "score": [1.0] * 6, "grade": [1, 0, 1, 0, 1, 1]}
         ... )
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
-        [('b', 'a', -0.6666666666666666, 0.5, 3)]
+        [('b', 'a', -0.6666666666666666, 0.25, 3)]
         """
         from frame_metrics.verbs.compare.compare import compare
         from frame_metrics.verbs.compare.options import CompareOptions

@@ -94,6 +94,11 @@ def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, o
         A system has no saved numbers, or saved numbers have no system.
     """
     column, parts = str(saved.column), []
+    if options.get("correction") == "max_t":
+        raise FrameMetricsError(
+            "--correction max_t tests systems of one log together, and here each has its own saved numbers; "
+            "leave it out, which is --correction holm"
+        )
     asked = options if options.get("per_query") else options | {"correction": "none"}
     text = pl.col(column).cast(pl.String)
     for system in saved.systems:
@@ -122,9 +127,10 @@ def _check_same(own: list[str], saved: Saved) -> None:
 def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:
     """Correct the p-values of all systems, in each segment and metric or, with ``over="all"``, together."""
     from frame_metrics.verbs.compare.differences import corrected  # here, as it is slow and few commands need it
+    from frame_metrics.verbs.compare.options import HOLM
 
     keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
     rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()
     numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
     family = np.array([numbers[row] for row in rows], np.int64)
-    return result.with_columns(**corrected(result["p_value"], family, options.get("correction", "holm")))
+    return result.with_columns(**corrected(result["p_value"], family, options.get("correction") or HOLM))
