@@ -134,6 +134,12 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
         again = _but_the_best(log, [*columns.inside, "doc"], again)
         remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
         remedy += "; rows of several systems need system=" if alone else ""
+        remedy += "" if columns.made else f"; {columns.asked_again}"
+        if "rank" in log.columns:
+            ranks = log.select(*columns.inside, "rank").drop_nulls("rank")
+            if len(ranks.unique()) < len(ranks):  # then it is no row that is wrong, but the ranking
+                several = "name system= if several systems gave them, " if alone else ""
+                remedy = f"ranks repeat too: {several}{columns.asked_again}, else drop them, or pass duplicates='first'"
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
@@ -257,7 +263,8 @@ def _first_places(
         return log, None, None
     least, most = (log.select(pl.col(judging(log)).min().over(keys)), log.select(pl.col(judging(log)).max().over(keys)))
     for one, other in zip(least, most, strict=True):
-        refuse(columns.doc, one != other, "repeat a document of their query with another judgment", "keep one of each")
+        what, remedy = "repeat a document of their query with another judgment", "keep one of each"
+        refuse(columns.doc, one != other, what, f"{remedy}, or {columns.asked_again}" if place == "rank" else remedy)
     log = log.with_columns(most)  # the row with the best place may have no judgment
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])

@@ -117,9 +117,8 @@ class Sorter:
 
     def _repeated(self, rows: Array) -> BadRowsError:
         columns, total = self.columns, len(self.rankings.values["rank"])
-        query = ", ".join(map(repr, columns.query))
         ways = [] if columns.system else ["name system= if several systems gave them"]
-        ways += [f"say query=[{query}, the session's column] if a query was asked several times"]
+        ways += [columns.asked_again]
         ways += [f"say score= with the negative of {columns.rank} if equal places are meant"]
         what = "repeat a rank of their query"
         return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")

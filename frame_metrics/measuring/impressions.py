@@ -15,6 +15,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import own
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.roles.series import refuse
@@ -24,6 +25,8 @@ from frame_metrics.roles.series import refuse
 # lowest click; its propensity.
 INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0chance")
 ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
+
+FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these
 
 
 def plan_of(plan: Plan, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Plan:
@@ -53,6 +56,15 @@ def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
     table = table.hstack(rows)
     _check_constant(log, table)
     return table.filter(pl.col(RANK) > 0).with_columns(pl.lit(1, pl.Int64).alias(SHOWN))
+
+
+def check_unclicked(rows: pl.DataFrame, columns: Columns) -> None:
+    """Raise if every shown result was clicked, so that all click rates would be 1; ``rows``: as ``rows_of`` says."""
+    if rows[CLICKED].sum() == rows[SHOWN].sum() >= FEWEST:
+        raise BadValueError(
+            f"{columns.label or columns.grade}: every row is a click, as in a log of clicks alone; what was shown and "
+            "not clicked is needed too: add these rows, with 0"
+        )
 
 
 def _named(verb: str, query_text: Any) -> tuple[str, ...]:

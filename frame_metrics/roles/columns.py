@@ -207,6 +207,13 @@ class Columns:
         return self.system is not None and not self.per_system
 
     @property
+    def asked_again(self) -> str:
+        """The way out, as a clause, if a query was asked several times, and each time is a ranking."""
+        if self.documents:
+            return "name the impression with query= and the text with query_text= if a query was asked several times"
+        return f"say query=[{listed(self.query)}, the session's column] if a query was asked several times"
+
+    @property
     def unfolds(self) -> bool:
         """True if a row of the frame is not a single result of a single system, so that rows have to be made."""
         return bool(self.lists or self.made or self.relevant)

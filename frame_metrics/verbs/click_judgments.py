@@ -15,7 +15,19 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.log import Piece
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_whole, shown
-from frame_metrics.measuring.impressions import ARM, CHANCE, CLICKED, EXAMINED, LAST, RANK, ROW, SHOWN, plan_of, rows_of
+from frame_metrics.measuring.impressions import (
+    ARM,
+    CHANCE,
+    CLICKED,
+    EXAMINED,
+    LAST,
+    RANK,
+    ROW,
+    SHOWN,
+    check_unclicked,
+    plan_of,
+    rows_of,
+)
 from frame_metrics.measuring.pieces import Work, check_relevant_of_pieces, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.plan.needs import RANKED, WEIGHS
@@ -56,6 +68,7 @@ def click_judgments(
             log = source.log()
             rows = rows_of(log, source, keys)
             check_relevant(log)
+        check_unclicked(rows, columns)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if columns.query_text in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(

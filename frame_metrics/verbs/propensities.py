@@ -14,7 +14,7 @@ from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, plan_of, rows_of
+from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, check_unclicked, plan_of, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
 from frame_metrics.plan.needs import RANKED
 from frame_metrics.plan.plan import Plan
@@ -47,6 +47,7 @@ def propensities(irm: Plan, estimator: str, *, query_text: Any, k: int | None, o
     def compute(source: Source) -> Answer:
         log = source.log()
         rows = rows_of(log, source, keys)
+        check_unclicked(rows, log.columns)
         check_relevant(log)
         rows = rows if k is None else rows.filter(pl.col(RANK) <= k)
         each = rows.group_by(*keys, RANK, maintain_order=True).agg(pl.mean(CLICKED).alias(RATE))

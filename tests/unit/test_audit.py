@@ -296,6 +296,23 @@ def clicked(**roles: Any) -> frame_metrics.IRM[pl.DataFrame]:
     return ranked.with_columns(team=team).rename({"grade": "clicked"}).irm(rank="rank", grade="clicked", **roles)
 
 
+def clicks_alone() -> frame_metrics.IRM[pl.DataFrame]:
+    """Ten searches of whose results only the one that was clicked is there."""
+    rows = {"query": [f"q{i}" for i in range(10)], "doc": "a", "rank": [1, 2] * 5, "label": 1}
+    return pl.DataFrame(rows).irm(rank="rank")
+
+
+def teams_as_systems() -> frame_metrics.IRM[pl.DataFrame]:
+    """Interleaved lists, whose teams are named as systems."""
+    rows = {
+        "query": ["q1"] * 4 + ["q2"] * 4,
+        "rank": [1, 2, 3, 4] * 2,
+        "team": [*"abba"] * 2,
+        "label": [1, 0, 1, 0] * 2,
+    }
+    return pl.DataFrame(rows).irm(rank="rank", system="team")
+
+
 def clipped() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(chance=pl.Series([1.0, 0.5, None, 0.5, 0.25, None])).irm(propensity="chance", clip=2)
 
@@ -347,6 +364,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "systems without rows for some queries": (no_results, "warning", 2, 2 / 4, ""),
     "systems without rows for most queries": (lambda: no_results("q5"), "error", 3, 3 / 5, ""),
     "clicks at the first rank": (clicked, "info", 2, 1, "q1"),
+    "clicks without what was shown": (clicks_alone, "warning", 10, 1, ""),
+    "systems that share no rank": (teams_as_systems, "warning", 2, 1, "q1"),
     "lists without two teams": (lambda: clicked(team="team", doc=None), "warning", 1, 1 / 2, "q2"),
 }
 
@@ -379,6 +398,8 @@ WITH_IT = {
     "unjudged in the top 10": {"unjudged results"},
     "unjudged results": {"unjudged in the top 10"},
     "ranks that begin late": {"ranks with gaps"},
+    "clicks without what was shown": {"ideal from the results alone", "ranks that begin late", "ranks with gaps"},
+    "systems that share no rank": {"ideal from the results alone", "ranks that begin late", "ranks with gaps"},
     "grades between 0 and 1": {"grades with a fraction"},
     "scores that count from 1": {"rankings cut at one length", "scores worse than chance in rankings"},
     "segments that judgments name otherwise": {

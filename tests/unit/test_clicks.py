@@ -177,6 +177,7 @@ def asked(**changed: pl.Expr) -> Any:
     return LOG.with_columns(**changed).irm(**ROLES).click_judgments(query_text="text")
 
 
+ALONE = pl.concat([LOG.filter(clicked=1), LOG.filter(clicked=1).with_columns(pl.col("search") + 6)])[:10]
 REFUSALS = r"""
 LOG.irm(**ROLES).click_judgments("coecc", query_text="text")
     UnknownNameError: model='coecc' is not one of 'ctr', 'coec', 'sdbn'; did you mean 'coec'?
@@ -192,6 +193,18 @@ asked(clicked=pl.col("clicked") * 2)
 LOG.with_columns(pl.col("clicked") - 1).irm(**ROLES | {"label": None,
         "grade": "clicked"}).click_judgments(query_text="text")
     BadRowsError: clicked: 11 of 18 rows are negative (rows 1, 2, 3); a click is 0 or 1, or a count from 0
+ALONE.irm(**ROLES).click_judgments(query_text="text")
+ALONE.irm(**ROLES | {"label": None, "grade": "clicked"}).click_judgments(query_text="text")
+ALONE.irm(**ROLES).propensities(query_text="text")
+    BadValueError: clicked: every row is a click, as in a log of clicks alone; what was shown and not clicked is needed
+        too: add these rows, with 0
+    but: ALONE[:-1].irm(**ROLES).click_judgments(query_text="text")
+    but: pl.concat([ALONE, LOG.with_columns(pl.col("search") + 99)]).irm(**ROLES).click_judgments(query_text="text")
+LOG.irm(query="text", rank="rank", label="clicked").click_judgments()
+    BadRowsError: doc: 12 of 18 rows repeat a document of their query (rows 1, 2, 3); ranks repeat too: name system= if
+        several systems gave them, name the impression with query= and the text with query_text= if a query was asked
+        several times, else drop them, or pass duplicates='first'
+    but: LOG.irm(query="search", rank="rank", label="clicked").click_judgments(query_text="text")
 LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).click_judgments(query_text="text")
 LOG.irm(**ROLES | {"label": None, "grade": "clicked"}, rel=2).propensities(query_text="text")
     NotComputableError: no grade in clicked reaches rel=2; the largest is 1

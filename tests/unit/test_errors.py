@@ -134,11 +134,18 @@ log({"pos": [1, None, 1, 2], "clicked": [0, None, 1, 1]}, score=None, rank="pos"
     but: log({"bm25": [2.0, None, 3.0, None], "rating": [0, 1, None, 0]}).evaluate("recall", "rr")
 log({"sku": ["a", "a", "b", "b"]}, doc="sku").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or say duplicates='first' to
-        keep the best place of each, or doc=None; rows of several systems need system=
+        keep the best place of each, or doc=None; rows of several systems need system=; say query=['qid', the session's
+        column] if a query was asked several times
+log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2], "qid": 1}, doc="sku", rank="pos",
+        score=None).evaluate("recall", "rr")
+    BadRowsError: sku: 2 of 4 rows repeat a document of their query (rows 2, 3); ranks repeat too: name system= if
+        several systems gave them, say query=['qid', the session's column] if a query was asked several times, else drop
+        them, or pass duplicates='first'
+    but: log({"sku": ["a", "b", "b", "a"], "pos": [1, 2, 1, 2]}, doc="sku", rank="pos", score=None).evaluate("rr")
 log({"sku": ["a", "a", "b", "b"], "run": ["x", "x", "x", "y"], "rating": [1, 1, 0, 0]}, doc="sku",
         system="run").evaluate("recall", "rr")
     BadRowsError: sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or say duplicates='first' to keep
-        the best place of each, or doc=None
+        the best place of each, or doc=None; say query=['qid', the session's column] if a query was asked several times
 log({"sku": ["a", "a", "b", "c"]}, doc="sku", duplicates="first").evaluate("recall", "rr")
     BadRowsError: sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each
 log({"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]}, doc="sku", system="run").evaluate("recall", "rr")

@@ -229,3 +229,13 @@ compared(LOG.with_columns(**{"from": pl.lit(float("nan"))}))
 def test_what_is_refused() -> None:
     """Each error says what was given, and the way out."""
     check(REFUSALS, globals())
+
+
+def test_the_audit_names_teams_that_are_called_systems() -> None:
+    """In each list a rank is of one system only, as two rankers that ran alone never do; in pieces too."""
+    irm = LOG.irm(**ROLES | {"team": None, "doc": None}, system="from")
+    row = odd(irm).filter(check="systems that share no rank")
+    assert row.select("severity", "n", "share", "example").row(0) == ("warning", 6, 6 / 6, "1")
+    assert_frame_equal(in_pieces(irm).audit().collect(), irm.audit())
+    alone = LOG.with_columns(rank=pl.col("rank").rank("ordinal").over("search", "from")).irm(**irm.roles)
+    assert odd(alone).filter(check="systems that share no rank").is_empty()

@@ -373,9 +373,10 @@ def test_ranks_may_be_linked_by_a_long_chain() -> None:
         for turned, docs in enumerate(("ab", "ba"))
         for place, doc in enumerate(docs)
     ]
+    rows.append({"query": 0, "text": "other", "rank": 1, "doc": "c", "label": 0})
     irm = pl.DataFrame(rows).irm(query="query")
     assert irm.propensities("adjacent", query_text="text", ci=None)["propensity"].to_list() == [1.0] * 800
-    deep = pl.DataFrame([*rows, {"query": 0, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
+    deep = pl.DataFrame([*rows, {"query": -1, "text": "t1", "rank": 10**9, "doc": "a", "label": 0}]).irm(query="query")
     assert "say k=" in error(lambda: deep.propensities("adjacent", query_text="text"))
 
 

@@ -7,8 +7,9 @@ import polars as pl
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
+from frame_metrics.measuring.impressions import FEWEST
 from frame_metrics.roles.columns import Columns
-from frame_metrics.verbs.audit.checks import RankedBlock, Seen, check
+from frame_metrics.verbs.audit.checks import Counted, RankedBlock, Seen, check
 
 
 @check("warning", "queries")
@@ -40,6 +41,37 @@ def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
     takes the whole difference between ranks for an effect of position, so it is biased if better results stand higher
     """
     return block.run.hits(1) if _of_clicks(block.log.columns) else None
+
+
+@check("warning", "results")
+def clicks_without_what_was_shown(counts: Counted) -> Seen:
+    """every result is relevant, and ranks are missing: if the log has only what was clicked, add what was shown, with
+    label 0, and the searches without a click; until then values are far too high
+    """
+    columns, results = counts.log.columns, int(counts["results"].sum())
+    if not (columns.rank and columns.label) or columns.grade or columns.n_relevant:
+        return Seen(0, results)
+    clicked = results >= FEWEST and counts["hits"].sum() == results
+    missing = counts["ranks with gaps"].any() or counts["ranks that begin late"].any()
+    return Seen(results if clicked and missing else 0, results)
+
+
+@check("info", "queries", rises=(0.5, "warning"))
+def systems_that_share_no_rank(log: Log) -> Seen:
+    """each rank is of one value of {columns.system}, as in interleaved lists, whose rows are those of teams: name this
+    column with team= in the place of system=, and interleaving() says which team users prefer
+    """
+    if not log.columns.own_rows or "rank" not in log.table.columns:
+        return Seen(0)
+    _, by, query = log.columns.key_names
+    rows = log.table.with_row_index("row").filter(pl.col("rank").is_not_null())
+    shown = rows.group_by(*by, *query, maintain_order=True).agg(
+        pl.first("row"), several=pl.n_unique("system") > 1, apart=pl.n_unique("rank") == pl.len()
+    )
+    lists = shown.filter("several")
+    found = lists.filter("apart")
+    at = int(log.rows(found["row"][:1].to_numpy().astype("int64")).max(initial=-1))
+    return Seen(len(found), len(lists), as_text(found.select(*by, *query)[:1]), at=at)
 
 
 def _of_clicks(columns: Columns) -> bool:
