@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, all_alike, ratio
+from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.exact import detectable, normal, normal_quantile, shares_apart, student, t_quantile
 from frame_metrics.stats.exchange import least_p, permuted
 from frame_metrics.stats.resampling import resampled
@@ -120,7 +120,7 @@ def _scored(arms: Arms, variances: Array, level: float) -> Array:
     wide = np.where(np.isfinite(most - least), most - least, np.nan)
     shares = np.clip((arms.means - least) / wide, 0, 1)
     n = np.repeat(arms.kish[:, None], len(wide), axis=1)
-    other = ~arms.few & (variances[:2] > 0) & ~(arms.of_shares & all_alike(arms.size)) & (not arms.shared.size)
+    other = ~arms.few & (variances[:2] > 0) & ~(arms.of_shares & arms.of_two) & (not arms.shared.size)
     n = np.where(other, ratio(shares * (1 - shares), variances[:2] / wide**2), n)
     return np.array(shares_apart(shares, np.where(n > 0, n, arms.kish[:, None]), level)) * wide
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from itertools import combinations
+from math import comb, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from frame_metrics import IRM, BadValueError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
@@ -722,3 +724,144 @@ def test_arms_of_few_kinds_of_units_are_exchanged_kind_by_kind() -> None:
     exact = drawn.pmf(more)[distance >= found["difference"] - 1e-12].sum()
     assert found["p_value"] == pytest.approx(exact, abs=4 * sqrt(exact * (1 - exact) / 20_000))
     assert exact > 0.01
+
+
+# Arms of unlike sizes and spreads, rare values, few units
+
+
+def valued(**values: Any) -> IRM[pl.DataFrame]:
+    """Arms with one number for each query."""
+    arm = [name for name, own in values.items() for _ in own]
+    every = [float(one) for own in values.values() for one in own]
+    return pl.DataFrame({"arm": arm, "v": every}).with_row_index("query").irm(query="query", arm="arm", value="v")
+
+
+def test_a_small_arm_that_varies_more_keeps_the_level() -> None:
+    """Means are equal, and 50 of 500 units vary twice as much: 23 % saw a difference; if half as much, none."""
+    seen = np.zeros(2)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        for i, spread in enumerate((2, 0.5)):
+            irm = valued(old=rng.normal(10, 1, 450), new=rng.normal(10, spread, 50))
+            seen[i] += irm.ab_test(baseline="old", permutations=199)["p_value"].item() <= 0.05
+    assert (seen >= 1).all()
+    assert (seen <= 11).all()
+
+
+def test_shares_are_exchanged_as_they_are() -> None:
+    """Of 0 and 1, or two other numbers, p is that of all tables with as many, those as far apart as this one."""
+    irm = valued(A=[1, 0, 0, 0, 0], B=[1] * 6 + [0] * 6)
+    n, less, many = 17, 5, 7
+    apart = [abs(x / less - (many - x) / (n - less)) for x in range(less + 1)]
+    chance = stats.hypergeom(n, many, less).pmf(range(less + 1))
+    expected = sum(p for p, far in zip(chance, apart, strict=True) if far >= apart[1] - 1e-12)
+    row = irm.ab_test().row(0, named=True)
+    assert row["p_value"] == pytest.approx(expected, abs=1e-12)
+    other = valued(A=[7, 3, 3, 3, 3], B=[7] * 6 + [3] * 6).ab_test().row(0, named=True)
+    assert other["p_value"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("amount", [1.0, 8.5], ids=["alike", "of several sizes"])
+def test_rare_values_are_exchanged_as_they_are(amount: float) -> None:
+    """Of 18 units two or three pay: with errors of their own a draw without any would be no difference at all."""
+    paid = [3.0, amount, 1.0]
+    values = [*paid[:2], *[0.0] * 4, paid[2], *[0.0] * 11]
+    row = valued(A=values[:6], B=values[6:]).ab_test(permutations=20_000).row(0, named=True)
+    seen, n = abs(sum(paid[:2]) / 6 - paid[2] / 12), 0
+    for chosen in combinations(range(18), 6):
+        own = sum(values[i] for i in chosen)
+        n += abs(own / 6 - (sum(values) - own) / 12) >= seen - 1e-12
+    assert row["p_value"] == pytest.approx(n / comb(18, 6), abs=1e-12)
+
+
+@pytest.mark.parametrize("pays", [[4.0, 2.0, 1.0, 1.0, 3.0], [2.0] * 5], ids=["several", "one"])
+def test_kinds_of_units_are_drawn_as_units_are(pays: list[float]) -> None:
+    """Where most have the same value, the number of each kind is drawn: p is near that of all exchanges."""
+    irm = valued(A=[*pays[:3], *[0.0] * 3], B=[*pays[3:], *[0.0] * 16])
+    ways = comb(24, 6)
+    exact, drawn = (irm.ab_test(permutations=n)["p_value"].item() for n in (ways, ways - 1))
+    assert drawn != exact
+    assert drawn == pytest.approx(exact, abs=4.5 * sqrt(exact * (1 - exact) / ways))
+
+
+def test_a_metric_has_its_p_value_in_any_company() -> None:
+    """Whether a metric of many values is asked beside one of few, or alone."""
+    rng = np.random.default_rng(0)
+    columns = {"arm": rng.choice([*"AB"], 300), "v": rng.normal(size=300), "w": rng.random(300) < 0.3}
+    frame = pl.DataFrame(columns).with_columns(pl.col("w").cast(pl.Float64)).with_row_index("query")
+    both = frame.irm(query="query", arm="arm", value=["v", "w"]).ab_test(permutations=500)["p_value"].to_list()
+    alone = [frame.irm(query="query", arm="arm", value=one).ab_test(permutations=500)["p_value"][0] for one in "vw"]
+    assert both == alone
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [((1, 20), (9, 30)), ((0, 25), (0, 40)), ((12, 12), (30, 31)), ((3, 200), (9, 1800))]
+)
+def test_shares_have_newcombes_interval(a: tuple[int, int], b: tuple[int, int]) -> None:
+    """The hybrid of two of Wilson's is that of statsmodels, also of shares of 0 and 1."""
+    irm = valued(A=[1] * a[0] + [0] * (a[1] - a[0]), B=[1] * b[0] + [0] * (b[1] - b[0]))
+    row = irm.ab_test(ci=0.9, permutations=100).row(0, named=True)
+    low, high = confint_proportions_2indep(*b, *a, method="newcomb", compare="diff", alpha=0.1)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_shares_of_users_have_the_interval_of_their_variance() -> None:
+    """With users of many searches n is p (1 - p) over the variance; of shares of 0 and 1 it is the users."""
+    user = [u for u in range(60) for _ in range(4)]
+    rng = np.random.default_rng(1)
+    right = (rng.random(240) < np.repeat(rng.random(60), 4)).astype(float)
+    frame = pl.DataFrame({"user": user, "v": right, "arm": [*"AB"[0] * 96, *"B" * 144]}).with_row_index("query")
+    irm = frame.irm(query="query", arm="arm", value="v", cluster="user")
+    row = irm.ab_test(permutations=100).row(0, named=True)
+    ends, shares = [], []
+    for arm in "BA":
+        own = frame.filter(arm=arm)
+        share, means = float(own["v"].mean()), own.group_by("user").agg(pl.col("v").mean())["v"]  # type: ignore[arg-type]
+        n = share * (1 - share) / (float(means.var()) / len(means))  # type: ignore[arg-type]
+        ends.append(proportion_confint(share * n, n, method="wilson"))
+        shares.append(share)
+    (low, high), (base_low, base_high) = ends
+    apart = shares[0] - shares[1]
+    assert row["ci_low"] == pytest.approx(apart - sqrt((shares[0] - low) ** 2 + (base_high - shares[1]) ** 2))
+    assert row["ci_high"] == pytest.approx(apart + sqrt((high - shares[0]) ** 2 + (shares[1] - base_low) ** 2))
+    all_right = frame.with_columns(v=1.0).irm(query="query", arm="arm", value="v", cluster="user")
+    row = all_right.ab_test(permutations=100).row(0, named=True)
+    low, high = confint_proportions_2indep(36, 36, 24, 24, method="newcomb", compare="diff")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_few_units_that_differ_have_the_interval_of_the_range() -> None:
+    """Ranks from 0 to 1 of which nearly all are 1: each mean as a share of so many queries; without a range, null."""
+    ranks = {"A": [1.0] * 19 + [0.5], "B": [1.0] * 28 + [0.5, 0.25]}
+    arm = [name for name, own in ranks.items() for _ in own]
+    place = [round(1 / one) for own in ranks.values() for one in own]
+    frame = pl.DataFrame({"arm": arm, "rank": place}).with_row_index("query").with_columns(label=1)
+    row = frame.irm(query="query", arm="arm", rank="rank").ab_test("rr").row(0, named=True)
+    means = [float(np.mean(ranks[arm])) for arm in "BA"]
+    low, high = confint_proportions_2indep(means[0] * 30, 30, means[1] * 20, 20, method="newcomb", compare="diff")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+    assert row["relative_low"] is None
+    row = valued(**ranks).ab_test().row(0, named=True)
+    assert [row[name] for name in ("ci_low", "ci_high", "relative_low", "mde")] == [None] * 4
+    assert row["p_value"] is not None
+
+
+@pytest.mark.parametrize(("sizes", "known"), [((3, 3), False), ((4, 4), True), ((2, 4), False), ((2, 6), True)])
+def test_mde_is_null_where_no_exchange_is_rare_enough(sizes: tuple[int, int], known: bool) -> None:
+    """Of arms of 3 and 3 two of 20 ways are as far apart as any: p is never below .1; of 2 and 6 one of 28."""
+    rng = np.random.default_rng(0)
+    irm = valued(A=rng.normal(size=sizes[0]), B=rng.normal(size=sizes[1]))
+    row, by_t = (irm.ab_test(test=test).row(0, named=True) for test in ("randomization", "t"))
+    assert row["mde"] == (by_t["mde"] if known else None)
+    assert by_t["mde"] is not None
+    assert irm.ab_test(permutations=10)["mde"].item() is None  # of ten draws and the observed one
+
+
+def test_mde_has_the_quantiles_of_t() -> None:
+    """By Welch's degrees of freedom; of z those of the normal distribution."""
+    irm = valued(A=[1, 2, 3, 4, 6], B=[2, 4, 6, 9])
+    by_t, by_z = (irm.ab_test(test=test).row(0, named=True) for test in ("t", "z"))
+    v, w = np.var([2, 4, 6, 9], ddof=1) / 4, np.var([1, 2, 3, 4, 6], ddof=1) / 5
+    df = (v + w) ** 2 / (v**2 / 3 + w**2 / 4)
+    assert by_t["mde"] == pytest.approx(sqrt(v + w) * (stats.t.ppf(0.975, df) + stats.t.ppf(0.8, df)))
+    assert by_z["mde"] == pytest.approx(sqrt(v + w) * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)))
