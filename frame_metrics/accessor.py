@@ -1146,17 +1146,24 @@ class IRM(Generic[Frame]):
             stop; the p-value is valid at all of them too, and is below 1 - ``ci`` if the interval excludes 0. It
             assumes the normal distribution, as "z" does. By default there is one look, planned before.
         first_look : the number of units in each arm before anybody looks, at least 100, which is the default. Before
-            that the interval is null and the p-value 1. Use the same number at every look: the smaller it is, the
-            longer the intervals.
+            that the interval is null and the p-value 1. So they are while an arm has fewer than ten units that differ
+            from its most frequent value, such as ten buyers among many who buy nothing. Use the same number at every
+            look: the smaller it is, the longer the intervals.
         test : two-sided. "randomization", the default, exchanges units between two arms (exact if there are at most
-            ``permutations`` ways, else with that many random exchanges and p = (b + 1) / (n + 1)); if some unit is in
-            both, it divides each difference by its standard error. "t" is Welch's, which needs scipy, "z" the normal
-            one; "bootstrap" resamples the units of each arm, and a unit of several arms whole. All take clusters and
-            weights. Without a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts
-            once, else "bootstrap".
+            ``permutations`` ways, else with that many random exchanges and p = (b + 1) / (n + 1)) and compares
+            differences in standard errors, so that an arm may be small and vary more. Values of two kinds, such as 0
+            and 1, and rare values are compared by the plain difference. Where 10,000 units or more would be exchanged
+            one by one, the test of large arms without outliers is "t", and that of others draws 1,000 exchanges
+            first, and the rest only for a p-value below 0.1. "t" is Welch's, which needs scipy, "z" the normal one;
+            "bootstrap" resamples the units of each arm, and a unit of several arms whole. These three are wrong where
+            fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
+            a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once, else
+            "bootstrap".
         correction, over : as in ``compare``.
-        ci : level of the interval of the difference, which is that of the test: normal, Welch's for "t", and
-            percentiles for "bootstrap".
+        ci : level of the interval of the difference, which is that of the test: Welch's for "t", normal for "z", and
+            percentiles for "bootstrap". That of the default is Newcombe's for shares, of which all values are 0 or 1,
+            and Welch's for other means. If fewer than ten units of an arm, and fewer than half, differ from its most
+            frequent value, it is Newcombe's on the range of the metric, and null for a metric without a range.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns
@@ -1166,10 +1173,11 @@ class IRM(Generic[Frame]):
         sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an
         arm; null without a query), n and baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units
         in both arms), n_undefined, mde (the smallest difference that this sample would detect 80 % of the time at level
-        1 - ``ci``), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
-        units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
-        split_note (what to know of it: without ``cluster``, that units are queries). With ``covariate`` the means are
-        those of arms with the same mean covariate.
+        1 - ``ci``; null where so few units cannot reach it, or say nothing of how values vary), test, n_tests,
+        correction (both as in ``compare``), unit_share and baseline_unit_share (of the units of all arms in the
+        segment, whether a metric is defined or not), split_p_value (null without ``split``), split_note (what to know
+        of it: without ``cluster``, that units are queries). With ``covariate`` the means are those of arms with the
+        same mean covariate.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
         are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
@@ -1195,10 +1203,12 @@ class IRM(Generic[Frame]):
 
         Source: units in several arms, A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics, KDD
         2018; covariate, A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
-        experiments by utilizing pre-experiment data, WSDM 2013; looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H.
-        Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics
-        52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities for the Wiener process and
-        sample sums, Annals of Mathematical Statistics 41(5), 1970.
+        experiments by utilizing pre-experiment data, WSDM 2013; exchange, A. Janssen, Studentized permutation tests for
+        non-i.i.d. hypotheses, Statistics & Probability Letters 36(1), 1997; shares, R. G. Newcombe, Interval estimation
+        for the difference between independent proportions, Statistics in Medicine 17(8), 1998; looks, I. Waudby-Smith,
+        D. Arbour, R. Sinha, E. H. Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence
+        sequences, Annals of Statistics 52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities
+        for the Wiener process and sample sums, Annals of Mathematical Statistics 41(5), 1970.
         """
         from frame_metrics.verbs.compare.ab_test import ab_test
         from frame_metrics.verbs.compare.options import ArmOptions
@@ -1238,13 +1248,12 @@ class IRM(Generic[Frame]):
             compared with all before it. Or a frame of saved numbers of another period, what ``per_query`` returned, a
             row per query and metric: the log is then one period, or has several in ``arm``, without clusters and
             weights, and a query that was asked in both is one unit.
-        test : two-sided. "randomization", the default, exchanges units between two periods; if some unit is in both, it
-            divides each difference by its standard error. "t" is Welch's, which needs scipy, "z" the normal one;
-            "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once, else
-            "bootstrap".
+        test : two-sided. "randomization", the default, exchanges units between two periods, and compares differences in
+            standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
+            one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
+            else "bootstrap".
         correction, over : as in ``compare``.
-        ci : level of the interval of the difference, which is that of the test: normal, Welch's for "t", and
-            percentiles for "bootstrap".
+        ci : level of the interval of the difference, which is that of the test, as in ``ab_test``.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns

@@ -10,6 +10,7 @@ import numpy as np
 from frame_metrics.inputs.rows import Array, all_alike
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE
 
 KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
@@ -31,6 +32,8 @@ class Arms:
     offset: Array = field(default_factory=lambda: np.zeros(1))  # what was taken from all values, shape (columns,)
     limits: Array | None = None  # the least and the greatest value there can be, shape (2, columns); None: not known
     share: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
+    rows: tuple[float, float] | None = None  # the number of queries of each arm, by Kish if they have weights
+    clustered: bool = False  # whether some unit has several queries
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -200,9 +203,8 @@ class Arms:
 
     @cached_property
     def kish(self) -> Array:
-        """The effective number of units of each arm, by Kish: (sum m)^2 / sum m^2, shape (2,)."""
-        each = [self.size[arm] for arm in (self.mine, ~self.mine)]
-        return np.array([size.sum() ** 2 / (size**2).sum() for size in each])
+        """The effective number of units of each arm, by Kish, shape (2,)."""
+        return np.array([kish(self.size[arm]) for arm in (self.mine, ~self.mine)])
 
     def variances(self, over: Array | None = None) -> Array:
         """Return the variance of the difference of the means in three parts, for arms of two units or more.

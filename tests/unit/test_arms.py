@@ -806,7 +806,7 @@ def test_shares_have_newcombes_interval(a: tuple[int, int], b: tuple[int, int]) 
 
 
 def test_shares_of_users_have_the_interval_of_their_variance() -> None:
-    """With users of many searches n is p (1 - p) over the variance; of shares of 0 and 1 it is the users."""
+    """With users of many searches n is p (1 - p) over the variance, less by t; of shares of 0 and 1 it is the users."""
     user = [u for u in range(60) for _ in range(4)]
     rng = np.random.default_rng(1)
     right = (rng.random(240) < np.repeat(rng.random(60), 4)).astype(float)
@@ -818,6 +818,7 @@ def test_shares_of_users_have_the_interval_of_their_variance() -> None:
         own = frame.filter(arm=arm)
         share, means = float(own["v"].mean()), own.group_by("user").agg(pl.col("v").mean())["v"]  # type: ignore[arg-type]
         n = share * (1 - share) / (float(means.var()) / len(means))  # type: ignore[arg-type]
+        n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, len(means) - 1)) ** 2
         ends.append(proportion_confint(share * n, n, method="wilson"))
         shares.append(share)
     (low, high), (base_low, base_high) = ends

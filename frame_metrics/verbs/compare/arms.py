@@ -24,6 +24,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import means_of, numbered, within
 from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.shares import kish
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
@@ -207,6 +208,8 @@ class ArmValues:
             *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)),
             limits=np.array([self.asked[metric][1].range for metric in metrics], float).T,
             share=self.share[metrics],
+            rows=(kish(weight[mine]), kish(weight[~mine])),
+            clustered=row is not None,
         )
 
     @cached_property
