@@ -7,11 +7,12 @@ from math import log
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, all_alike, ratio
-from frame_metrics.stats.exact import detectable, normal, normal_quantile, shares_apart, student, t_quantile
+from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.stats.exact import detectable, normal, normal_quantile, student, t_quantile
 from frame_metrics.stats.exchange import least_p, permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left
+from frame_metrics.stats.shares import between, effective, hybrid
 from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
 from frame_metrics.stats.units import Arms
 
@@ -106,23 +107,33 @@ def _surely_normal(arms: Arms) -> Array:
 
 
 def _scored(arms: Arms, variances: Array, level: float) -> Array:
-    """Return Newcombe's hybrid score intervals of the differences of two arms, shape (2, columns).
+    """Return Newcombe's hybrid intervals of the differences of two arms, shape (2, columns).
 
-    Values that are no shares are taken as shares of their range, whose variance is then the greatest there is; NaN
-    without a range. The number of units of an arm is that by Kish; where units have several sizes, or other values than
-    0 and 1, and the variance v is known, it is p (1 - p) / v, with which Wilson's interval has this variance.
-
-    Source: E. L. Korn, B. I. Graubard, Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data, Survey Methodology 24(2), 1998.
+    The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
+    is that by Kish, with which values vary as much as they can, as those of 0 and 1 do; where other values, or units of
+    several sizes, have a known variance, it is the number with which they vary as they do.
     """
-    least, most = np.full((2, len(variances[0])), np.nan) if arms.limits is None else arms.limits
-    least, most = (np.where(arms.of_shares, end, given) for end, given in zip((0, 1), (least, most), strict=True))
-    wide = np.where(np.isfinite(most - least), most - least, np.nan)
-    shares = np.clip((arms.means - least) / wide, 0, 1)
-    n = np.repeat(arms.kish[:, None], len(wide), axis=1)
-    other = ~arms.few & (variances[:2] > 0) & ~(arms.of_shares & all_alike(arms.size)) & (not arms.shared.size)
-    n = np.where(other, ratio(shares * (1 - shares), variances[:2] / wide**2), n)
-    return np.array(shares_apart(shares, np.where(n > 0, n, arms.kish[:, None]), level)) * wide
+    out = np.full((2, len(variances[0])), np.nan)
+    for column, known in enumerate(arms.of_shares.tolist()):
+        ends = (0.0, 1.0) if known or arms.limits is None else (*arms.limits[:, column].tolist(),)
+        if not np.isfinite(ends).all() or (arms.limits is None and not known):
+            continue
+        of_arms = [_of_arm(arms, arm, column, ends, variances[arm, column], level) for arm in range(2)]
+        out[:, column] = hybrid(arms.means[:, column], np.array(of_arms), 0.0, (1.0, -1.0))
+    return out
+
+
+def _of_arm(arms: Arms, arm: int, column: int, ends: tuple[float, ...], variance: float, level: float) -> Array:
+    """Return Wilson's interval of the mean of an arm, on a range of values; ``variance``: of this mean."""
+    least, most = ends
+    mean, units = float(np.clip(arms.means[arm, column], least, most)), float(arms.kish[arm])
+    as_share = arms.of_shares[column] and arms.of_two[column]
+    if most > least and variance > 0 and not (as_share or arms.few[arm, column] or arms.shared.size):
+        variance = variance * (arms.n[arm] - 1) / arms.n[arm] / (most - least) ** 2
+        rows = arms.rows[arm] if arms.of_shares[column] and arms.rows is not None else np.inf
+        share = (mean - least) / (most - least)
+        units = float(effective(share, variance, units, rows, level, clustered=arms.clustered))
+    return between(mean, units, level, (least, most))
 
 
 def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[str, Array]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array, all_alike
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.stats.units import linear, of_kinds
+from frame_metrics.stats.units import KINDS, linear, of_kinds
 
 EXPECTED = 30  # units of the smaller arm with a rare value, below which the plain difference is exchanged
 LEFT = 1e-14  # a variance below this share of the squares that it is left of is only rounding
@@ -131,7 +131,7 @@ def distances(
             held += [size / size.mean(), *([x] if known else [])]
         n, different = len(mean), of_kinds(mean)
         rare = is_rare(n, different.max(initial=0), least)
-        plain = rare or (one_size and len(different) < 3)
+        plain = rare or (one_size and len(different) < KINDS)
         scale = np.abs(mean).max(initial=0) + abs(theta) * np.abs(x).max(initial=0)
         found.append(Distance(np.column_stack(held), theta, plain, float(scale)))
     return found

@@ -223,27 +223,6 @@ def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
     return centre - half, centre + half
 
 
-def shares_apart(p: Any, n: Any, level: float) -> tuple[Any, Any]:
-    """Return the ends of Newcombe's hybrid score interval of the difference of two independent shares.
-
-    With (l, u) Wilson's interval of each share, they are p - p' - sqrt((p - l)^2 + (u' - p')^2) and p - p' + sqrt((u -
-    p)^2 + (p' - l')^2).
-
-    Parameters
-    ----------
-    p, n : both shares, and the number of rows of each; numbers or columns.
-
-    Source: R. G. Newcombe, Interval estimation for the difference between independent proportions: comparison of eleven
-    methods, Statistics in Medicine 17(8), 1998, method 10.
-    """
-    (low, high), (base_low, base_high) = (share_between(*one, level) for one in zip(p, n, strict=True))
-    apart = p[0] - p[1]
-    return (
-        apart - ((p[0] - low) ** 2 + (base_high - p[1]) ** 2) ** 0.5,
-        apart + ((high - p[0]) ** 2 + (p[1] - base_low) ** 2) ** 0.5,
-    )
-
-
 def student(t: float, df: float) -> float:
     """Return the two-sided p-value of Student's t with these degrees of freedom."""
     return min(1.0, 2 * _t_tail(abs(t), df)) if t else 1.0

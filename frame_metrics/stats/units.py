@@ -7,11 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs.rows import Array, all_alike
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE
 
+KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
 FEW = 10  # units that do not have the commonest value, below which an arm's variance is far too small by chance
 
 
@@ -30,6 +32,8 @@ class Arms:
     offset: Array = field(default_factory=lambda: np.zeros(1))  # what was taken from all values, shape (columns,)
     limits: Array | None = None  # the least and the greatest value there can be, shape (2, columns); None: not known
     share: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
+    rows: tuple[float, float] | None = None  # the number of queries of each arm, by Kish if they have weights
+    clustered: bool = False  # whether some unit has several queries
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -168,17 +172,23 @@ class Arms:
 
     @cached_property
     def of_units(self) -> Array:
-        """The mean value of each row, shape (rows, columns)."""
-        return self.sums / self.size[:, None] + self.offset
+        """The mean value of each row less the offset, shape (rows, columns)."""
+        return self.sums / self.size[:, None]
 
     @cached_property
     def of_shares(self) -> Array:
         """True for columns that are shares of two arms without a unit in both or a covariate, shape (columns,)."""
         if self.shared.size or self.centred.any():
             return np.zeros(self.sums.shape[1], bool)
-        return (
-            self.share if self.share is not None else np.array([np.isin(one, (0, 1)).all() for one in self.of_units.T])
-        )
+        if self.share is not None:
+            return self.share
+        return np.array([np.isin(one, (0, 1)).all() for one in (self.of_units + self.offset).T])
+
+    @cached_property
+    def of_two(self) -> Array:
+        """True for columns in which units of one size have at most two values, such as 0 and 1, shape (columns,)."""
+        one_size = all_alike(self.size)
+        return np.array([one_size and len(of_kinds(values)) < KINDS for values in self.of_units.T])
 
     @cached_property
     def few(self) -> Array:
@@ -188,15 +198,13 @@ class Arms:
         """
         found = []
         for arm, n in zip((self.mine, ~self.mine), self.n, strict=True):
-            others = np.array([n - of_kinds(values).max(initial=0) for values in self.of_units[arm].T])
-            found.append((others < FEW) & (2 * others < n))
+            found.append([few_differ(n, commonest(values)[0]) for values in self.of_units[arm].T])
         return np.array(found)
 
     @cached_property
     def kish(self) -> Array:
-        """The effective number of units of each arm, by Kish: (sum m)^2 / sum m^2, shape (2,)."""
-        each = [self.size[arm] for arm in (self.mine, ~self.mine)]
-        return np.array([size.sum() ** 2 / (size @ size) for size in each])
+        """The effective number of units of each arm, by Kish, shape (2,)."""
+        return np.array([kish(self.size[arm]) for arm in (self.mine, ~self.mine)])
 
     def variances(self, over: Array | None = None) -> Array:
         """Return the variance of the difference of the means in three parts, for arms of two units or more.
@@ -250,3 +258,15 @@ def of_kinds(values: Array) -> Array:
     near = CLOSE * max(abs(rising[0]), abs(rising[-1]))
     starts = np.flatnonzero(np.append(True, np.diff(rising) > near))
     return np.diff(np.append(starts, len(rising)))
+
+
+def commonest(values: Array) -> tuple[int, float]:
+    """Return how many of some numbers have the most frequent value, and this value; of several the least."""
+    kinds = of_kinds(values)
+    most = int(kinds.argmax())
+    return int(kinds[most]), float(np.sort(values)[int(kinds[:most].sum())])
+
+
+def few_differ(n: int, most: int) -> bool:
+    """Return whether few of ``n`` units do not have the commonest value, which ``most`` of them have."""
+    return n - most < FEW and 2 * most > n

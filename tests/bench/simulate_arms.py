@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.stats import chi2
 from trials import Line, agree
 
 from frame_metrics import Ranking, metric
 from frame_metrics.stats.arms import compared
+from frame_metrics.stats.units import FEW as FEW_DIFFER
 from frame_metrics.stats.units import Arms
 
 AGREE = 3  # trials of each kind that are done a second way
@@ -24,6 +26,7 @@ DRAWN = 199  # exchanges: a p-value of 10 / 200 is .05
 AT_MOST = (0.0, 0.065)
 HOLDS, HOLDS_FEW = (0.92, 1.0), (0.90, 1.0)
 LOOKS = (20, 200)
+BOUND = float(chi2.ppf(1 - LEVEL, 3))  # of the squared difference in standard errors at the first look
 LOOKED = (100, 2000)  # units of the new arm at the first look and at the last; the old arm has nine times as many
 TENTH = ((100, 900), (2000, 18_000))
 MORE = {(100, 900): 5.0, (2000, 18_000): 2.0}  # how many times as often users convert where an arm is better
@@ -136,7 +139,8 @@ def of_zeros() -> Iterator[Setting]:
 def arms_of(new: Any, old: Any, *, limits: bool = False) -> Arms:
     """Return the units of two arms, of one query each; ``limits``: whether the metric is between 0 and 1."""
     values = np.concatenate([new, old])[:, None]
-    return Arms(values, np.ones(len(values)), np.arange(len(values)) < len(new))
+    known = np.array([[0.0], [1.0]]) if limits else None
+    return Arms(values, np.ones(len(values)), np.arange(len(values)) < len(new), limits=known)
 
 
 def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
@@ -226,8 +230,12 @@ GROWN: dict[str, tuple[Draw, Draw, Draw]] = {  # what both arms do, and a better
 }
 
 
-def said_at(looks: int, new: Any, old: Any) -> bool:
-    """Return whether a difference is told at any look, by ab_test(looks="any") at those that might tell one."""
+def said_at(looks: int, new: Any, old: Any, trial: int) -> bool:
+    """Return whether a difference is told at any look, by ab_test(looks="any") at those that might tell one.
+
+    These are looks at which the normal bound is nearly reached, and the variance is known; in the first trials all
+    looks at which the bound is reached are asked.
+    """
     n = np.unique(np.linspace(*LOOKED, looks).astype(np.int64))
     many = np.array([n, 9 * n])
     sums, squares = (
@@ -236,10 +244,14 @@ def said_at(looks: int, new: Any, old: Any) -> bool:
     )
     means = sums / many
     variances = (squares - many * means**2) / (many - 1) / many
-    far = np.abs(means[0] - means[1]) >= 1.9 * np.sqrt(np.maximum(variances.sum(axis=0), 1e-300))
-    for look in n[far].tolist():
-        grown = 2 / (1 / look + 1 / (9 * look)) / LOOKED[0]
-        found = compared(arms_of(new[:look], old[: 9 * look]), "None", 0.95, (1, 1, 0), lambda done: None, grown)
+    grown = 2 / (1 / many[0] + 1 / many[1]) / LOOKED[0]
+    far = (means[0] - means[1]) ** 2 >= 0.999 * (BOUND + np.log(grown)) * variances.sum(axis=0) + 1e-15
+    if trial >= AGREE:
+        common = np.sort(old)[len(old) // 2]
+        most = np.array([np.cumsum(values == common)[at - 1] for values, at in zip((new, old), many, strict=True)])
+        far &= ~((many - most < FEW_DIFFER) & (2 * most > many)).any(axis=0)
+    for look, more in zip(n[far].tolist(), grown[far].tolist(), strict=True):
+        found = compared(arms_of(new[:look], old[: 9 * look]), "None", 0.95, (1, 1, 0), lambda done: None, more)
         if found["p_value"][0] <= LEVEL:
             return True
     return False
@@ -263,7 +275,7 @@ def of_many_looks(trials: int) -> Iterator[Line]:
                 for trial in range(trials):
                     rng = np.random.default_rng([23, i, trial])
                     new, old = draw(rng, LOOKED[1]), draws[0](rng, 9 * LOOKED[1])
-                    raised += said_at(looks, new, old)
+                    raised += said_at(looks, new, old, trial)
                     if trial < AGREE and looks == min(LOOKS):
                         same_look(new, old)
                 what = "difference seen: sequence" if word else "false alarm: sequence"

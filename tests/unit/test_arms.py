@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from math import sqrt
+from itertools import combinations
+from math import comb, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from frame_metrics import IRM, BadValueError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
@@ -23,7 +24,7 @@ SEEDS = range(4)
 COLUMNS = (
     ["baseline", "metric", "k", "value", "baseline_value", "difference", "relative", "relative_low", "relative_high"]
     + ["ci_low", "ci_high", "p_value", "p_adjusted", "effect_size", "n", "baseline_n", "n_units", "baseline_n_units"]
-    + ["n_shared", "n_undefined", "n_unjudged", "baseline_n_unjudged", "mde", "test", "n_tests", "correction"]
+    + ["n_shared", "n_undefined", "mde", "test", "n_tests", "correction"]
     + ["unit_share", "baseline_unit_share", "split_p_value", "split_note"]
 )
 TESTS = ("randomization", "t", "z", "bootstrap")
@@ -174,8 +175,7 @@ def test_a_weight_is_a_cluster_of_as_many() -> None:
     for test in TESTS:
         one = versus(weighed, weight="weight", test=test)
         other = versus(often, cluster="user", test=test)
-        beside = ("n", "baseline_n", "effect_size", "split_note")
-        same = {name: value for name, value in one.items() if name not in beside}
+        same = {name: value for name, value in one.items() if name not in ("n", "baseline_n", "effect_size")}
         assert same == pytest.approx({name: other[name] for name in same}, abs=1e-12)
     assert (one["n"], one["n_units"]) == (3, 3)
     assert versus(weighed.with_columns(weight=7.0), weight="weight") == pytest.approx(versus(weighed), abs=1e-12)
@@ -455,60 +455,7 @@ def arms(frame: pl.DataFrame = ARMS, metric: str = "dcg@1", **given: Any) -> Any
     return frame.irm(**roles).ab_test(metric, **given)
 
 
-SHARED = pl.DataFrame({"query": [1, 2] * 2, "arm": [*"AABB"], "user": range(4), "v": [0.1, 0.2, 0.4, 0.3]}).irm(
-    arm="arm", value="v"
-)
-CLICKS = {"query": [0, 1, 2, 3], "arm": [*"ABAB"], "doc": [*"xyxy"], "rank": 1}
-CLICKED = pl.DataFrame(CLICKS | {"clicked": [1, 1, None, None]}).irm(arm="arm", rank="rank", label="clicked")
-JUDGED = pl.DataFrame(CLICKS | {"clicked": [1, 0, None, None]}).irm(arm="arm", rank="rank", label="clicked")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_queries_without_a_judgment_are_counted_for_each_arm(kind: str) -> None:
-    """They are left out, by convention, and each row says how many; in pieces too, where null alone is an error."""
-    frame = pl.concat([JUDGED.frame, JUDGED.frame.with_columns(pl.col("query") + 4)])[:-1]
-    irm = IRM(as_kind(frame, kind), arm="arm", rank="rank", label="clicked")
-    calls = (irm.ab_test, irm.change, partial(irm.sample_size, detect=0.1))
-    for call in calls:
-        found = as_polars(call("rr")).select("n", "baseline_n", "n_unjudged", "baseline_n_unjudged")
-        assert found.row(0) == (2, 2, 1, 2)
-    every = as_polars(irm(unjudged_queries="count").ab_test("rr", split="equal"))
-    assert every.select("n", "baseline_n", "n_unjudged").row(0) == (3, 4, 0)
-    saved = JUDGED.frame.filter(arm="A").irm(rank="rank", label="clicked").per_query("rr")
-    found = as_polars(irm.change("rr", baseline=saved)).select("n", "n_unjudged", "baseline_n_unjudged")
-    assert found.rows() == [(2, 2, None), (2, 1, None)]
-    said = error(lambda: as_polars(IRM(as_kind(CLICKED.frame, kind), **CLICKED.roles).ab_test("rr")))
-    assert said.startswith("clicked: no row has a 0, and in 2 of 4 queries every row is null")
-
-
 REFUSALS = r"""
-SHARED.change("v")
-    NotComputableError: every query ('query') is in every period of arm, as if systems had answered the same queries:
-        compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
-        cluster=
-    but: SHARED(arm=None, system="arm").compare("v")
-SHARED.sample_size(detect=0.1)
-    NotComputableError: every query ('query') is in every arm of arm, as if systems had answered the same queries:
-        compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
-        cluster=
-    but: SHARED(arm=None, system="arm").sample_size(detect=0.1)
-    but: SHARED(cluster="user").sample_size(detect=0.1)
-SHARED(arm=None, system="arm").sample_size(detect=0.1, split="equal")
-    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
-    but: SHARED(cluster="user").sample_size(detect=0.1, split="equal")
-SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9})
-    BadValueError: split={'A': 0.9} is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
-SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "C": 0.1})
-    BadValueError: split: 'C' is not among the arms of arm: 'A', 'B'
-    but: SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "B": 0.1})
-CLICKED.VALUE
-    BadValueError: clicked: no row has a 0, and in 2 of 4 queries every row is null, which means not judged: these would
-        be left out. If null means no click, make it 0, or pass unjudged_queries='count'; else drop their rows
-    for: ab_test("rr"), change("rr"), sample_size("rr", detect=0.1)
-    but: CLICKED(unjudged_queries="count").ab_test("rr")
-    but: CLICKED(label=pl.col("clicked").fill_null(0)).ab_test("rr")
-    but: JUDGED.ab_test("rr")
-    but: CLICKED.frame.filter(pl.col("query") < 2).irm(**CLICKED.roles).ab_test("rr")
 arms(arm=None)
     ColumnError: ab_test() compares each arm over its own queries; name the column of arms with arm=
     but: arms()
@@ -725,23 +672,16 @@ def test_a_row_per_search_with_lists(kind: str) -> None:
     assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
 
 
-def test_most_queries_in_both_periods() -> None:
-    """Each of these is a unit of both, so that the difference is nearly that of pairs; the note says compare()."""
+def test_the_same_queries_in_both_periods() -> None:
+    """Each is a unit of both, and the difference is that of pairs."""
     rng = np.random.default_rng(0)
     wide = pl.DataFrame({"query": np.repeat(range(20), 3), "old": rng.random(60), "new": rng.random(60)})
     wide = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60)), doc=pl.int_range(60))
     long = wide.unpivot(["old", "new"], index=["query", "label", "doc"], variable_name="week", value_name="score")
     pairs = long.irm(system="week").compare("rr", baseline="old")
-    assert "every query ('query') is in every period of week" in error(lambda: long.irm(arm="week").change("rr"))
-    arms = long.vstack(long[-1:].with_columns(query=pl.lit(20, pl.Int64))).irm(arm="week").change("rr", baseline="old")
-    assert arms.select("week", "baseline", "n", "n_shared").rows() == [("new", "old", 21, 20)]
-    shared = long.with_columns(text="query").irm(arm="week", cluster="text").change("rr", baseline="old")
-    assert shared.select("n_shared", "split_note").rows() == [(20, None)]
-    assert shared["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
-    assert arms["split_note"].item() == (
-        "units are queries; name the users who have several with cluster=; 20 of 20 queries are in both periods, as if "
-        "systems had answered the same ones: compare() pairs these, with system='week' in the place of arm="
-    )
+    arms = long.irm(arm="week").change("rr", baseline="old")
+    assert arms.select("week", "baseline", "n", "n_shared").rows() == [("new", "old", 20, 20)]
+    assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -784,3 +724,145 @@ def test_arms_of_few_kinds_of_units_are_exchanged_kind_by_kind() -> None:
     exact = drawn.pmf(more)[distance >= found["difference"] - 1e-12].sum()
     assert found["p_value"] == pytest.approx(exact, abs=4 * sqrt(exact * (1 - exact) / 20_000))
     assert exact > 0.01
+
+
+# Arms of unlike sizes and spreads, rare values, few units
+
+
+def valued(**values: Any) -> IRM[pl.DataFrame]:
+    """Arms with one number for each query."""
+    arm = [name for name, own in values.items() for _ in own]
+    every = [float(one) for own in values.values() for one in own]
+    return pl.DataFrame({"arm": arm, "v": every}).with_row_index("query").irm(query="query", arm="arm", value="v")
+
+
+def test_a_small_arm_that_varies_more_keeps_the_level() -> None:
+    """Means are equal, and 50 of 500 units vary twice as much: 23 % saw a difference; if half as much, none."""
+    seen = np.zeros(2)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        for i, spread in enumerate((2, 0.5)):
+            irm = valued(old=rng.normal(10, 1, 450), new=rng.normal(10, spread, 50))
+            seen[i] += irm.ab_test(baseline="old", permutations=199)["p_value"].item() <= 0.05
+    assert (seen >= 1).all()
+    assert (seen <= 11).all()
+
+
+def test_shares_are_exchanged_as_they_are() -> None:
+    """Of 0 and 1, or two other numbers, p is that of all tables with as many, those as far apart as this one."""
+    irm = valued(A=[1, 0, 0, 0, 0], B=[1] * 6 + [0] * 6)
+    n, less, many = 17, 5, 7
+    apart = [abs(x / less - (many - x) / (n - less)) for x in range(less + 1)]
+    chance = stats.hypergeom(n, many, less).pmf(range(less + 1))
+    expected = sum(p for p, far in zip(chance, apart, strict=True) if far >= apart[1] - 1e-12)
+    row = irm.ab_test().row(0, named=True)
+    assert row["p_value"] == pytest.approx(expected, abs=1e-12)
+    other = valued(A=[7, 3, 3, 3, 3], B=[7] * 6 + [3] * 6).ab_test().row(0, named=True)
+    assert other["p_value"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("amount", [1.0, 8.5], ids=["alike", "of several sizes"])
+def test_rare_values_are_exchanged_as_they_are(amount: float) -> None:
+    """Of 18 units two or three pay: with errors of their own a draw without any would be no difference at all."""
+    paid = [3.0, amount, 1.0]
+    values = [*paid[:2], *[0.0] * 4, paid[2], *[0.0] * 11]
+    row = valued(A=values[:6], B=values[6:]).ab_test(permutations=20_000).row(0, named=True)
+    seen, n = abs(sum(paid[:2]) / 6 - paid[2] / 12), 0
+    for chosen in combinations(range(18), 6):
+        own = sum(values[i] for i in chosen)
+        n += abs(own / 6 - (sum(values) - own) / 12) >= seen - 1e-12
+    assert row["p_value"] == pytest.approx(n / comb(18, 6), abs=1e-12)
+
+
+@pytest.mark.parametrize("pays", [[4.0, 2.0, 1.0, 1.0, 3.0], [2.0] * 5], ids=["several", "one"])
+def test_kinds_of_units_are_drawn_as_units_are(pays: list[float]) -> None:
+    """Where most have the same value, the number of each kind is drawn: p is near that of all exchanges."""
+    irm = valued(A=[*pays[:3], *[0.0] * 3], B=[*pays[3:], *[0.0] * 16])
+    ways = comb(24, 6)
+    exact, drawn = (irm.ab_test(permutations=n)["p_value"].item() for n in (ways, ways - 1))
+    assert drawn != exact
+    assert drawn == pytest.approx(exact, abs=4.5 * sqrt(exact * (1 - exact) / ways))
+
+
+def test_a_metric_has_its_p_value_in_any_company() -> None:
+    """Whether a metric of many values is asked beside one of few, or alone."""
+    rng = np.random.default_rng(0)
+    columns = {"arm": rng.choice([*"AB"], 300), "v": rng.normal(size=300), "w": rng.random(300) < 0.3}
+    frame = pl.DataFrame(columns).with_columns(pl.col("w").cast(pl.Float64)).with_row_index("query")
+    both = frame.irm(query="query", arm="arm", value=["v", "w"]).ab_test(permutations=500)["p_value"].to_list()
+    alone = [frame.irm(query="query", arm="arm", value=one).ab_test(permutations=500)["p_value"][0] for one in "vw"]
+    assert both == alone
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [((1, 20), (9, 30)), ((0, 25), (0, 40)), ((12, 12), (30, 31)), ((3, 200), (9, 1800))]
+)
+def test_shares_have_newcombes_interval(a: tuple[int, int], b: tuple[int, int]) -> None:
+    """The hybrid of two of Wilson's is that of statsmodels, also of shares of 0 and 1."""
+    irm = valued(A=[1] * a[0] + [0] * (a[1] - a[0]), B=[1] * b[0] + [0] * (b[1] - b[0]))
+    row = irm.ab_test(ci=0.9, permutations=100).row(0, named=True)
+    low, high = confint_proportions_2indep(*b, *a, method="newcomb", compare="diff", alpha=0.1)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_shares_of_users_have_the_interval_of_their_variance() -> None:
+    """With users of many searches n is p (1 - p) over the variance, less by t; of shares of 0 and 1 it is the users."""
+    user = [u for u in range(60) for _ in range(4)]
+    rng = np.random.default_rng(1)
+    right = (rng.random(240) < np.repeat(rng.random(60), 4)).astype(float)
+    frame = pl.DataFrame({"user": user, "v": right, "arm": [*"AB"[0] * 96, *"B" * 144]}).with_row_index("query")
+    irm = frame.irm(query="query", arm="arm", value="v", cluster="user")
+    row = irm.ab_test(permutations=100).row(0, named=True)
+    ends, shares = [], []
+    for arm in "BA":
+        own = frame.filter(arm=arm)
+        share, means = float(own["v"].mean()), own.group_by("user").agg(pl.col("v").mean())["v"]  # type: ignore[arg-type]
+        n = share * (1 - share) / (float(means.var()) / len(means))  # type: ignore[arg-type]
+        n *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, len(means) - 1)) ** 2
+        ends.append(proportion_confint(share * n, n, method="wilson"))
+        shares.append(share)
+    (low, high), (base_low, base_high) = ends
+    apart = shares[0] - shares[1]
+    assert row["ci_low"] == pytest.approx(apart - sqrt((shares[0] - low) ** 2 + (base_high - shares[1]) ** 2))
+    assert row["ci_high"] == pytest.approx(apart + sqrt((high - shares[0]) ** 2 + (shares[1] - base_low) ** 2))
+    all_right = frame.with_columns(v=1.0).irm(query="query", arm="arm", value="v", cluster="user")
+    row = all_right.ab_test(permutations=100).row(0, named=True)
+    low, high = confint_proportions_2indep(36, 36, 24, 24, method="newcomb", compare="diff")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_few_units_that_differ_have_the_interval_of_the_range() -> None:
+    """Ranks from 0 to 1 of which nearly all are 1: each mean as a share of so many queries; without a range, null."""
+    ranks = {"A": [1.0] * 19 + [0.5], "B": [1.0] * 28 + [0.5, 0.25]}
+    arm = [name for name, own in ranks.items() for _ in own]
+    place = [round(1 / one) for own in ranks.values() for one in own]
+    frame = pl.DataFrame({"arm": arm, "rank": place}).with_row_index("query").with_columns(label=1)
+    row = frame.irm(query="query", arm="arm", rank="rank").ab_test("rr").row(0, named=True)
+    means = [float(np.mean(ranks[arm])) for arm in "BA"]
+    low, high = confint_proportions_2indep(means[0] * 30, 30, means[1] * 20, 20, method="newcomb", compare="diff")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+    assert row["relative_low"] is None
+    row = valued(**ranks).ab_test().row(0, named=True)
+    assert [row[name] for name in ("ci_low", "ci_high", "relative_low", "mde")] == [None] * 4
+    assert row["p_value"] is not None
+
+
+@pytest.mark.parametrize(("sizes", "known"), [((3, 3), False), ((4, 4), True), ((2, 4), False), ((2, 6), True)])
+def test_mde_is_null_where_no_exchange_is_rare_enough(sizes: tuple[int, int], known: bool) -> None:
+    """Of arms of 3 and 3 two of 20 ways are as far apart as any: p is never below .1; of 2 and 6 one of 28."""
+    rng = np.random.default_rng(0)
+    irm = valued(A=rng.normal(size=sizes[0]), B=rng.normal(size=sizes[1]))
+    row, by_t = (irm.ab_test(test=test).row(0, named=True) for test in ("randomization", "t"))
+    assert row["mde"] == (by_t["mde"] if known else None)
+    assert by_t["mde"] is not None
+    assert irm.ab_test(permutations=10)["mde"].item() is None  # of ten draws and the observed one
+
+
+def test_mde_has_the_quantiles_of_t() -> None:
+    """By Welch's degrees of freedom; of z those of the normal distribution."""
+    irm = valued(A=[1, 2, 3, 4, 6], B=[2, 4, 6, 9])
+    by_t, by_z = (irm.ab_test(test=test).row(0, named=True) for test in ("t", "z"))
+    v, w = np.var([2, 4, 6, 9], ddof=1) / 4, np.var([1, 2, 3, 4, 6], ddof=1) / 5
+    df = (v + w) ** 2 / (v**2 / 3 + w**2 / 4)
+    assert by_t["mde"] == pytest.approx(sqrt(v + w) * (stats.t.ppf(0.975, df) + stats.t.ppf(0.8, df)))
+    assert by_z["mde"] == pytest.approx(sqrt(v + w) * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)))

@@ -71,16 +71,74 @@ def test_a_bound_is_met_to_a_billionth_of_a_thousandth(lacks: float, chosen: flo
     assert irm.curve("pr", levels=[1.0])["threshold"].to_list() == [chosen]
 
 
+# Arms
+
+
+def of_many(units: int, one: float = 0.0, shift: float = 0.0) -> dict[str, object]:
+    """Two arms of as many units; one unit of the first is moved, and all of them are shifted."""
+    values = np.random.default_rng(1).random(2 * units)
+    values[0] += one
+    values[::2] += shift
+    rows = {"arm": [*"AB"] * units, "query": range(2 * units), "v": values}
+    return pl.DataFrame(rows).irm(arm="arm", query="query", value="v").ab_test().row(0, named=True)
+
+
+@pytest.mark.parametrize(("units", "test"), [(9_999, "randomization"), (10_000, "t")])
+def test_from_10_000_units_of_each_arm_the_test_is_welchs(units: int, test: str) -> None:
+    """Where values do not repeat, and no unit has a great part in the variance."""
+    assert of_many(units)["test"] == test
+
+
+@pytest.mark.parametrize(("apart", "test"), [(1.2, "t"), (1.4, "randomization")])
+def test_a_unit_dominates_with_a_thousandth_of_the_variance(apart: float, test: str) -> None:
+    """Of 20,000 units with a variance of 1 / 12 one may be 1.29 from the mean."""
+    first = np.random.default_rng(1).random(20_000)[0]
+    assert of_many(10_000, apart - first + 0.5)["test"] == test
+
+
+@pytest.mark.parametrize(
+    ("units", "shift", "draws"),
+    [(4_999, 0.0, 10_000), (5_000, 0.0, 1_000), (5_000, 0.017, 1_000), (5_000, 0.018, 10_000)],
+)
+def test_of_10_000_units_a_thousand_exchanges_are_drawn_first(units: int, shift: float, draws: int) -> None:
+    """The others are drawn if the p-value of these is below .1; that of the third row is .13, of the last .1."""
+    p = of_many(units, shift=shift)["p_value"]
+    assert isinstance(p, float)
+    of = [n for n in (1_000, 10_000) if p * (n + 1) == pytest.approx(round(p * (n + 1)), abs=1e-6)]
+    assert of == [draws]
+
+
 # The audit
 
 
-@pytest.mark.parametrize(("units", "few"), [(29, True), (30, False)])
-def test_fewer_than_30_units_are_few(units: int, few: bool) -> None:
-    """Units of A vary three times as much as those of B: a finding if A has fewer than 30."""
-    hits = [*np.resize([0.0, 3.0], units), *np.resize([1.0, 2.0], 40)]
-    frame = pl.DataFrame({"arm": ["A"] * units + ["B"] * 40, "query": range(units + 40), "hits": hits})
-    found = checks(frame.irm(arm="arm", query="query", value="hits"), split=HALVES)
-    assert ("few units that vary otherwise" in found) == few
+@pytest.mark.parametrize(("differ", "rare"), [(59, True), (60, False)])
+def test_fewer_than_30_units_with_another_value_are_rare(differ: int, rare: bool) -> None:
+    """Of two arms of 100 units half of those that differ can be expected in either."""
+    values = [*np.arange(1.0, differ + 1), *np.zeros(200 - differ)]
+    frame = pl.DataFrame({"arm": [*"AB"] * 100, "query": range(200), "v": values})
+    assert ("rare values" in checks(frame.irm(arm="arm", query="query", value="v"), split=HALVES)) == rare
+
+
+@pytest.mark.parametrize(("differ", "few"), [(9, True), (10, False)])
+def test_fewer_than_10_units_with_another_value_are_few(differ: int, few: bool) -> None:
+    """The audit warns, looks say nothing, and one look has no interval of values without a range."""
+    of_b = [*np.arange(20.0), *np.zeros(80)]
+    values = [*np.arange(1.0, differ + 1), *np.zeros(100 - differ), *of_b]
+    frame = pl.DataFrame({"arm": ["A"] * 100 + ["B"] * 100, "query": range(200), "v": values})
+    irm = frame.irm(arm="arm", query="query", value="v")
+    assert ("few units with another value" in checks(irm, split=HALVES)) == few
+    for given in ({}, {"looks": "any"}):
+        row = irm.ab_test(**given).row(0, named=True)
+        assert [row[name] is None for name in ("ci_low", "ci_high", "mde")] == [few] * 3
+    assert (row["p_value"] == 1) == few
+
+
+@pytest.mark.parametrize(("units", "few"), [(6, True), (5, False)])
+def test_few_units_are_fewer_than_half(units: int, few: bool) -> None:
+    """Of an arm of eleven units five differ from the other six, or six from the other five."""
+    values = [*[0.0] * units, *np.arange(1.0, 12 - units), *np.arange(11.0)]
+    frame = pl.DataFrame({"arm": ["A"] * 11 + ["B"] * 11, "query": range(22), "v": values})
+    assert (frame.irm(arm="arm", query="query", value="v").ab_test()["ci_low"].item() is None) == few
 
 
 @pytest.mark.parametrize(("each", "enough"), [(10, True), (9, False)])

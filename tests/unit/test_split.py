@@ -100,42 +100,66 @@ def test_units_are_clusters_where_they_are_named() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_few_units_of_an_arm_that_vary_otherwise_are_a_finding(kind: str) -> None:
-    """8 users of A have 0 to 3 relevant results of each search, 40 of B 1 or 2; not where there are 40 of A."""
-    rng = np.random.default_rng(0)
+RARE, FEW = "rare values", "few units with another value"
 
-    def spread(users: int, name: str = "relevant results", **roles: Any) -> list[Any]:
-        hits = [*np.repeat(rng.integers(0, 2, users) * 3, 2), *np.repeat(rng.integers(1, 3, 40), 2)]
-        arm = ["A"] * 2 * users + ["B"] * 80
-        frame = pl.DataFrame({"arm": arm, "query": range(len(arm)), "user": np.arange(len(arm)) // 2, "hits": hits})
-        if roles:
-            frame = frame.with_columns(pl.col("hits").cast(pl.Float64))
-        else:
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rare_values_are_a_finding(kind: str) -> None:
+    """Of 100 users of A 4 have clicks, in each search, and of 900 of B 36: 4 of 40 can be expected in A.
+
+    Of as many who click once or not there is nothing to say of ab_test(), and of 400 and 600 users who click, nothing.
+    """
+
+    def told(clicks: Any, *users: int, **roles: Any) -> dict[str, list[Any]]:
+        each = [user for users_of_arm in users for user in range(users_of_arm)]
+        arm = [name for name, n in zip("AB", users, strict=True) for _ in range(n)]
+        frame = pl.DataFrame({"arm": arm, "user": range(len(arm)), "hits": [clicks(user) for user in each]})
+        frame = pl.concat([frame, frame]).with_row_index("query")
+        if not roles:
             frame = frame.with_columns(rank=pl.lit([1, 2, 3])).explode("rank")
             frame = frame.with_columns(label=(pl.col("rank") <= pl.col("hits")).cast(pl.Int64)).drop("hits")
         irm = IRM(as_kind(frame, kind), query="query", arm="arm", cluster="user", **roles)
-        found = as_polars(irm.audit(split=HALVES)).filter(check="few units that vary otherwise")
-        assert all(one.startswith(f"A has {users} clusters (user), and {name} vary 3.") for one in found["message"])
-        return found.select("severity", "n", "share", "example").rows()
+        found = as_polars(irm.audit(split={"A": 0.1, "B": 0.9})).filter(pl.col("check").is_in([RARE, FEW]))
+        return {one["check"]: [one["severity"], one["n"], one["example"], one["message"]] for one in found.to_dicts()}
 
-    assert spread(8) == [("warning", 8, 8 / 48, "A")]
-    assert spread(8, "hits", value="hits") == [("warning", 8, 8 / 48, "A")]
-    assert spread(40) == []
+    found = told(lambda user: 2 + user % 2 if user % 25 == 0 else 0, 100, 900)
+    assert found[RARE][:3] == ["warning", 100, "A"]
+    assert found[FEW][:3] == ["warning", 100, "A"]
+    named = "clusters (user)"
+    assert found[RARE][3].startswith(
+        f"A has 100 {named}, and 4 of them can be expected to have relevant results other than 0, which most have: "
+    )
+    assert found[FEW][3].startswith(f"A has 4 {named} with relevant results other than 0, which most have: of fewer ")
+    found = told(lambda user: 2 + user % 2 if user % 25 == 0 else 0, 100, 900, value="hits")
+    assert "to have hits other than 0" in found[RARE][3]
+    assert told(lambda user: 2.0 + user % 2, 400, 600) == {}
 
 
-def test_of_two_arms_of_few_units_that_of_fewer_is_told() -> None:
-    """Whatever the order of the rows: two queries of B with 0 and 4 relevant results, three of A with 1, 1 and 2."""
-    hits = [("A", 1, 1), ("A", 2, 1), ("A", 3, 2), ("B", 4, 0), ("B", 5, 4)]
-    rows = [(arm, query, rank, int(rank <= n)) for arm, query, n in hits for rank in range(1, 6)]
-    frame = pl.DataFrame(rows, ["arm", "query", "rank", "label"], orient="row")
-    for each in (frame, frame.reverse()):
-        found = (
-            each.irm(query="query", arm="arm")
-            .audit(split={"A": 0.6, "B": 0.4})
-            .filter(check="few units that vary otherwise")
-        )
-        assert found.select("n", "share", "example").rows() == [(2, 2 / 5, "B")]
+def test_values_of_two_kinds_are_never_too_rare() -> None:
+    """Shares that are equal vary as much, so ab_test() is right; of so few units t, z and the bootstrap are wrong."""
+    frame = pl.DataFrame({"arm": ["A"] * 100 + ["B"] * 900, "v": [*[1.0] * 2, *[0.0] * 980, *[1.0] * 18]})
+    found = frame.with_row_index("query").irm(arm="arm", value="v").audit(split={"A": 0.1, "B": 0.9})
+    some = found.filter(pl.col("check").is_in([RARE, FEW])).select("check", "n", "share", "example")
+    assert some.rows() == [(FEW, 100, 0.1, "A")]
+
+
+def test_of_two_arms_with_few_units_that_of_fewer_is_told() -> None:
+    """Whatever the order of the rows: of B one query of twenty differs, of A two."""
+    frame = pl.DataFrame({"arm": ["A"] * 20 + ["B"] * 20, "v": [1.0, 2.0, *[0.0] * 18, 3.0, *[0.0] * 19]})
+    for each in (frame.with_row_index("query"), frame.with_row_index("query").reverse()):
+        found = each.irm(query="query", arm="arm", value="v").audit(split=HALVES)
+        told = found.filter(pl.col("check").is_in([RARE, FEW]))["check", "n", "share", "example"].sort("check").rows()
+        assert told == [(FEW, 20, 0.5, "B"), (RARE, 20, 0.5, "A")]
+
+
+def test_a_mismatch_without_users_offers_to_name_them() -> None:
+    """Queries of one user are not split one by one; where users are named nothing is offered."""
+    way = "if users were split, name them with cluster=: the {} of one user are not split one by one"
+    assert told(arms(A=600, B=400))[MISMATCH][4].endswith(way.format("queries"))
+    rows = pl.DataFrame({"arm": [*"AB"], "label": [1, 0], "predicted": 1, "n": [600, 400]})
+    assert told(rows, count="n")[MISMATCH][4].endswith(way.format("rows"))
+    named = told(arms(A=1200, B=800), cluster="user")
+    assert named[MISMATCH][4].endswith("find the cause before you compare them")
 
 
 def test_queries_of_both_arms_are_a_finding() -> None:

@@ -43,7 +43,7 @@ from frame_metrics.verbs.audit.of_cuts import kept_whole
 from frame_metrics.verbs.audit.of_found import FoundQuery
 from frame_metrics.verbs.audit.of_proxies import NOT_BY_PEOPLE, about_chosen, about_proxies, marked
 from frame_metrics.verbs.audit.pieces import Audited, Unmatched, decided, labels_beside, of_pieces
-from frame_metrics.verbs.audit.split import split_of_queries, split_of_rows
+from frame_metrics.verbs.audit.split import RELEVANT, split_of_queries, split_of_rows
 
 SCHEMA = {
     "check": pl.String,
@@ -177,7 +177,7 @@ class _Looking:
         every += about_proxies(source)
         every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
-        values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
+        values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*every), counts.log, values)
         without = (*(NOT_BY_PEOPLE if source.proxy else ()), *(OF_JUDGED if bare else ()))
         beside = {one.name for one in without}

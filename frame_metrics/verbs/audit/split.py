@@ -12,16 +12,17 @@ import polars as pl
 from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.split import Shares, Split, split_of, units_of_log, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
+from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.stats.units import linear
+from frame_metrics.stats.units import KINDS, commonest, few_differ, of_kinds
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
-FEW = 30  # units of an arm below which a spread of their own makes randomization err
-WIDE = 2.0  # times that units vary as much as those of another arm
+MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
+RELEVANT = "relevant results"  # of each ranking; where most have one, what is measured of them may differ all the same
 
 
 class OffSegment(NamedTuple):
@@ -33,24 +34,32 @@ class OffSegment(NamedTuple):
     of: int  # number of segments
 
 
-class UnevenArm(NamedTuple):
-    """An arm of few units whose spread differs from that of another arm; the ratio is 0 if there is no such arm."""
+class RareArm(NamedTuple):
+    """An arm whose units have one value but for a few; ``few`` is -1 if there is no such arm."""
 
     arm: str
-    other: str
-    ratio: float  # standard deviation of the arm's units over that of the other arm's
+    few: float  # units with another value: those of the arm, or those that can be expected in it
     n: int  # number of units of the arm
     of: int  # number of units of all arms
+    value: float  # the value that most have
     what: str  # the name of the values
     word: str  # the word for the units
+
+
+class ExpectedFew(RareArm):
+    """The smaller of two arms, in which few units with another value can be expected."""
+
+
+class SeenFew(RareArm):
+    """An arm in which few units have another value."""
 
 
 @check("warning", "{word}")
 def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that were not split as planned differ in
-    more than the system: find the cause before you compare them
+    more than the system: find the cause before you compare them{users}
     """
-    words = split.words
+    words = split.words | {"users": _of_users(split.word)}
     most = str(split.arms[int(np.argmax(split.over))])
     return Seen(split.off if words["p"] < MISMATCH else 0, int(split.units.sum()), most, words)
 
@@ -58,10 +67,19 @@ def sample_ratio_mismatch(split: Split) -> Seen:
 @check("warning", "{word}")
 def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
-    test); the arms differ in this segment in more than the system, even if all segments together are split as planned
+    test); the arms differ in this segment in more than the system, even if all segments together are split as
+    planned{users}
     """
     split = segment.split
-    return Seen(split.off, int(split.units.sum()), segment.name, split.words | {"p": segment.p, "of": segment.of})
+    words = split.words | {"p": segment.p, "of": segment.of, "users": _of_users(split.word)}
+    return Seen(split.off, int(split.units.sum()), segment.name, words)
+
+
+def _of_users(word: str) -> str:
+    """Return what to do where the units are not named, so that a split of users looks wrong by chance."""
+    if word not in ("queries", "rows"):
+        return ""
+    return f"; if users were split, name them with cluster=: the {word} of one user are not split one by one"
 
 
 @check("warning", "{word}")
@@ -73,11 +91,20 @@ def units_of_several_arms(split: Split) -> Seen:
 
 
 @check("warning", "{word}")
-def few_units_that_vary_otherwise(uneven: UnevenArm) -> Seen:
-    """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
-    few, the p-value of the randomization test may be wrong; use ab_test(test='t')
+def rare_values(rare: ExpectedFew) -> Seen:
+    """{arm} has {n} {word}, and {few:.0f} of them can be expected to have {what} other than {value:g}, which most have:
+    of so rare values ab_test() exchanges the plain difference, and sees one too often where values of one arm are rarer
+    and larger than those of another
     """
-    return Seen(uneven.n if uneven.ratio else 0, uneven.of, uneven.arm or None, uneven._asdict())
+    return Seen(rare.n if rare.few >= 0 else 0, rare.of, rare.arm or None, rare._asdict())
+
+
+@check("warning", "{word}")
+def few_units_with_another_value(seen: SeenFew) -> Seen:
+    """{arm} has {few:.0f} {word} with {what} other than {value:g}, which most have: of fewer than 10 test='t', 'z' and
+    'bootstrap' have wrong intervals and p-values; use the default test
+    """
+    return Seen(seen.n if seen.few >= 0 else 0, seen.of, seen.arm or None, seen._asdict())
 
 
 @check("fact", "{word}")
@@ -102,31 +129,43 @@ def split_of_queries(log: Log, columns: Columns, split: Shares, values: Mapping[
     """
     table = units_of_log(log)
     yield from _about(table.drop_nulls("unit"), columns, split)
-    yield About(_spread(table.select("arm", "unit"), values, word_for(columns)))
+    yield from map(About, _rare(table.select("arm", "unit"), values, word_for(columns)))
 
 
-def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> UnevenArm:
-    """Find the arm of few units whose spread differs most from that of another arm.
+def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[ExpectedFew, SeenFew]:
+    """Find the arm in which fewest units with another value can be expected, and that in which fewest are.
 
     Parameters
     ----------
     table : the arm and the unit of each ranking.
     """
-    found = [UnevenArm("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
+    of = table["unit"].n_unique()
+    expected, seen = [ExpectedFew("", -1, 0, of, 0, "", word)], [SeenFew("", -1, 0, of, 0, "", word)]
     for what, value in values.items():
-        held = table.with_columns(value=pl.Series(value - offsets(value), nan_to_null=True))
+        offset = float(offsets(value))
+        held = table.with_columns(value=pl.Series(value - offset, nan_to_null=True))
         some = held.drop_nulls(["unit", "value"])
-        units = some.group_by("arm", "unit", maintain_order=True).agg(pl.col("value").sum(), size=pl.len())
-        each = [
-            (str(arm), len(own), float(linear(own["value"].to_numpy()[:, None], own["size"].to_numpy()).std(ddof=1)))
-            for (arm,), own in units.group_by("arm", maintain_order=True)
-            if len(own) > 1
-        ]
-        for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
-            if n < FEW and max(spread / less, less / spread) > WIDE:
-                found.append(UnevenArm(arm, other, spread / less, n, found[0].of, what, word))
-    # If both arms of a pair have few units, the one with fewer is reported, whatever the order of rows.
-    return max(found, key=lambda one: (round(abs(np.log(one.ratio or 1)), 9), -one.n, one.arm))
+        units = some.group_by("arm", "unit", maintain_order=True).agg(pl.col("value").mean(), size=pl.len())
+        each = [(str(arm), own["value"].to_numpy()) for (arm,), own in units.group_by("arm", maintain_order=True)]
+        if units["value"].n_unique() < 2:
+            continue
+        for arm, own in each:
+            most, common = commonest(own)
+            if few_differ(len(own), most) and not (common + offset and what == RELEVANT):
+                seen.append(SeenFew(arm, len(own) - most, len(own), of, common + offset, what, word))
+        for (arm, own), (_, others) in permutations(each, 2):
+            both = np.concatenate([own, others])
+            most, common = commonest(both)
+            shares = not units["size"].gt(1).any() and len(of_kinds(both)) < KINDS
+            plain = shares or (common + offset and what == RELEVANT)
+            if len(own) <= len(others) and is_rare(len(both), most, len(own)) and not plain:
+                few = (len(both) - most) * len(own) / len(both)
+                expected.append(ExpectedFew(arm, few, len(own), of, common + offset, what, word))
+
+    def place(one: RareArm) -> tuple[float, int, str]:  # the least is told, whatever the order of rows
+        return one.few, one.n, one.arm
+
+    return min(expected[1:] or expected, key=place), min(seen[1:] or seen, key=place)
 
 
 def _about(table: pl.DataFrame, columns: Columns, split: Shares) -> Iterator[About]:
