@@ -1133,11 +1133,12 @@ class IRM(Generic[Frame]):
         ----------
         metrics : as in ``compare``.
         baseline : the arm that every other is compared with, or a list of arms. By default every arm is compared with
-            all before it.
+            all before it in the order of their names: of "new" and "old", "old" is compared with "new". Name it.
         split : the share of the units that each arm should have, as {"old": 0.9, "new": 0.1}, or "equal". All arms are
             tested together: by the chi-square test, or in segments of ``by`` by an exact binomial test. A p-value below
             0.001 in split_p_value means that units were not assigned as planned, so that the arms differ in more than
-            what you test. By default nothing is tested, as shares may change while a test is ramped up.
+            what you test: split_note says so, and ``audit(split=)`` and ``summary(split=)`` have the numbers. By
+            default nothing is tested, as shares may change while a test is ramped up.
         covariate : a column of numbers that were known before the test, one value per query, or cluster. The variation
             that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2), where rho
             is its correlation with the measured value.
@@ -1172,11 +1173,14 @@ class IRM(Generic[Frame]):
         (difference / |baseline_value|), relative_low, relative_high (its interval; null unless both means have the same
         sign), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an
         arm; null without a query), n and baseline_n (queries, or rows), n_units and baseline_n_units, n_shared (units
-        in both arms), n_undefined, mde (the smallest difference that this sample would detect 80 % of the time at level
-        1 - ``ci``; null where so few units cannot reach it, or say nothing of how values vary), test, n_tests,
-        correction (both as in ``compare``), unit_share and baseline_unit_share (of the units of all arms in the
-        segment, whether a metric is defined or not), split_p_value (null without ``split``), split_note (what to know
-        of it: without ``cluster``, that units are queries). With ``covariate`` the means are those of arms with the
+        in both arms), n_undefined (queries without a value of their own: of success@1 searches without a click, which
+        count as 0), n_unjudged and baseline_n_unjudged (queries with results whose labels are all null, which are left
+        out unless ``unjudged_queries="count"``; null without a query), mde (the smallest difference that this sample
+        would detect 80 % of the time at level 1 - ``ci``; null where so few units cannot reach it, or say nothing of
+        how values vary), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
+        units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
+        split_note (what to know of the units: that they were not assigned as planned; without ``cluster``, that they
+        are queries, and that most of these are in both arms). With ``covariate`` the means are those of arms with the
         same mean covariate.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
@@ -1236,6 +1240,11 @@ class IRM(Generic[Frame]):
         without ``cluster`` a query, or a row without a query. A unit that is in both periods, such as a user who comes
         back, or a query that is asked again, is one unit.
 
+        The unit says what would be others in another week. ``cluster="user"``: other users would come, and ask what
+        they ask. ``cluster="text"``, the column of the search text: other texts would be asked, so the change is that
+        of all that may be searched. Without ``cluster`` each search counts as independent of all others, which is right
+        only if hardly anybody searches twice. For the same queries in both periods, ``compare`` pairs them.
+
         Formula: difference = mean of the period - mean of the baseline, with the variance of the units' contributions
         to both means. The numbers are those of ``ab_test``.
 
@@ -1245,9 +1254,9 @@ class IRM(Generic[Frame]):
         ----------
         metrics : as in ``compare``.
         baseline : the period that every other is compared with, or a list of periods. By default every period is
-            compared with all before it. Or a frame of saved numbers of another period, what ``per_query`` returned, a
-            row per query and metric: the log is then one period, or has several in ``arm``, without clusters and
-            weights, and a query that was asked in both is one unit.
+            compared with all before it in the order of their names. Or a frame of saved numbers of another period, what
+            ``per_query`` returned, a row per query and metric: the log is then one period, or has several in ``arm``,
+            without clusters and weights, and a query that was asked in both is one unit.
         test : two-sided. "randomization", the default, exchanges units between two periods, and compares differences in
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
             one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
@@ -1260,13 +1269,15 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: by..., the period, baseline, metric, k, value, baseline_value, difference,
         relative, relative_low, relative_high, ci_low, ci_high, p_value, p_adjusted, effect_size, n and baseline_n
-        (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, mde, test,
-        n_tests, correction; each as ``ab_test`` returns it.
+        (queries, or rows), n_units and baseline_n_units, n_shared (units in both periods), n_undefined, n_unjudged and
+        baseline_n_unjudged (null of saved numbers), mde, test, n_tests, correction, split_note (what to know of the
+        units; null with saved numbers); each as ``ab_test`` returns it.
 
         Raises
         ------
         FrameMetricsError
             The column of periods is not named with ``arm``, there is only one period, or ``baseline`` is none of them.
+            Without ``cluster`` every query is in every period, as if systems had answered the same ones.
             A saved baseline has several systems, or lacks a metric. A test needs scipy and it is not installed.
 
         Examples
@@ -1336,10 +1347,12 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the team, baseline, metric, k, value and baseline_value (credit per
         impression), preference, ci_low, ci_high, p_value, p_adjusted, effect_size (preference / its standard deviation
         over impressions), wins, ties, losses, n (impressions with rows of both teams), n_unpaired (impressions with
-        rows of one of the two, which are left out), n_undefined, mde (the smallest preference that this sample would
-        detect 80 % of the time at level 1 - ``ci``), test, n_tests, correction (both as in ``compare``). With
-        ``weight``, a weight of the impression, means and the preference are weighted; wins, ties and losses are counts.
-        With ``per_query``: by..., the query columns, the team, baseline, metric, k, value, baseline_value, difference.
+        rows of one of the two, which are left out), n_undefined, n_unjudged (impressions with rows of both whose labels
+        are all null, which are left out unless ``unjudged_queries="count"``), mde (the smallest preference that this
+        sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests, correction (both as in ``compare``).
+        With ``weight``, a weight of the impression, means and the preference are weighted; wins, ties and losses are
+        counts. With ``per_query``: by..., the query columns, the team, baseline, metric, k, value, baseline_value,
+        difference.
 
         Raises
         ------
@@ -1470,6 +1483,7 @@ class IRM(Generic[Frame]):
         detect: float | Sequence[float],
         power: float | Sequence[float] = 0.8,
         baseline: Any = None,
+        split: Mapping[Any, float] | Literal["equal"] | None = None,
         n_tests: int = 1,
         n_all: int | None = None,
         ci: float = 0.95,
@@ -1481,14 +1495,15 @@ class IRM(Generic[Frame]):
         The log is the pilot: the variation of its differences determines how many units detect a difference of
         ``detect``. Units are queries, or with ``cluster`` clusters, each with as many queries as here. With ``system``
         they are those of ``compare``, which answer all systems. With ``arm`` they are those of each arm of ``ab_test``,
-        with two arms of equal size. It is for one look at the end: with ``looks="any"`` of ``ab_test`` a power of 80 %
-        becomes 34 to 46 % (simulated: 500 to 5,000 units in each arm, 200 trials), 70 to 84 % with twice as many units,
-        and 91 to 96 % with three times as many.
+        of equal size unless ``split`` says otherwise. It is for one look at the end: with ``looks="any"`` of
+        ``ab_test`` a power of 80 % becomes 34 to 46 % (simulated: 500 to 5,000 units in each arm, 200 trials), 70 to 84
+        % with twice as many units, and 91 to 96 % with three times as many.
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
         t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
-        of n units, and the last term is halved.
+        of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is their
+        mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
 
         With a ``proxy`` of ``judge`` it counts the queries that people must judge, of those that the machine judges, to
         detect the prediction-powered difference. Let s^2 be the variance by people on the queries that they judged, v^2
@@ -1505,6 +1520,8 @@ class IRM(Generic[Frame]):
         detect : the true difference of the means that should be detected, in units of the metric, or a list of them.
         power : the chance to detect it, or a list of chances, as for a curve.
         baseline : as in ``compare``; with ``arm`` as in ``ab_test``.
+        split : with ``arm``, the share of the units that each arm will have, as {"old": 0.9, "new": 0.1}. By default,
+            and with "equal", all have the same.
         n_tests : how many pairs of systems and metrics will be tested; each gets the Bonferroni level.
         n_all : with a proxy, how many queries (or clusters) of a segment the machine judges in all, including those of
             people; None for those of the log.
@@ -1516,15 +1533,18 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
         n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide if the pilot
         is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units. With
-        ``arm`` n, baseline_n, n_units and baseline_n_units are those of the two arms, and needed counts the
-        units of each. With a proxy n and n_units are of people, n_all follows them, and a last column reason says why
-        needed is null: even all n_all are too few, or people judged fewer than 5 units, or fewer than 5 with all that
-        the metric reads. The ends of the interval are null if they are beyond n_all.
+        ``arm`` n, baseline_n, n_units, baseline_n_units, n_shared, n_unjudged and baseline_n_unjudged are those of the
+        two arms, as in ``ab_test``; needed counts units of the arm, and baseline_needed those of the baseline, of a
+        test with the shares in share and baseline_share; split_note is that of ``ab_test``. With a proxy n and n_units
+        are of people, n_all follows them, and a last column reason says why needed is null: even all n_all are too few,
+        or people judged fewer than 5 units, or fewer than 5 with all that the metric reads. The ends of the interval
+        are null if they are beyond n_all.
 
         Raises
         ------
         FrameMetricsError
-            There is no query, or ``compare`` refuses these queries; a number is out of its range, or given twice; the
+            There is no query, or ``compare`` refuses these queries; without ``cluster`` every query is in every arm, as
+            if systems had answered the same ones; a number is out of its range, or given twice; the
             difference is greater than that of any two values of the metric; ``n_all`` without a proxy; judgments with
             ``sampling``.
 

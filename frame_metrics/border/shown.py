@@ -25,6 +25,7 @@ SHORT = 4  # significant digits of numbers in a notebook
 BESIDE_MAIN = (
     *("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "n_unanswered", "test", "n_tests"),
     *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
+    *("n_unjudged", "baseline_n_unjudged"),
 )
 JOINERS = "\u200c\u200d"  # characters that decide if their neighbours are shown as one sign
 # The libraries whose versions are shown: those of frames, those of computing, and optional ones.

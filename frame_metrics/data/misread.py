@@ -11,15 +11,16 @@ from frame_metrics.data.classes import SCALE, check_relevance, none_below, share
 from frame_metrics.data.log import Log
 from frame_metrics.data.spelling import SIDES, check_positive
 from frame_metrics.errors import ColumnError, shown
-from frame_metrics.roles.columns import EXTRA, ROLES, Columns
+from frame_metrics.roles.columns import EXTRA, ROLES, Columns, judging
 
 # Columns of facts about a piece of a log: the score columns whose values look like ranks there, those whose values do
 # not, the number of grades strictly between 0 and 1 (shares), the lowest grades, the groups of documents; the number
-# of rows of the longest ranking, of all rows, and of the queries.
+# of rows of the longest ranking, of all rows, and of the queries; whether some judgment is not above 0.
 POSITIONS, SCORES, SHARES, LOWEST, GROUPS = "\0positions", "\0scores", "\0shares", "\0lowest", "\0groups"
+NEGATIVE = "\0negative"
 SPELLED = "\0spelled"  # the texts of ``Log.spelled``
 SIZES = LONGEST, HEIGHT, QUERIES = "\0longest", "\0height", "\0queries"
-FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, *SIZES)
+FACTS = (POSITIONS, SCORES, SHARES, LOWEST, GROUPS, SPELLED, NEGATIVE, *SIZES)
 
 SHARED: tuple[Literal["min", "max", "dense"], ...] = ("min", "max", "dense")  # usual ways to number tied ranks
 
@@ -178,6 +179,13 @@ def groups(log: Log) -> set[float]:
     return {*log.table.get_column(f"{EXTRA}group=", default=pl.Series([], dtype=pl.Float64)).drop_nulls().unique()}
 
 
+def has_negatives(log: Log) -> bool:
+    """Return True if some judgment is 0 or below, so that a null is no way to say it."""
+    if NEGATIVE in log.table.columns:
+        return bool(log.table[NEGATIVE].any())
+    return any((log.judgments[name] <= 0).any() for name in judging(log.judgments))
+
+
 def all_relevant(log: Log) -> bool:
     """Return True if there are three distinct grades or more and none is below ``rel``."""
     return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
@@ -189,6 +197,7 @@ def facts_of(log: Log) -> dict[str, pl.Series]:
     facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
     facts |= {name: pl.Series([size], dtype=pl.Int64) for name, size in zip(SIZES, sizes(log), strict=True)}
     known = {LOWEST: _lowest(log), GROUPS: pl.Series([*groups(log)], dtype=pl.Float64)}
+    facts[NEGATIVE] = pl.Series([has_negatives(log)], dtype=pl.Boolean)
     facts[SPELLED] = pl.Series([[*log.spelled]], dtype=pl.List(pl.List(pl.String)))
     return facts | {name: pl.Series([values], dtype=pl.List(pl.Float64)) for name, values in known.items()}
 

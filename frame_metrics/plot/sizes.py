@@ -17,6 +17,8 @@ from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
 SAID = "sample_size draws what sample_size(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
 COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
+COUNTS = (*COUNTS, "n_shared", "n_unjudged", "baseline_n_unjudged", "baseline_needed", "share", "baseline_share")
+TEXTS = {"reason", "split_note"}
 # Key columns that go to a note if they have a single value, and the words before this value.
 ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}
 COUNTED = {"baseline_n_units": "Units of each arm", "n_all": "Queries that people judge, or clusters of them"}
@@ -42,7 +44,7 @@ def sample_size(
     keys = {*takewhile(lambda name: name != "power", border_of(frame).names())} - {"k"}
     counts = [name for name in COUNTS if name not in keys]
     alone = _once(frame, keys, color, facet)
-    ignored = [*alone, *({"reason"} - keys)]
+    ignored = [*alone, *(TEXTS - keys)]
     tidy = lighted(read_tidy(frame, SAID, NEEDS, counts, color=color, facet=facet, ignored=ignored), None, chosen)
     if tidy.table["power"].n_unique() < 2:
         raise BadValueError(f"{SAID}; this one has a single chance, which is a point and no line")
@@ -55,6 +57,8 @@ def sample_size(
     tidy = _within_reach(tidy.said(said, _unreached(tidy))).with_columns(goal=pl.lit(goal))
     titles = (said for name, said in COUNTED.items() if name in counts and name in tidy.table.columns)
     title = next(titles, "Queries, or clusters of them")
+    if "share" in tidy.table.columns and (tidy.table["share"] != tidy.table["baseline_share"]).any():
+        title = "Units of the arm; the baseline has others"
     y = alt.Y("power:Q", title="Power: the chance to see it", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     x = alt.X("needed:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format=",d"))
     channels = colored(tidy.color, dashes=True)
@@ -75,7 +79,7 @@ def _once(frame: Any, keys: set[str], color: Names, facet: Names) -> dict[str, A
     Only columns in ``ONCE`` are returned, or all if ``color`` is given; those in ``color`` and ``facet`` never are.
     """
     named = {name for one in (color, facet) for name in ([one] if isinstance(one, str) else one or [])}
-    own = {*NEEDS, *COUNTS, "reason"} - keys | named
+    own = {*NEEDS, *COUNTS, *TEXTS} - keys | named
     there = [name for name in border_of(frame).names() if name not in own]
     able = [name for name in dict.fromkeys([*ONCE, *there]) if name in there and (name in ONCE or color)]
     return {name: values[0] for name in able if (values := column_of(frame, name).unique()).len() == 1}

@@ -29,6 +29,7 @@ TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
     *("n", "n_undefined", "n_unanswered", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests"),
+    *("n_unjudged", "baseline_n_unjudged", "n_shared", "needed", "needed_low", "needed_high", "baseline_needed"),
     *("support", "wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that describe a value

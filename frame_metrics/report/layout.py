@@ -39,6 +39,8 @@ CALLED = {
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
     "n_unanswered": "unanswered",
+    "n_unjudged": "without a judgment",
+    "baseline_n_unjudged": "of the baseline without",
     "baseline_n": "n of the baseline",
     EFFECTIVE: "effective n",
 }
@@ -353,7 +355,7 @@ def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
     by = corrections(frame)
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
-    rare = ("n_unpaired", "n_undefined", "n_unanswered", "baseline_n")
+    rare = ("n_unpaired", "n_undefined", "n_unanswered", "n_unjudged", "baseline_n_unjudged", "baseline_n")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from frame_metrics.measuring.split import MISMATCH
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 from frame_metrics.verbs.audit.of_weights import FEW
@@ -22,6 +23,7 @@ class Said:
     threshold: float | None = None  # the caller's, for metrics of decisions
     adjusted: str | None = None  # the column by which means of arms are adjusted
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
+    split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
     # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, what
@@ -126,15 +128,17 @@ def _difference(said: Said) -> str:
         return _untested(said)
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
     of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
-    sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
+    sure = tested = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
     pair = f"{_name(said.system)} and {_name(said.baseline)}"
     if said.wins == said.losses == 0:
         return f"{pair} have the same {said.metric}{_at(said)} in each of {_counted(said)}: {number_text(said.value)}."
+    sure += "" if said.split is None or said.split >= MISMATCH else ", but units were not assigned as planned"
     if not said.told:
         single = "" if said.correction in (None, "max_t") else " in a single test"  # mde of others has no correction
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}{single}"
         if said.ci_low > 0 or (said.ci_high or 0) < 0:
             shows = sure  # only the interval shows a difference, as when many pairs are tested
+        shows += "" if shows == sure else sure[len(tested) :]
         return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."
     sign = sign_of(said.metric) * said.difference
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"

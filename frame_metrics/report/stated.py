@@ -17,7 +17,7 @@ from frame_metrics.roles.conventions import Conventions
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
-INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers")  # fields of a sentence that are no columns
+INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split")  # fields of a sentence that are no columns
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 

@@ -87,8 +87,11 @@ class Decisions(Stated):
         alike = self.content.of_first(self.content.results)["n_undefined"].n_unique() == 1
         # n counts queries or rows; classes, or the value itself, are no part of it.
         every = self.own["n"] + (n if self._fill is None else 0) if unit == "queries" else None
-        system = None if alike else self.best
-        audit = self.content.audit.filter(pl.col("check") == NOTHING_RELEVANT, pl.col("severity") == "info", n=n)
+        arms = self.content.arms
+        system = None if alike and not arms else self.best
+        most = self.content.of_first(self.content.results)["n_undefined"].sum() if arms else n  # each arm has its own
+        some = pl.col("n").is_between(n, most)
+        audit = self.content.audit.filter(some, check=NOTHING_RELEVANT, severity="info")
         clicks = True if len(audit) and every is not None else None  # each row has a label, and none of these is 1
         figures = {"n": n, "baseline_n": every, "of": self._filled(n, unit), "unit": unit, "clicks": clicks}
         yield self._said("undefined", {}, system=system, **figures)
@@ -116,7 +119,8 @@ class Decisions(Stated):
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame, name = self.content.of_compared(frame), self.content.first_compared
-        rows = [self._said("difference", row, by=name) for row in frame.iter_rows(named=True)]
+        each = frame.iter_rows(named=True)
+        rows = [self._said("difference", row, by=name, split=row.get("split_p_value")) for row in each]
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named

@@ -19,16 +19,19 @@ NEAR = 1e-11  # relative width at which a bisection for a number of units stops;
 SURE, DIFFERING = 25, 4
 
 
-def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
+def spreads(sums: Array, sizes: Array, resamples: int, seed: int, share: float = 0.5) -> Array:
     """Return n times the variance of a difference of means of n units per arm: as observed, then in each resample.
 
     The mean of an arm is r = sum S / sum m over its G units, and a unit has the part psi = (S - m r) / sum m of it. The
     number is the sum of (g psi - g' psi')^2 over the units of both arms, with g = G / sqrt(G - 1); NaN where an arm has
     fewer than two. Of one arm, whose units have a difference each, it is the variance of these, where all weigh alike.
+    Of arms of unequal size n is their mean, and psi is divided by the root of twice the arm's share of the units.
 
     Parameters
     ----------
     sums, sizes : S and m of each unit in each of one or two arms, shape (arms, units); 0 where it is not of the arm.
+    resamples, seed : the number of resamples, and their seed.
+    share : the first arm's share of the units of both.
 
     Returns
     -------
@@ -44,7 +47,8 @@ def spreads(sums: Array, sizes: Array, resamples: int, seed: int) -> Array:
     drawn = np.column_stack([columns.sum(axis=1), resampled(columns, resamples, seed)])
     total, size, units, products = np.split(drawn, [arms, 2 * arms, 3 * arms])
     with np.errstate(divide="ignore", invalid="ignore"):
-        pull = units / np.sqrt(units - 1) / size * np.array([[1], [-1]])[:arms]
+        scale = np.array([[(2 * share) ** -0.5], [-((2 - 2 * share) ** -0.5)]])[:arms]
+        pull = units / np.sqrt(units - 1) / size * scale
         parts = np.concatenate([pull, -pull * total / size])
         twice = np.where(one == other, 1, 2)[:, None]
         found = np.maximum((parts[one] * parts[other] * products * twice).sum(axis=0), 0)
@@ -106,8 +110,16 @@ class Proxied:
         return np.where(many < self.units, np.maximum(many, least), np.inf)
 
 
-def needed(spread: Array, arms: int, detect: float, power: float, level: float, beside: Proxied | None = None) -> Array:
-    """Return how many units per arm are needed to detect a difference, at least two; infinity if no number will do.
+def needed(
+    spread: Array,
+    arms: int,
+    detect: float,
+    power: float,
+    level: float,
+    beside: Proxied | None = None,
+    share: float = 0.5,
+) -> Array:
+    """Return how many units of the first arm detect a difference, at least two; infinity if no number will do.
 
     Parameters
     ----------
@@ -115,14 +127,15 @@ def needed(spread: Array, arms: int, detect: float, power: float, level: float, 
     arms : 1 if each unit has a difference (paired), else 2.
     detect, power, level : the difference, the power and the level of the test.
     beside : for prediction-powered differences; the number is then that of units that people judge.
+    share : the first arm's share of the units of both; the degrees of freedom are Welch's, of arms that vary alike.
 
     Source: W. C. Guenther, Sample size formulas for normal theory t tests, The American Statistician 35(4), 1981.
     """
-    beyond = more(level) / arms
+    beyond = more(level) if arms == 1 else more(level) / 2 * ((1 - share) ** 2 / share + share**2 / (1 - share))
     with np.errstate(over="ignore", invalid="ignore"):  # of a difference next to 0
         factor = np.square(np.float64(max(detectable(level, power), 0)) / detect)
         many = spread * factor + beyond if beside is None else beside.judged(spread, factor, beyond)
-    return np.maximum(np.ceil(many - 1e-9), 2)
+    return np.maximum(np.ceil(2 * share * many - 1e-9), 2)
 
 
 def more(level: float) -> float:

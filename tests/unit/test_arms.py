@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from math import comb, sqrt
 from statistics import NormalDist
@@ -24,7 +25,7 @@ SEEDS = range(4)
 COLUMNS = (
     ["baseline", "metric", "k", "value", "baseline_value", "difference", "relative", "relative_low", "relative_high"]
     + ["ci_low", "ci_high", "p_value", "p_adjusted", "effect_size", "n", "baseline_n", "n_units", "baseline_n_units"]
-    + ["n_shared", "n_undefined", "mde", "test", "n_tests", "correction"]
+    + ["n_shared", "n_undefined", "n_unjudged", "baseline_n_unjudged", "mde", "test", "n_tests", "correction"]
     + ["unit_share", "baseline_unit_share", "split_p_value", "split_note"]
 )
 TESTS = ("randomization", "t", "z", "bootstrap")
@@ -175,7 +176,8 @@ def test_a_weight_is_a_cluster_of_as_many() -> None:
     for test in TESTS:
         one = versus(weighed, weight="weight", test=test)
         other = versus(often, cluster="user", test=test)
-        same = {name: value for name, value in one.items() if name not in ("n", "baseline_n", "effect_size")}
+        beside = ("n", "baseline_n", "effect_size", "split_note")
+        same = {name: value for name, value in one.items() if name not in beside}
         assert same == pytest.approx({name: other[name] for name in same}, abs=1e-12)
     assert (one["n"], one["n_units"]) == (3, 3)
     assert versus(weighed.with_columns(weight=7.0), weight="weight") == pytest.approx(versus(weighed), abs=1e-12)
@@ -455,7 +457,60 @@ def arms(frame: pl.DataFrame = ARMS, metric: str = "dcg@1", **given: Any) -> Any
     return frame.irm(**roles).ab_test(metric, **given)
 
 
+SHARED = pl.DataFrame({"query": [1, 2] * 2, "arm": [*"AABB"], "user": range(4), "v": [0.1, 0.2, 0.4, 0.3]}).irm(
+    arm="arm", value="v"
+)
+CLICKS = {"query": [0, 1, 2, 3], "arm": [*"ABAB"], "doc": [*"xyxy"], "rank": 1}
+CLICKED = pl.DataFrame(CLICKS | {"clicked": [1, 1, None, None]}).irm(arm="arm", rank="rank", label="clicked")
+JUDGED = pl.DataFrame(CLICKS | {"clicked": [1, 0, None, None]}).irm(arm="arm", rank="rank", label="clicked")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_queries_without_a_judgment_are_counted_for_each_arm(kind: str) -> None:
+    """They are left out, by convention, and each row says how many; in pieces too, where null alone is an error."""
+    frame = pl.concat([JUDGED.frame, JUDGED.frame.with_columns(pl.col("query") + 4)])[:-1]
+    irm = IRM(as_kind(frame, kind), arm="arm", rank="rank", label="clicked")
+    calls = (irm.ab_test, irm.change, partial(irm.sample_size, detect=0.1))
+    for call in calls:
+        found = as_polars(call("rr")).select("n", "baseline_n", "n_unjudged", "baseline_n_unjudged")
+        assert found.row(0) == (2, 2, 1, 2)
+    every = as_polars(irm(unjudged_queries="count").ab_test("rr", split="equal"))
+    assert every.select("n", "baseline_n", "n_unjudged").row(0) == (3, 4, 0)
+    saved = JUDGED.frame.filter(arm="A").irm(rank="rank", label="clicked").per_query("rr")
+    found = as_polars(irm.change("rr", baseline=saved)).select("n", "n_unjudged", "baseline_n_unjudged")
+    assert found.rows() == [(2, 2, None), (2, 1, None)]
+    said = error(lambda: as_polars(IRM(as_kind(CLICKED.frame, kind), **CLICKED.roles).ab_test("rr")))
+    assert said.startswith("clicked: no row has a 0, and in 2 of 4 queries every row is null")
+
+
 REFUSALS = r"""
+SHARED.change("v")
+    NotComputableError: every query ('query') is in every period of arm, as if systems had answered the same queries:
+        compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
+        cluster=
+    but: SHARED(arm=None, system="arm").compare("v")
+SHARED.sample_size(detect=0.1)
+    NotComputableError: every query ('query') is in every arm of arm, as if systems had answered the same queries:
+        compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
+        cluster=
+    but: SHARED(arm=None, system="arm").sample_size(detect=0.1)
+    but: SHARED(cluster="user").sample_size(detect=0.1)
+SHARED(arm=None, system="arm").sample_size(detect=0.1, split="equal")
+    ColumnError: split= is of the arms of a test; name their column with arm= in the place of system='arm'
+    but: SHARED(cluster="user").sample_size(detect=0.1, split="equal")
+SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9})
+    BadValueError: split={'A': 0.9} is not a share for each of two arms, as {'A': 0.5, 'B': 0.5}, nor 'equal'
+SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "C": 0.1})
+    BadValueError: split: 'C' is not among the arms of arm: 'A', 'B'
+    but: SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "B": 0.1})
+CLICKED.VALUE
+    BadValueError: clicked: no row has a 0, and in 2 of 4 queries every row is null, which means not judged: these would
+        be left out. If null means no click, make it 0, or pass unjudged_queries='count'; else drop their rows
+    for: ab_test("rr"), change("rr"), sample_size("rr", detect=0.1)
+    but: CLICKED(unjudged_queries="count").ab_test("rr")
+    but: CLICKED(label=pl.col("clicked").fill_null(0)).ab_test("rr")
+    but: JUDGED.ab_test("rr")
+    but: CLICKED.frame.filter(pl.col("query") < 2).irm(**CLICKED.roles).ab_test("rr")
 arms(arm=None)
     ColumnError: ab_test() compares each arm over its own queries; name the column of arms with arm=
     but: arms()
@@ -672,16 +727,23 @@ def test_a_row_per_search_with_lists(kind: str) -> None:
     assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
 
 
-def test_the_same_queries_in_both_periods() -> None:
-    """Each is a unit of both, and the difference is that of pairs."""
+def test_most_queries_in_both_periods() -> None:
+    """Each of these is a unit of both, so that the difference is nearly that of pairs; the note says compare()."""
     rng = np.random.default_rng(0)
     wide = pl.DataFrame({"query": np.repeat(range(20), 3), "old": rng.random(60), "new": rng.random(60)})
     wide = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60)), doc=pl.int_range(60))
     long = wide.unpivot(["old", "new"], index=["query", "label", "doc"], variable_name="week", value_name="score")
     pairs = long.irm(system="week").compare("rr", baseline="old")
-    arms = long.irm(arm="week").change("rr", baseline="old")
-    assert arms.select("week", "baseline", "n", "n_shared").rows() == [("new", "old", 20, 20)]
-    assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
+    assert "every query ('query') is in every period of week" in error(lambda: long.irm(arm="week").change("rr"))
+    arms = long.vstack(long[-1:].with_columns(query=pl.lit(20, pl.Int64))).irm(arm="week").change("rr", baseline="old")
+    assert arms.select("week", "baseline", "n", "n_shared").rows() == [("new", "old", 21, 20)]
+    shared = long.with_columns(text="query").irm(arm="week", cluster="text").change("rr", baseline="old")
+    assert shared.select("n_shared", "split_note").rows() == [(20, None)]
+    assert shared["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
+    assert arms["split_note"].item() == (
+        "units are queries; name the users who have several with cluster=; 20 of 20 queries are in both periods, as if "
+        "systems had answered the same ones: compare() pairs these, with system='week' in the place of arm="
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

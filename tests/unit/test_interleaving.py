@@ -45,6 +45,20 @@ def test_credit_and_preference_by_hand(kind: str) -> None:
             assert found["p_value"].item() == 12 / 32  # four of five, or more, of one sign
 
 
+def test_lists_without_a_judgment_are_counted(kind: str) -> None:
+    """They are left out, and counted; where no row has a 0, null seems to mean no click, and is an error."""
+    some = LOG.with_columns(clicked=pl.when(pl.col("search") != 3).then("clicked"))
+    for log in (as_kind(some, kind), some.lazy()):
+        found = compared(log).select("wins", "n", "n_unpaired", "n_unjudged")
+        assert found.row(0) == (3, 5, 1, 1)
+        assert compared(log, by="device")["n_unjudged"].to_list() == [0, 1]
+    assert compared(LOG)["n_unjudged"].item() == 0
+    null = LOG.with_columns(clicked=pl.when((pl.col("clicked") == 1) & (pl.col("search") != 3)).then(1))
+    said = error(lambda: compared(as_kind(null, kind)))
+    assert said.startswith("clicked: no row has a 0, and in 1 of 8 queries every row is null")
+    assert compared(null, unjudged_queries="count").select("n", "n_unjudged").row(0) == (6, 0)
+
+
 def test_whole_clusters_change_sign() -> None:
     """The wins of three users add up to 3, 1 and -1; six of the eight ways to turn users reach 3."""
     found = compared(LOG, cluster="user")

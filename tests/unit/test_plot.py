@@ -875,7 +875,10 @@ def test_power_rises_with_the_number_of_queries() -> None:
     plan = runs.sample_size("rr", detect=0.5, baseline="a", resamples=20, power=[row[1] for row in found])
     assert plan["needed"].to_list() == [row[2] for row in found]
     assert specification(chart)["title"]["subtitle"] == ["rr, to see a difference of 0.5, against a"]
-    arms = runs(system=None, arm="system")
+    own = pl.concat_str(pl.col("query").cast(pl.String), pl.col("system").cast(pl.String))
+    arms = runs.frame.with_columns(query=own).irm(arm="system")
+    unequal = plot.sample_size(arms.sample_size("rr", detect=0.5, power=[0.5, 0.9], split={"a": 0.9, "b": 0.1}))
+    assert "Units of the arm; the baseline has others" in titles(unequal)
     several = arms.sample_size("rr", "ap", detect=[0.1, 0.5], power=[0.5, 0.9], resamples=20)
     assert {row[0] for row in rows(plot.sample_size(several, goal=0.9), "facet")[0]} == {
         f"{name}, {detect}" for name in ("rr", "ap") for detect in (0.1, 0.5)

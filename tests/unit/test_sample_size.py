@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import norm, ttest_ind
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from frame_metrics import IRM
@@ -77,6 +78,45 @@ def test_needed_users_of_an_arm_are_those_of_statsmodels(
     assert row["needed_low"] < row["needed"] < row["needed_high"]
     counts = ("n", "baseline_n", "n_units", "baseline_n_units")
     assert tuple(row[name] for name in counts) == (6 * n, 3 * n, 2 * n, n)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_arms_of_unequal_shares_are_those_of_the_formula(share: float) -> None:
+    """Of s^2 / n of each arm, with Welch's degrees of freedom; the answer says the shares, also of three arms."""
+    random = np.random.default_rng(3)
+    one, other = random.normal(0, 1, 200), random.normal(0, 1.5, 300)
+    factor = (norm.ppf(0.975) + norm.ppf(0.8)) ** 2 / 0.2**2
+    every = factor * (one.var(ddof=1) / (1 - share) + other.var(ddof=1) / share)
+    split = {0: 1 - share, 1: share}
+    (row,) = arms(one, other).sample_size(detect=0.2, split=split).rows(named=True)
+    beyond = norm.ppf(0.975) ** 2 / 2 * ((1 - share) ** 2 / share + share**2 / (1 - share))
+    assert row["needed"] == ceil((every + beyond) * share)
+    assert row["baseline_needed"] == ceil((every + beyond) * (1 - share))
+    assert row["needed_low"] < row["needed"] < row["needed_high"]
+    assert (row["share"], row["baseline_share"]) == pytest.approx((share, 1 - share))
+    equal = arms(one, other).sample_size(detect=0.2)
+    assert equal.select("share", "baseline_share").row(0) == (0.5, 0.5)
+    assert equal["needed"].item() == equal["baseline_needed"].item()
+    three = arms(one, other, other[:5]).sample_size(detect=0.2, split={0: 0.8 - 0.8 * share, 1: 0.8 * share, 2: 0.2})
+    assert three.filter(arm=1).select("needed", "baseline_needed").row(0) == (row["needed"], row["baseline_needed"])
+    assert three["share"].to_list() == pytest.approx([0.8 * share, 0.2, 0.2])
+
+
+def test_the_power_of_unequal_arms_is_reached() -> None:
+    """Welch's test sees the difference in 80 % of tests of that size, also where the small arm varies more."""
+    random = np.random.default_rng(9)
+    for spread in (1, 2):
+        pilot = random.normal(size=(2, 4000))
+        pilot = (pilot - pilot.mean(axis=1, keepdims=True)) / pilot.std(axis=1, ddof=1, keepdims=True)
+        (row,) = (
+            arms(pilot[0], spread * pilot[1])
+            .sample_size(detect=0.5, split={0: 0.9, 1: 0.1}, resamples=1)
+            .rows(named=True)
+        )
+        small = random.normal(0.5, spread, (4000, row["needed"]))
+        large = random.normal(0, 1, (4000, row["baseline_needed"]))
+        p = ttest_ind(small, large, axis=1, equal_var=False).pvalue
+        assert np.mean(p < 0.05) == pytest.approx(0.8, abs=0.025)
 
 
 def test_users_of_both_arms_need_no_more_than_pairs() -> None:
@@ -238,7 +278,10 @@ def test_clusters_and_weights_of_few_labels() -> None:
 @pytest.mark.parametrize("side", ["system", "arm"])
 def test_a_difference_that_the_range_has_no_room_for_is_refused(side: Any) -> None:
     """As percent for a share, of numbers from elsewhere too; the whole range is not, nor a sum without end."""
-    irm = pl.concat([made_log().with_columns(run=pl.lit(run)) for run in (0, 1)]).irm(**{side: "run"}, rank=None)
+    logs = [made_log().with_columns(run=pl.lit(run)) for run in (0, 1)]
+    if side == "arm":
+        logs[1] = logs[1].with_columns(pl.col("query") + "b")
+    irm = pl.concat(logs).irm(**{side: "run"}, rank=None)
     said = "values of ndcg@5 are from 0 to 1, and no two are further apart than 1; give the difference in units of"
     assert f"detect=2: {said}" in error(lambda: irm.sample_size("dcg@5", "ndcg@5", detect=[0.1, 2]))
     saved = irm.per_query("ndcg@5").irm(value="value", **{side: "run"})
@@ -336,7 +379,8 @@ def test_clusters_are_what_is_counted() -> None:
 def test_a_number_that_nobody_can_count_to_is_null(side: str) -> None:
     """Of a difference next to 0."""
     irm = of([0.5, 0.1, 0.3])
-    irm = irm(system=None, arm=irm.roles["system"]) if side == "arm" else irm
+    if side == "arm":
+        irm = irm.frame.drop("query").with_row_index("query").irm(arm="run", value="v")
     found = irm.sample_size(detect=[1e-12, 1e-200], resamples=10)
     assert found.select("needed", "needed_high").rows()[1] == (None, None)
 
@@ -364,6 +408,7 @@ def test_every_kind_of_frame_gives_the_same(kind: str) -> None:
     pieces = log.lazy().irm(**roles, memory=20_000).sample_size("ndcg@5", "rr", detect=0.05, baseline="a", resamples=50)
     assert_frame_equal(pieces.collect(), expected)
     roles, options = roles | {"system": None, "arm": "run"}, {"detect": 0.05, "resamples": 50}
+    log = log.with_columns(pl.concat_str("query", "run"))
     arms = log.irm(**roles).sample_size("ndcg@5", "rr", **options)
     assert_frame_equal(
         as_polars(IRM(as_kind(log, kind), **roles).sample_size("ndcg@5", "rr", **options)), arms, check_dtypes=False

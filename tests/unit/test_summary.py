@@ -99,7 +99,8 @@ def test_a_difference_has_the_sign_that_compare_gives_it(
 ) -> None:
     """Whatever is better, and of a metric without a direction too; only without a baseline the best goes first."""
     log = runs(queries=60, a=0.2, b=1.5)
-    irm = log.filter(pl.col("run").eq("b") | (pl.col("doc") < 9)).irm(**{side: "run"})
+    log = log.filter(pl.col("run").eq("b") | (pl.col("doc") < 9))
+    irm = (log if side == "system" else log.with_columns(pl.concat_str("query", "run"))).irm(**{side: "run"})
     (row,) = said(irm, metric, baseline=baseline)
     (found,) = getattr(irm, verb)(metric, baseline=baseline).to_dicts()
     turned = baseline is None and metric != "num_ret" and found["baseline"] == "b"

@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.measuring.split import Shares, Split, split_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.split import MISMATCH, Shares, Split, split_of, units_of_log, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.distances import is_rare
 from frame_metrics.stats.exact import split_exactly
@@ -21,7 +21,6 @@ from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import KINDS, commonest, few_differ, of_kinds
 from frame_metrics.verbs.audit.checks import About, Seen, check
 
-MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
 RELEVANT = "relevant results"  # of each ranking; where most have one, what is measured of them may differ all the same
 
 

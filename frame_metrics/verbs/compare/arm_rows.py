@@ -37,11 +37,9 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
             f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
         )
     arms = ArmRows.of(cases, asked, options)
-    pairs, splits = pairs_among(arms.systems, options), None
-    if options.shares:
-        splits = splits_of_rows(source.table, columns, arms.segments, arms.systems, options)
-    rows = arms.rows if splits is None else splits.beside(arms.rows)
-    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, rows)
+    pairs = pairs_among(arms.systems, options)
+    splits = splits_of_rows(source.table, columns, arms.segments, arms.systems, options)
+    return pairs_compared(asked, arms.segments, arms.systems, pairs, options, splits.beside(arms.rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from frame_metrics.stats.shares import kish
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
-from frame_metrics.verbs.compare.splits import splits_of_queries
+from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
 
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
@@ -243,8 +243,8 @@ def arms_compared(measured: Measured, options: CompareOptions, saved: Plan | Non
     arms = ArmValues.of(measured)
     arms = arms if saved is None else arms.beside(saved)
     pairs = arms.pairs(options)
-    splits = splits_of_queries(measured.log, arms.segments, arms.systems, options) if options.shares else None
+    splits = (splits_of_queries if saved is None else beside_saved)(measured, arms.segments, arms.systems, options)
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
     with progress(draws * len(arms.segments), "draw", work=HARDER * draws * len(arms.arm)) as tick:
         between = partial(arms.between, options=options, tick=tick)
-        return pairs_compared(*each, options, between if splits is None else splits.beside(between), arms.saved)
+        return pairs_compared(*each, options, splits.beside(between), arms.saved)

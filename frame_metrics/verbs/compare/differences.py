@@ -32,15 +32,19 @@ RELATIVE = ("relative", "relative_low", "relative_high")
 OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
 OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64)
 OF_QUERIES = OF_PAIRS | UNANSWERED | TESTED
-OF_PAIRS |= TESTED
 OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
+OF_TEAMS |= {"n_unjudged": pl.Int64} | TESTED
 for name in RELATIVE:
     del OF_TEAMS[name]
+OF_PAIRS |= TESTED
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, *RELATIVE, *SURE), pl.Float64)
 UNITS = ("n_units", "baseline_n_units", "n_shared")
-OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64) | TESTED
-SPLIT: dict[str, Any] = {"unit_share": pl.Float64, "baseline_unit_share": pl.Float64, "split_p_value": pl.Float64}
-SPLIT |= {"split_note": pl.String}
+OF_ARMS |= dict.fromkeys(("n", "baseline_n", *UNITS, "n_undefined"), pl.Int64)
+UNJUDGED = ("n_unjudged", "baseline_n_unjudged")
+OF_ARMS |= dict.fromkeys(UNJUDGED, pl.Int64) | TESTED
+UNIT_SHARES = ("unit_share", "baseline_unit_share")
+SPLIT: dict[str, Any] = dict.fromkeys((*UNIT_SHARES, "split_p_value"), pl.Float64)
+NOTE: dict[str, Any] = {"split_note": pl.String}
 OF_PROXIES: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE[:-1]), pl.Float64)
 OF_PROXIES |= {"n": pl.Int64, "n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_difference": pl.Float64}
 OF_PROXIES |= {"n_unpaired": pl.Int64, "n_undefined": pl.Int64} | UNANSWERED | TESTED
@@ -53,7 +57,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
         return {name: OF_PAIRS[name] for name in EACH}
     if options.of_wins:
         return OF_TEAMS
-    arms = OF_ARMS | (SPLIT if options.shares else {})
+    arms = OF_ARMS | (SPLIT if options.shares else {}) | NOTE
     each = {"queries": OF_QUERIES, "proxies": OF_PROXIES, "rows": OF_PAIRS}
     return each.get(options.of, arms)
 

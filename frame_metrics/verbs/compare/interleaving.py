@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart
+from frame_metrics.inputs import Array
 from frame_metrics.measuring.measured import measured_of, planned
-from frame_metrics.measuring.pairs import paired_systems
+from frame_metrics.measuring.pairs import Pairing, paired_systems
 from frame_metrics.measuring.queries import without
+from frame_metrics.measuring.results import whole
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.needs import OF_TEAMS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import absent
-from frame_metrics.verbs.compare.differences import columns_of, schema_of
+from frame_metrics.verbs.compare.differences import columns_of, places, schema_of
 from frame_metrics.verbs.compare.options import (
     BOTH,
     CHOICES,
@@ -26,6 +30,7 @@ from frame_metrics.verbs.compare.options import (
     check_units,
 )
 from frame_metrics.verbs.compare.paired import each_query, pairs_tested
+from frame_metrics.verbs.compare.splits import lacking
 
 Preference = Literal["randomization", "sign", "bootstrap"]
 TESTS: dict[str, Sequence[str]] = {"randomization": BOTH, "sign": (), "bootstrap": BOTH}  # and the roles of each
@@ -63,11 +68,27 @@ def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOpt
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
         # A list without rows of one team compares nothing.
+        unjudged = lacking(measured)
         measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
         pairing = paired_systems(measured, options.baseline, options.one)
-        return each_query(pairing) if options.per_query else pairs_tested(pairing, options)
+        if options.per_query:
+            return each_query(pairing)
+        return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)
 
     return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=True)
+
+
+def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
+    """Return the answer with the numbers of lists of both teams whose rows have no judgment; ``unjudged``: marks."""
+    grid, columns = pairing.measured.log.grid, answer.columns
+    of_pair = np.zeros((grid.n_pairs, len(grid.system_row)), bool)
+    of_pair[grid.pair[unjudged], grid.system[unjudged]] = True
+    segment = np.zeros(grid.n_pairs, np.int64)
+    segment[grid.pair] = grid.segment
+    n = max(len(grid.segment_row), 1)
+    each = [np.bincount(segment[of_pair[:, pair].all(axis=1)], minlength=n) for pair in pairing.pairs]
+    at, _, pair = places(len(columns["n"]), len(pairing.measured.asked), len(pairing.pairs))
+    return replace(answer, columns=columns | {"n_unjudged": whole(np.array(each)[pair, pairing.segments[at]])})
 
 
 def _check_roles(irm: Plan, options: InterleavingOptions) -> None:

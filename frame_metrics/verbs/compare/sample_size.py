@@ -24,6 +24,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.split import EQUAL, check_split, shares_of
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import WEIGHS
@@ -34,18 +35,31 @@ from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
 from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
-from frame_metrics.verbs.compare.differences import Row, answer_with, in_order, pairs_among, places, schema_of
+from frame_metrics.verbs.compare.differences import (
+    NOTE,
+    UNITS,
+    UNJUDGED,
+    Row,
+    answer_with,
+    in_order,
+    pairs_among,
+    places,
+    schema_of,
+)
 from frame_metrics.verbs.compare.options import CompareOptions, Kind, check_compared, kind_of
 from frame_metrics.verbs.compare.paired import paired_by
 from frame_metrics.verbs.compare.proxied import paired_both, sides
+from frame_metrics.verbs.compare.splits import splits_of_queries
 
 COUNTS: dict[Kind, tuple[str, ...]] = {
     "queries": ("n", "n_units"),
     "proxies": ("n", "n_units", "n_all"),
-    "arms": ("n", "baseline_n", "n_units", "baseline_n_units"),
+    "arms": ("n", "baseline_n", *UNITS, *UNJUDGED),
 }
 MOST = 2**63  # from this number of units on, the result is null
+BASE = "baseline_needed"
 NEEDED = ("needed", "needed_low", "needed_high")
+OF_SHARES: Row = dict.fromkeys(("share", "baseline_share"), pl.Float64)  # the planned shares of the units
 ASKED = {"detect": (np.inf, "a difference above 0"), "power": (1, "a chance between 0 and 1, as 0.8")}
 
 
@@ -97,7 +111,9 @@ class SizeOptions(CompareOptions):
                     f"apart than {most - least:g}; give the difference in units of the metric, as 0.02"
                 )
 
-    def rows(self, counts: Row, sums: Array, sizes: Array, beside: Proxied | None = None) -> list[Row]:
+    def rows(
+        self, counts: Row, sums: Array, sizes: Array, beside: Proxied | None = None, share: float = 0.5
+    ) -> list[Row]:
         """Return a row for each difference and power.
 
         Parameters
@@ -105,17 +121,19 @@ class SizeOptions(CompareOptions):
         counts : the columns that all these rows share.
         sums, sizes : the contributions of the units of a pilot, as ``spreads`` takes them.
         beside : the judgments of a machine, for prediction-powered differences.
+        share : the arm's share of the units of both arms.
         """
-        seen = spreads(sums, sizes, self.resamples, self.seed)
+        seen = spreads(sums, sizes, self.resamples, self.seed, share)
         if beside is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
         rows: list[Row] = []
         for detect, power in self.cases:
-            n = needed(seen, len(sums), detect, power, self.level, beside)
+            n = needed(seen, len(sums), detect, power, self.level, beside, share)
+            base = needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share)
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
-            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high)))
-            ends = dict(zip(NEEDED, numbers, strict=True))
+            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high), base[0]))
+            ends = dict(zip((*NEEDED, BASE), numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
             if beside is not None and ends["needed"] is None:
                 rows[-1]["reason"] = self._why_none(counts, beside.units, seen[0], power)
@@ -161,6 +179,8 @@ def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> 
     kind = kind_of(plan, arms=plan.columns.arm is not None)
     options = replace(options, of=kind)
     options.check_reach(asked or ())
+    if options.split is not None:
+        check_split(options.split, plan.columns)
     check_compared(kind, plan, asked or (), options)
     if plan.judged is not None and plan.judged.sampling:
         raise NotComputableError(
@@ -173,6 +193,7 @@ def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> 
         )
     schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
+    schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *schema))
     paired = paired_by(plan, asked, options)
 
@@ -222,12 +243,20 @@ def _of_arms(measured: Measured, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(measured)
     pairs = pairs_among(arms.systems, options)
+    splits = splits_of_queries(measured, arms.segments, arms.systems, options)
+    columns, names = measured.log.columns, arms.systems.values(str(measured.log.columns.arm))
+    asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
+    planned = shares[np.argsort(asked)]
 
     def between(segment: int, pair: tuple[int, int]) -> list[list[Row]]:
         rows: dict[int, list[Row]] = {}
+        own, base = planned[list(pair)].tolist()
         for metrics, _, mine, units in arms.units(arms.of_pair(segment, pair), pair):
             sums, sizes = units.side_by_side(units.sums), units.side_by_side(units.size[:, None])[:, :, 0]
-            rows |= {one: options.rows(counts_of(mine, units), sums[:, :, i], sizes) for i, one in enumerate(metrics)}
+            counts = counts_of(mine, units)
+            counts |= splits.told(segment, pair, counts) | {"share": own, "baseline_share": base}
+            for i, one in enumerate(metrics):
+                rows[one] = options.rows(counts, sums[:, :, i], sizes, share=own / (own + base))
         return [rows[metric] for metric in range(len(arms.asked))]
 
     rows = [row for each in in_order(len(arms.segments), pairs, between) for row in each]

@@ -1,4 +1,4 @@
-"""The split of units between the arms of a segment, beside the differences of these arms."""
+"""The units of the arms of a segment: how they are split, and what to know of them, beside differences of arms."""
 
 from __future__ import annotations
 
@@ -10,67 +10,103 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.log import Log
-from frame_metrics.errors import NotComputableError, listed, shown
+from frame_metrics.data.misread import has_negatives
+from frame_metrics.errors import BadValueError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.split import shares_of, units_of_log, units_of_rows, word_for
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.split import MISMATCH, shares_of, units_of_log, units_of_rows, word_for
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.exact import chi_square, split_exactly
-from frame_metrics.verbs.compare.differences import Pair, Row
+from frame_metrics.verbs.compare.differences import UNIT_SHARES, UNJUDGED, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 
 Compared: TypeAlias = Callable[[int, Pair], list[Row]]  # returns the rows of a segment and a pair of arms, by metric
+MOST = 0.8  # the share of an arm's queries from which on it is said that the other arm has them too
 
 
 @dataclass(frozen=True, eq=False)
 class Splits:
     """The units of all arms in each segment."""
 
-    units: Array  # number of units of each arm, shape (segments, arms)
+    columns: Columns
+    one: str  # the word for an arm
+    units: Array | None  # number of units of each arm, shape (segments, arms); None beside saved numbers
+    unjudged: Array | None  # queries of each arm with results and no judgment, shape (segments, arms); None of rows
+    several: int  # how many times a unit is in one arm more
     p_value: Array  # of the test that arms have the wanted shares, NaN without such shares, shape (segments,)
-    note: str | None  # what a reader of the p-value has to know
 
     @classmethod
-    def of(cls, units: Array, several: int, arms: Segments, columns: Columns, options: CompareOptions) -> Splits:
+    def of(
+        cls,
+        counted: tuple[Array, int],
+        arms: Segments,
+        columns: Columns,
+        options: CompareOptions,
+        unjudged: Array | None = None,
+    ) -> Splits:
         """Test the shares of the arms, if ``split=`` says them.
 
         Parameters
         ----------
-        units : number of units of each arm, shape (segments, arms).
-        several : how many times a unit is in one arm more.
+        counted : number of units of each arm, shape (segments, arms), and how many times a unit is in one arm more.
         arms, columns, options : the arms of the result, the roles, and the wanted shares.
+        unjudged : see the class.
         """
-        p_value, note = np.full(len(units), np.nan), None
-        if options.split is not None:
+        units, several = counted
+        p_value = np.full(len(units), np.nan)
+        if options.split is not None and options.shares:
             asked, shares = shares_of(options.split, arms.values(str(columns.arm)), columns)
             test = split_exactly if columns.segments else chi_square
             p_value = np.array([test(here[asked], shares) for here in units])
-            if not columns.cluster:
-                note = f"units are {word_for(columns)}; name the users who have several with cluster="
-            elif several:
-                note = f"{word_for(columns)} of several arms count in each: {several} times"
-        return cls(units, p_value, note)
+        return cls(columns, options.one, units, unjudged, several, p_value)
 
     def beside(self, compared: Compared) -> Compared:
         """Return a function that gives the rows of ``compared`` with the columns of the split."""
 
         def rows(segment: int, pair: Pair) -> list[Row]:
-            share, base = ratio(self.units[segment, list(pair)], self.units[segment].sum())
-            split: Row = {"unit_share": share, "baseline_unit_share": base, "split_note": self.note}
-            split["split_p_value"] = self.p_value[segment]
-            return [row | split for row in compared(segment, pair)]
+            return [row | self.told(segment, pair, row) for row in compared(segment, pair)]
 
         return rows
+
+    def told(self, segment: int, pair: Pair, row: Row) -> Row:
+        """Return the columns about the units of a pair of arms; ``row``: the columns that count them."""
+        told: Row = {"split_p_value": self.p_value[segment]}
+        if self.unjudged is not None:
+            each = self.unjudged[segment].tolist()
+            told |= zip(UNJUDGED, (each[arm] for arm in pair if arm < len(each)), strict=False)
+        if self.units is None:
+            return told
+        told |= zip(UNIT_SHARES, ratio(self.units[segment, list(pair)], self.units[segment].sum()), strict=True)
+        return told | {"split_note": "; ".join(self._notes(segment, row)) or None}
+
+    def _notes(self, segment: int, row: Row) -> list[str]:
+        """Return what a reader has to know of the units, as clauses."""
+        columns, p, notes = self.columns, self.p_value[segment], list[str]()
+        if p < MISMATCH:
+            notes.append(
+                f"units were not assigned as planned, p is {p:.2g}: no difference can be trusted before it is known why"
+            )
+        if not columns.cluster:
+            notes.append(f"units are {word_for(columns)}; name the users who have several with cluster=")
+            fewer = min(row["n_units"], row["baseline_n_units"])
+            if row["n_shared"] > MOST * fewer:
+                notes.append(
+                    f"{row['n_shared']:,} of {fewer:,} queries are in both {self.one}s, as if systems had answered the "
+                    f"same ones: compare() pairs these, with system={shown(columns.arm)} in the place of arm="
+                )
+        elif self.several and not np.isnan(p):
+            notes.append(f"{word_for(columns)} of several {self.one}s count in each: {self.several} times")
+        return notes
 
 
 def splits_of_rows(
     rows: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments, options: CompareOptions
 ) -> Splits:
     """Count the units of rows without a query, clusters or else rows; ``segments``, ``arms``: those of the result."""
-    return Splits.of(*_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
+    return Splits.of(_counted(units_of_rows(rows, columns), columns, segments, arms), arms, columns, options)
 
 
-def splits_of_queries(log: Log, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+def splits_of_queries(measured: Measured, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
     """Count the units of a log, clusters or else queries; ``segments``, ``arms``: those of the result.
 
     Raises
@@ -78,17 +114,51 @@ def splits_of_queries(log: Log, segments: Segments, arms: Segments, options: Com
     NotComputableError
         The units are queries, and all of them are in every arm.
     """
-    columns = log.columns
+    log, columns = measured.log, measured.log.columns
     units, several = _counted(units_of_log(log).drop_nulls("unit"), columns, segments, arms)
     alike = len(arms) > 1 and units.any() and (units == units[:, :1]).all()
     if not columns.cluster and alike and (units.sum() - several) * len(arms) == units.sum():
         arm = str(columns.arm)
         raise NotComputableError(
-            f"every query ({listed(columns.query)}) is in every arm of {arm}, as if systems had answered the same "
-            f"queries: compare() pairs these, with system={shown(arm)} in the place of arm=. If several users asked "
-            "them, name the users with cluster="
+            f"every query ({listed(columns.query)}) is in every {options.one} of {arm}, as if systems had answered the "
+            f"same queries: compare() pairs these, with system={shown(arm)} in the place of arm=. If several users "
+            "asked them, name the users with cluster="
         )
-    return Splits.of(units, several, arms, columns, options)
+    return Splits.of((units, several), arms, columns, options, unjudged_of(measured, segments, arms))
+
+
+def beside_saved(measured: Measured, segments: Segments, arms: Segments, options: CompareOptions) -> Splits:
+    """Count the queries without a judgment of arms that are compared with saved numbers, whose units are unknown."""
+    columns, nothing = measured.log.columns, np.full(len(segments), np.nan)
+    return Splits(columns, options.one, None, unjudged_of(measured, segments, arms), 0, nothing)
+
+
+def lacking(measured: Measured) -> Array:
+    """Mark the rankings that have rows and no judgment, and so are left out, shape (rankings,).
+
+    Raises
+    ------
+    BadValueError
+        No judgment of the log is 0, so that null seems to say what 0 does.
+    """
+    log, marked = measured.log, measured.log.answered & ~measured.evaluated
+    if marked.any() and log.judges_itself and not has_negatives(log):
+        n, of = (len(np.unique(log.grid.query[some])) for some in (marked, log.answered))
+        raise BadValueError(
+            f"{log.judgment_name}: no row has a 0, and in {n:,} of {of:,} queries every row is null, which means not "
+            "judged: these would be left out. If null means no click, make it 0, or pass unjudged_queries='count'; "
+            "else drop their rows"
+        )
+    return marked
+
+
+def unjudged_of(measured: Measured, segments: Segments, arms: Segments) -> Array:
+    """Count the queries of each arm that have rows and no judgment, shape (segments, arms)."""
+    grid, counts = measured.log.grid, np.zeros((len(segments), len(arms)), np.int64)
+    at, arm = segments.place[grid.cell], arms.place[grid.cell]
+    some = lacking(measured) & (at >= 0) & (arm >= 0)
+    np.add.at(counts, (at[some], arm[some]), 1)
+    return counts
 
 
 def _counted(table: pl.DataFrame, columns: Columns, segments: Segments, arms: Segments) -> tuple[Array, int]:
