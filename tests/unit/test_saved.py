@@ -560,6 +560,16 @@ def latencies(name: str = "ms", *, long: bool = False) -> pl.DataFrame:
     return frame.unpivot([name], index="query", variable_name="metric") if long else frame
 
 
+@pytest.mark.parametrize("systems", ["ab", "abc"])
+def test_numbers_that_are_no_metric_of_ours_have_intervals(systems: str) -> None:
+    """Those of one that is ours without ends: what a number may be at most is not known of them."""
+    ms = np.random.default_rng(5).random((len(systems), 8)).ravel()
+    frame = pl.DataFrame({"system": np.repeat([*systems], 8), "query": [*range(8)] * len(systems), "ms": ms})
+    found, dcg = (IRM(frame.rename({"ms": name}), system="system", value=name).compare() for name in ("ms", "dcg@5"))
+    assert found["ci_low"].null_count() == 0
+    assert_frame_equal(found.drop("metric", "k"), dcg.drop("metric", "k"))
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow"])
 @pytest.mark.parametrize("long", [False, True])
 def test_an_audit_reads_a_baseline_of_other_numbers_as_compare_does(kind: str, long: bool) -> None:

@@ -143,10 +143,10 @@ def _column(
     if options.of_wins:
         moved = np.sign(difference) * metric.sign / 2
         return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
-    least, most = metric.range
+    wide = float(np.nan_to_num(metric.range[1] - metric.range[0], nan=np.inf))  # no range is known of other numbers
     table = np.bincount((3 - 2 * value - base).astype(np.int64), minlength=4) if share else None
-    size, ends = np.abs(value).max(initial=0), (least - most, most - least)
-    return Column(row, metric, at, pair, difference, float(size), table, row["difference"], ends)
+    size = float(np.abs(value).max(initial=0))
+    return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
 
 
 def _apart(value: Array, base: Array) -> Array:
