@@ -521,7 +521,8 @@ class IRM(Generic[Frame]):
             with all annotators outside the list. None for every pair, and a last row, without names, for all together.
         by : columns of the judgments, such as the length of a document; each of their values has separate rows.
         per_class : whether each value that was given has a row, about who gave it and who gave another one.
-        ci : level of percentile intervals, from resampled queries; None for no intervals.
+        ci : level of percentile intervals, from resampled queries, expanded for the number of queries that both judged
+            documents of; null for fewer than two. None for no intervals.
         resamples : how often.
         seed : of the random numbers.
 
@@ -707,7 +708,8 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined,
         (n_unanswered, ci_low, ci_high). ``n`` is the number of queries, or of pooled rows, behind the value;
-        ``n_undefined`` is the number of queries, classes or segments for which the metric is undefined. With a query,
+        ``n_undefined`` is the number of queries, classes or segments for which the metric is undefined. Beside "ece" of
+        pooled rows there is ``if_calibrated``, what calibrated scores of as many rows would have. With a query,
         and with ``system`` or ``judge``, there is ``n_unanswered``, the number of judged queries of which the system,
         or the log, has no row: they count as 0 in most metrics, or ``unanswered="drop"`` leaves them out.
         ``total_over`` names the columns that a total is over, with ", " between them, and is null in other rows. With

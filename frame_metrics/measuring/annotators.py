@@ -1,4 +1,4 @@
-"""Pair the judgments of annotators: for each two of them, the documents that both judged."""
+"""Pair the judgments of annotators: for each two of them, the documents that both judged, and how well they agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import as_text, drawing_places
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
+
+PAIR = ("annotator", "other")  # the columns that name a pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +86,117 @@ def two_by_two(each: pl.DataFrame, document: Array, value: str) -> Annotated:
     columns = (both[name].to_numpy() for name in ("document", "value", "value_right"))
     rows = each["row"].to_numpy()[first].astype(np.int64)
     return Annotated(names, rows, pairs // len(first), pairs % len(first), pair, *columns)
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorPairs:
+    """The pairs of annotators of a segment, and all annotators together: the rows of the result."""
+
+    pairs: Annotated
+    together: Judgments  # the judgments of all annotators
+    query: Array  # the number of each document's query, from 0
+    rel: float  # the least relevant value
+    alone: bool  # whether the row for all annotators is left out, as with a reference
+    repeats: int = 1  # how often all judgments are here, one after the other, as for so many resamples
+
+    def of_class(self, one: float) -> AnnotatorPairs:
+        """Return the same with judgments of two classes: 1 for the class ``one``, 0 for any other."""
+        sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
+        together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
+        return replace(self, pairs=replace(self.pairs, **sides), together=together, rel=1.0)
+
+    @property
+    def queries(self) -> int:
+        """Number of judged queries."""
+        return int(self.query.max(initial=-1)) + 1
+
+    @property
+    def size(self) -> int:
+        """Number of judgments that are looked at."""
+        return max(len(self.pairs.pair), len(self.together.document), 1)
+
+    @property
+    def units(self) -> Array:
+        """Number of queries that each row of the result is about, shape (rows,)."""
+        pairs, k = self.pairs, self.queries
+        seen = np.unique(pairs.pair * k + self.query[pairs.document]) // max(k, 1)
+        n = np.bincount(seen, minlength=pairs.n)
+        if self.alone:
+            return n
+        several = np.bincount(self.together.document, minlength=len(self.query)) > 1
+        return np.append(n, len(np.unique(self.query[several])))
+
+    def repeated(self, m: int) -> AnnotatorPairs:
+        """Return the same judgments m times, of as many times as many queries, documents and pairs."""
+        pairs, together, at = self.pairs, self.together, np.arange(m)[:, None]
+
+        def numbered(values: Array, n: int) -> Array:
+            return (values + at * n).ravel()
+
+        more = replace(
+            pairs,
+            first=np.tile(pairs.first, m),
+            second=np.tile(pairs.second, m),
+            pair=numbered(pairs.pair, pairs.n),
+            document=numbered(pairs.document, len(self.query)),
+            one=np.tile(pairs.one, m),
+            other=np.tile(pairs.other, m),
+        )
+        document, value = numbered(together.document, len(together.group)), np.tile(together.value, m)
+        every = replace(together, document=document, value=value, group=numbered(together.group, 1), n=m)
+        return replace(self, pairs=more, together=every, query=numbered(self.query, self.queries), repeats=m)
+
+    def named(self) -> dict[str, pl.Series]:
+        """Return, for each row of the result, a row of the judgments by either annotator, and the number of documents.
+
+        The row for all annotators together has none (-1), and counts documents with two judgments or more.
+        """
+        pairs = self.pairs
+        sides = [pairs.rows[side] for side in (pairs.first, pairs.second)]
+        both = np.bincount(pairs.pair, minlength=pairs.n)
+        if not self.alone:
+            sides = [np.append(side, NONE) for side in sides]
+            judged = np.bincount(self.together.document, minlength=len(self.query))
+            both = np.append(both, (judged > 1).sum())
+        return dict(zip((*PAIR, "n"), map(pl.Series, (*sides, both)), strict=True))
+
+    @cached_property
+    def both(self) -> Judgments:
+        """The judgments of all pairs; a document that two pairs judged is two documents here."""
+        pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
+        value = np.concatenate([pairs.one, pairs.other])
+        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.together.graded)
+
+    def measures(self, times: Array) -> dict[str, Array]:
+        """Return every measure, by name, with a value for each row of the result, those of a repeat together.
+
+        ``times``: how often each query counts, as in a resample.
+        """
+        pairs = self.pairs
+        often = times[self.query[pairs.document]]
+        two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
+        found = self.both.measures(often)
+        found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
+        found["weighted_kappa"] = weighted_kappa(*two) if self.together.graded else np.full(pairs.n, np.nan)
+        if self.alone:
+            return found | self._against(often)
+        alone = self.together.measures(times[self.query])
+        shape, nothing = (self.repeats, -1), np.full(self.repeats, np.nan)
+        both = {name: (values.reshape(shape), alone.get(name, nothing)[:, None]) for name, values in found.items()}
+        return {name: np.concatenate(sides, axis=1).ravel() for name, sides in both.items()}
+
+    def _against(self, often: Array) -> dict[str, Array]:
+        """Return the measures of the first annotator of each pair against the second, the reference.
+
+        ``often``: how often each document counts.
+        """
+        pairs = self.pairs
+        mine, true = pairs.one >= self.rel, pairs.other >= self.rel
+
+        def share(some: Array, whole: Array) -> Array:
+            counts = [np.bincount(pairs.pair, often * one, minlength=pairs.n) for one in (some & whole, whole)]
+            return ratio(*counts)
+
+        size = np.bincount(pairs.pair, often, minlength=pairs.n)
+        more = np.bincount(pairs.pair, often * (pairs.one - pairs.other), minlength=pairs.n)
+        return {"sensitivity": share(mine, true), "specificity": share(~mine, ~true), "bias": ratio(more, size)}

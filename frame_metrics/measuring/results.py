@@ -29,9 +29,16 @@ UNANSWERED = {"n_unanswered": pl.Int64}  # the column that counts queries withou
 PROXIES = {"n_proxy": pl.Int64, "lambda": pl.Float64, "proxy_value": pl.Float64}  # columns of prediction-powered means
 UNPAIRED = {"n_unpaired": pl.Int64}  # the column of similarity() with a baseline in another frame
 ENDS = ("ci_low", "ci_high")
+CALIBRATED = "if_calibrated"  # the column of what calibrated scores would have
 COUNTS = ("n", "n_undefined", "n_unanswered")
 # Suffixes of the columns of a metric in a wide result.
-WIDE = {"value": "", "n": "_n", "n_undefined": "_undefined", "n_effective": "_n_effective"}
+WIDE = {
+    "value": "",
+    "n": "_n",
+    "n_undefined": "_undefined",
+    "n_effective": "_n_effective",
+    CALIBRATED: f"_{CALIBRATED}",
+}
 WIDE |= dict(zip(ENDS, ("_low", "_high"), strict=True))
 
 
@@ -91,14 +98,16 @@ class Wide:
     weighted: bool  # whether each metric has a column of its effective sample size
     counted: Sequence[bool]  # whether a metric has its own column of n, because it may leave queries out
     systems: bool  # whether there is a column "n_unanswered"
+    calibrated: bool = False  # whether metrics that chance makes greater have a column of their value by chance
 
     def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
         """Return the columns of each metric, and their types."""
         columns: list[tuple[str, Any]] = []
-        for (name, _), counted in zip(asked, self.counted, strict=True):
+        for (name, metric), counted in zip(asked, self.counted, strict=True):
             columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if counted else [])]
             columns += [(f"{name}_undefined", pl.Int64)]
             columns += [(f"{name}_n_effective", pl.Float64)] if self.weighted else []
+            columns += [(f"{name}_{CALIBRATED}", pl.Float64)] if self.calibrated and metric.biased else []
             columns += [] if ci is None else [(f"{name}_low", pl.Float64), (f"{name}_high", pl.Float64)]
         return columns
 
@@ -318,6 +327,8 @@ def schema(
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     value |= UNANSWERED if plan is not None and counts_answers(plan) else {}
     value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
+    if plan is not None and not plan.columns.query and any(metric.biased for _, metric in asked):
+        value[CALIBRATED] = pl.Float64
     value |= PROXIES if plan is not None and plan.proxy is not None else {}
     value |= UNPAIRED if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

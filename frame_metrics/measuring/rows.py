@@ -167,6 +167,7 @@ def check_cases(
                 f"say average=None{both}"
             )
         name = of_probabilities(asked)
+        _check_counted(asked, cases)
         if name and cases.columns.score:
             check_scores(name, cases)
         return
@@ -174,8 +175,19 @@ def check_cases(
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
+    _check_counted(asked, cases)
     for name, metric in asked:
         _check_of_classes(name, metric, cases, averages)
+
+
+def _check_counted(asked: Asked, cases: Cases) -> None:
+    """Raise for a metric that counts rows, if these have weights."""
+    name = next((name for name, metric in asked if metric.params.get("debiased")), None)
+    if name is not None and cases.weighted:
+        raise NotComputableError(
+            f"{name} counts the rows of each bin, and {cases.columns.weight} weighs them; pass "
+            f"weight=None, or leave debiased= out"
+        )
 
 
 def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
@@ -273,7 +285,18 @@ def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -
         return _over_classes(inputs, name, metric, average_of(metric, average, binary=False))
     raw = np.where(there, _whole(inputs, form), np.nan)
     value = _filled(inputs, name, metric, raw, there, lambda source: _whole(source, form))
-    return Values(value, (np.isnan(raw) & there).astype(np.int64))
+    undefined = (np.isnan(raw) & there).astype(np.int64)
+    if inputs.source is None and "lone" in form.beside:
+        undefined += np.nan_to_num(_whole(inputs, form.beside["lone"])).astype(np.int64)
+    return Values(value, undefined)
+
+
+def if_calibrated(inputs: Inputs, metric: Metric) -> Array:
+    """Return what a metric would be if the scores were calibrated, NaN where that is not known, shape (segments,)."""
+    form = metric if inputs.cases.binary else metric.of_classes or metric
+    if "calibrated" not in form.beside or inputs.cases.weighted:
+        return np.full(len(inputs.segments), np.nan)
+    return np.where(inputs.segments.n > 0, _whole(inputs, form.beside["calibrated"]), np.nan)
 
 
 def _filled(

@@ -45,6 +45,9 @@ OF_DOCUMENTS = {"popularity=", "popularity=surprise", "group="}
 COUNTED = 8  # what the table of a query has to be summed
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
+# Kernels of what stands beside a measure, by its name, what it is, and the input: "calibrated", the value where nothing
+# is off, which is above 0; "lone", how many parts are left out.
+BESIDE: dict[tuple[str, str, type], Callable[..., Array]] = {}
 OF_TWO: dict[str, Callable[..., Array]] = {}  # kernels for two rankings, by the name of a metric that is no such
 
 Source: TypeAlias = FullRanking | FullConfusion | Classes | FullScores | ClassScores | Lists | TwoRankings
@@ -151,6 +154,17 @@ class Metric:
         form = FORMS.get(self.name)
         by_pairs = "multi" not in self.options or self.params.get("multi") == "ovo"
         return replace(self, kernel=form) if form is not None and by_pairs else None
+
+    @property
+    def biased(self) -> bool:
+        """True if chance alone keeps the metric from its best value, as it does an error that cannot be below 0."""
+        return any((self.name, "calibrated") == key[:2] for key in BESIDE)
+
+    @cached_property
+    def beside(self) -> Mapping[str, Metric]:
+        """The metrics that stand beside this one, by what they are: see ``BESIDE``."""
+        kernels = {what: kernel for (name, what, of), kernel in BESIDE.items() if (name, of) == (self.name, self.input)}
+        return {what: replace(self, kernel=kernel) for what, kernel in kernels.items()}
 
     @property
     def of_two(self) -> Metric | None:

@@ -12,7 +12,7 @@ from typing import Any, Never, get_args, get_type_hints
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, FullRanking
 from frame_metrics.inputs.public import PUBLIC
-from frame_metrics.metrics.metric import FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
+from frame_metrics.metrics.metric import BESIDE, FORMS, OF_INPUT, OF_TWO, REGISTRY, Metric, Unjudged, Weigh
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
@@ -128,12 +128,17 @@ def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Arr
     return partial(_kept, FORMS, name)
 
 
+def beside(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Give the metric of this name, as computed from an input, something that stands beside it."""
+    return partial(_kept, BESIDE, (name, what, of))
+
+
 def for_two_rankings(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Give the metric of this name its own form for two rankings, without judgments."""
     return partial(_kept, OF_TWO, name)
 
 
-def _kept(forms: dict[str, Callable[..., Array]], name: str, kernel: Callable[..., Array]) -> Callable[..., Array]:
+def _kept(forms: dict[Any, Callable[..., Array]], name: Any, kernel: Callable[..., Array]) -> Callable[..., Array]:
     """Put a kernel among the forms that metrics have, by their names."""
     forms[name] = kernel
     return kernel

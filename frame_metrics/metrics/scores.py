@@ -6,6 +6,7 @@ depends on their order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, FullScores, ratio
 from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
-from frame_metrics.metrics.registry import metric
+from frame_metrics.metrics.registry import beside, metric
 
 
 @metric(
@@ -182,18 +183,81 @@ def log_loss(scores: FullScores) -> Array:
 
 
 @metric(best=0, undefined=None, also=("expected_calibration_error",))
-def ece(scores: FullScores, bins: Count = 10) -> Array:
+def ece(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Distance between probabilities and observed shares, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; n_b of the N rows are in the
-        bin, and a score on an edge is in the lower bin. Of several classes: the score of a row is its greatest one, and
-        the row counts as relevant if the class of this score is the true one.
-    Undefined: there are no rows.
-    Parameters: bins, the number of bins.
+        bin, and a score on an edge is in the lower bin. With norm=2: the square root of the sum of n_b / N (mean score
+        - share)^2. With debiased=True: the square root of max(0, sum of n_b / N ((mean score - share)^2 - share (1 -
+        share) / (n_b - 1))), over the bins of two rows and more, N being their rows. Of several classes: the score of a
+        row is its greatest one, and the row counts as relevant if the class of this score is the true one. There is no
+        interval, as chance makes the error of calibrated scores greater than 0. Without a query `if_calibrated` stands
+        beside the value: what calibrated scores of as many rows would have, sum of n_b / N sqrt(2 / pi) sqrt(p_b (1 -
+        p_b) / n_b), p_b being the mean score; with norm=2 sqrt(sum of p_b (1 - p_b) / N).
+    Undefined: there are no rows; with debiased=True no bin has two.
+    Parameters: bins, the number of bins; norm, 2 for the root of the mean square; debiased, with norm=2, to subtract
+        what chance adds: bins of one row are left out, and `n_undefined` counts them. It is not for weighted rows.
     Source: M. P. Naeini, G. F. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning,
-        2015.
+        2015; debiased: A. Kumar, P. Liang, T. Ma, Verified uncertainty calibration, NeurIPS 2019.
     """
+    return distance(*_binned(scores, bins), norm, debiased)
+
+
+def _binned(scores: FullScores, bins: int) -> tuple[Array, Array, Array]:
+    """Rows, summed scores and relevant rows of each bin, shape (queries, bins) each."""
     p = scores.probability
     place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
-    apart = np.bincount(place, (scores.pos + scores.neg) * p - scores.pos, minlength=scores.n_queries * bins)
-    return ratio(np.abs(apart).reshape(scores.n_queries, bins).sum(axis=1), scores.positives + scores.negatives)
+    rows = scores.pos + scores.neg
+    return summed_in_bins(place, (rows, rows * p, scores.pos), (scores.n_queries, bins))
+
+
+def summed_in_bins(place: Array, values: Sequence[Array], shape: tuple[int, int]) -> tuple[Array, Array, Array]:
+    """Sum three values of each row in bins, shape (queries, bins) each; ``place``: the number of the row's bin."""
+    n, said, came = (np.bincount(place, each, shape[0] * shape[1]).reshape(shape) for each in values)
+    return n, said, came
+
+
+def distance(n: Array, said: Array, came: Array, norm: int, debiased: bool) -> Array:
+    """Return the distance of mean scores to shares over bins, shape (queries,); the arrays have shape (queries, bins).
+
+    ``n``, ``said``, ``came``: rows, their summed scores, and the relevant ones, of each bin.
+    """
+    if debiased and norm != 2:
+        raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
+    if norm == 1:
+        return ratio(np.abs(said - came).sum(axis=1), n.sum(axis=1))
+    some = n > 1 if debiased else n > 0
+    rows = np.where(some, n, 2)
+    share = came / rows
+    square = (said / rows - share) ** 2 - (share * (1 - share) / (rows - 1) if debiased else 0)
+    mean = ratio((square * rows * some).sum(axis=1), (n * some).sum(axis=1))
+    return np.sqrt(np.maximum(mean, 0))
+
+
+def by_chance(n: Array, said: Array, norm: int, debiased: bool) -> Array:
+    """Return the distance that calibrated scores have in the mean, NaN for a debiased one; as in ``distance``."""
+    p = said / np.where(n > 0, n, 1)
+    variance = np.maximum(p * (1 - p), 0)
+    if debiased:
+        return np.full(len(n), np.nan)
+    if norm == 1:
+        return ratio((np.sqrt(n * variance * 2 / np.pi)).sum(axis=1), n.sum(axis=1))
+    return np.sqrt(ratio((variance * (n > 0)).sum(axis=1), n.sum(axis=1)))
+
+
+def alone(n: Array, debiased: bool) -> Array:
+    """Return the number of bins of one row, which a debiased distance leaves out, shape (queries,)."""
+    return ((n > 0) & (n <= 1)).sum(axis=1) * float(debiased)
+
+
+@beside("ece", "calibrated", FullScores)
+def _calibrated(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+    """The error that calibrated scores have."""
+    n, said, _ = _binned(scores, bins)
+    return by_chance(n, said, norm, debiased)
+
+
+@beside("ece", "lone", FullScores)
+def _lone(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
+    """Bins that are left out."""
+    return alone(_binned(scores, bins)[0], debiased)

@@ -18,7 +18,17 @@ from frame_metrics.inputs import Array
 POINTS = 500  # the most points of a line that are drawn; a screen shows no more
 MANY, LIT = 12, 6  # the most lines that can be told apart; of more lines, so many are in colour
 # Columns of evaluate() that are not keys.
-OF_EVALUATE = ("k", "average", "total_over", "n", "n_undefined", "n_unanswered", "n_effective", "support")
+OF_EVALUATE = (
+    "k",
+    "average",
+    "total_over",
+    "n",
+    "n_undefined",
+    "n_unanswered",
+    "n_effective",
+    "if_calibrated",
+    "support",
+)
 TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
 Names = str | Sequence[str] | None
 

@@ -45,7 +45,19 @@ NUMBERS = (
         "ci_low",
         "ci_high",
     ),
-    *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold", "n_effective"),
+    *(
+        *P_VALUES,
+        "effect_size",
+        "mde",
+        "lower",
+        "upper",
+        "tied",
+        "judged",
+        "share",
+        "threshold",
+        "n_effective",
+        "if_calibrated",
+    ),
 )
 WORDS = ("test", "correction", "undefined", "answered", "check", "severity", "example", "message")
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}

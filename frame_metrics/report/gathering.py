@@ -161,9 +161,17 @@ def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.D
 
 
 def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> pl.DataFrame:
-    """Return the values of metrics with intervals; metrics of all lists together have no interval, which is noted."""
+    """Return the values of metrics with intervals; those that have none are noted."""
     irm, names = work.irm, [name for name, _ in asked]
-    lists = [name for name, metric in asked if metric.input is Lists]
+    why = {
+        "what is of all lists together has none: of queries that are drawn again some come twice": [
+            name for name, metric in asked if metric.input is Lists
+        ],
+        "an error that chance makes greater has none: look at if_calibrated": [
+            name for name, metric in asked if metric.biased
+        ],
+    }
+    lists = [name for some in why.values() for name in some]
     if ci is None or not lists:
         return work.here(irm.evaluate(*names, ci=ci, margins=margins))
     parts = [
@@ -175,8 +183,9 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
     every = pl.concat([part for _, part in parts], how="diagonal")[sorted(range(len(places)), key=places.__getitem__)]
     if len(parts) == 1:
         every = every.with_columns(ci_low=pl.lit(None, pl.Float64), ci_high=pl.lit(None, pl.Float64))
-    reason = "what is of all lists together has none: of queries that are drawn again some come twice"
-    work.absent.append({"section": f"intervals of {', '.join(lists)}", "reason": reason})
+    for reason, some in why.items():
+        if some:
+            work.absent.append({"section": f"intervals of {', '.join(some)}", "reason": reason})
     return every
 
 

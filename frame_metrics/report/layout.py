@@ -43,6 +43,7 @@ CALLED = {
     "baseline_n_unjudged": "of the baseline without",
     "baseline_n": "n of the baseline",
     EFFECTIVE: "effective n",
+    "if_calibrated": "if calibrated",
 }
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."

@@ -41,7 +41,7 @@ EITHER = ("collection_size", "threshold", "propensity", "target_propensity", "po
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns by which a result of evaluate() is recognised
 RESULT = (
     *("metric", "k", "value", "average", "n", "n_undefined", "n_unanswered", "n_effective", "ci_low", "ci_high"),
-    "total_over",
+    *("total_over", "if_calibrated"),
 )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,21 @@ from frame_metrics.data.groups import as_text
 from frame_metrics.data.ids import check_held
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_bool, closest, listed, shown
-from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.measuring.annotators import Annotated, two_by_two
+from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.columns import judging
 from frame_metrics.roles.roles import names_as_text
-from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
-from frame_metrics.stats.resampling import Units, draws, percentiles
+from frame_metrics.stats.agreement import Judgments
+from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.intervals import FEW, OFTEN
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, percentiles
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
-PAIR = ("annotator", "other")
 MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
 AGAINST = ("sensitivity", "specificity", "bias")  # measures of an annotator against the reference
 WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
@@ -149,16 +149,35 @@ def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: Ag
 def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
     """Return the ends of the bootstrap interval of each measure in each row of the result; NaN for a single query.
 
+    Queries are drawn, and the level is expanded for the number of those that a row is about.
+
     ``found``: the measures themselves, by name.
     """
+    n, ci = compared.units, options.ci or 0
+    levels = [expanded_level(ci, one) for one in n.tolist()]
+    drawn = _drawn(compared, options) if compared.queries > 1 else {}
     ends: dict[str, Array] = {}
-    blocks = draws(Units.alone(compared.queries), options.resamples, options.seed) if compared.queries > 1 else ()
-    drawn = [compared.measures(often.astype(float)) for block in blocks for often in block]
     for name, values in found.items():
-        each = np.array([one[name] for one in drawn]).reshape(-1, len(values)).T
-        both = np.array([percentiles(row, options.ci or 0) for row in each]).reshape(-1, 2)
-        ends |= {f"{name}_low": both[:, 0], f"{name}_high": both[:, 1]}
+        both = np.full((2, len(n)), np.nan)
+        for at in np.flatnonzero(n > 1) if name in drawn else ():
+            low, high = percentiles(drawn[name][:, at], levels[at])
+            both[:, at] = np.fmin(low, values[at]), np.fmax(high, values[at])
+        ends |= {f"{name}_low": both[0], f"{name}_high": both[1]}
     return ends
+
+
+def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Array]:
+    """Return the measures in resamples of the queries, by name, shape (resamples, rows of the result) each."""
+    resamples = max(options.resamples, OFTEN) if compared.queries < FEW else options.resamples
+    size, made, parts = max(1, AT_ONCE // compared.size), {1: compared}, []
+    for block in draws(Units.alone(compared.queries), resamples, options.seed):
+        for begin in range(0, len(block), size):
+            often = block[begin : begin + size].astype(np.float64)
+            m = len(often)
+            if m not in made:
+                made[m] = compared.repeated(m)
+            parts.append({name: values.reshape(m, -1) for name, values in made[m].measures(often.ravel()).items()})
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def disagreements(irm: Plan) -> Any:
@@ -239,78 +258,3 @@ def _compared(each: pl.DataFrame, value: str, log: Log, references: Sequence[str
     together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
     rel = log.conventions.rel if graded else 1.0
     return AnnotatorPairs(pairs, together, query_of, rel, alone=bool(references))
-
-
-@dataclass(frozen=True, eq=False)
-class AnnotatorPairs:
-    """The pairs of annotators of a segment, and all annotators together: the rows of the result."""
-
-    pairs: Annotated
-    together: Judgments  # the judgments of all annotators
-    query: Array  # the number of each document's query, from 0
-    rel: float  # the least relevant value
-    alone: bool  # whether the row for all annotators is left out, as with a reference
-
-    def of_class(self, one: float) -> AnnotatorPairs:
-        """Return the same with judgments of two classes: 1 for the class ``one``, 0 for any other."""
-        sides = {side: (getattr(self.pairs, side) == one).astype(float) for side in ("one", "other")}
-        together = replace(self.together, value=(self.together.value == one).astype(float), graded=False)
-        return replace(self, pairs=replace(self.pairs, **sides), together=together, rel=1.0)
-
-    @property
-    def queries(self) -> int:
-        """Number of judged queries."""
-        return int(self.query.max(initial=-1)) + 1
-
-    def named(self) -> dict[str, pl.Series]:
-        """Return, for each row of the result, a row of the judgments by either annotator, and the number of documents.
-
-        The row for all annotators together has none (-1), and counts documents with two judgments or more.
-        """
-        pairs = self.pairs
-        sides = [pairs.rows[side] for side in (pairs.first, pairs.second)]
-        both = np.bincount(pairs.pair, minlength=pairs.n)
-        if not self.alone:
-            sides = [np.append(side, NONE) for side in sides]
-            judged = np.bincount(self.together.document, minlength=len(self.query))
-            both = np.append(both, (judged > 1).sum())
-        return dict(zip((*PAIR, "n"), map(pl.Series, (*sides, both)), strict=True))
-
-    @cached_property
-    def both(self) -> Judgments:
-        """The judgments of all pairs; a document that two pairs judged is two documents here."""
-        pairs, rows = self.pairs, np.arange(len(self.pairs.pair))
-        value = np.concatenate([pairs.one, pairs.other])
-        return Judgments(np.tile(rows, 2), value, pairs.pair, pairs.n, self.together.graded)
-
-    def measures(self, times: Array) -> dict[str, Array]:
-        """Return every measure, by name, with a value for each row of the result.
-
-        ``times``: how often each query counts, as in a resample.
-        """
-        pairs = self.pairs
-        often = times[self.query[pairs.document]]
-        two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
-        found = self.both.measures(often)
-        found["kappa"] = kappa(pairs.pair, *pairs.codes, pairs.n, often)
-        found["weighted_kappa"] = weighted_kappa(*two) if self.together.graded else np.full(pairs.n, np.nan)
-        if self.alone:
-            return found | self._against(often)
-        alone = self.together.measures(times[self.query])
-        return {name: np.append(values, alone.get(name, np.nan)) for name, values in found.items()}
-
-    def _against(self, often: Array) -> dict[str, Array]:
-        """Return the measures of the first annotator of each pair against the second, the reference.
-
-        ``often``: how often each document counts.
-        """
-        pairs = self.pairs
-        mine, true = pairs.one >= self.rel, pairs.other >= self.rel
-
-        def share(some: Array, whole: Array) -> Array:
-            counts = [np.bincount(pairs.pair, often * one, minlength=pairs.n) for one in (some & whole, whole)]
-            return ratio(*counts)
-
-        size = np.bincount(pairs.pair, often, minlength=pairs.n)
-        more = np.bincount(pairs.pair, often * (pairs.one - pairs.other), minlength=pairs.n)
-        return {"sensitivity": share(mine, true), "specificity": share(~mine, ~true), "bias": ratio(more, size)}

@@ -124,11 +124,14 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
     for segments in groups.each:
         inputs = pooled.inputs_of(cases, segments)
         if cases.binary:
-            pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(areas))
+            every = [one for _, metric in asked for one in (metric, *metric.beside.values())]
+            pooled.sort_scores(inputs, every, vary=bool(areas))
         values = [pooled.one_metric(inputs, *metric) for metric in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         value = np.where(n, [metric.value for metric in values], np.nan)
         tables.append({"value": value, "n": n, "n_undefined": undefined})
+        if any(metric.biased for _, metric in asked):
+            tables[-1]["if_calibrated"] = np.stack([pooled.if_calibrated(inputs, metric) for _, metric, _ in wanted])
         if options.ci is not None:
             tables[-1] |= holding(ends_of_rows(inputs, wanted, value, areas, options), value)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
@@ -136,12 +139,19 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
 
 
 def _check_together(asked: Asked, options: EvaluateOptions) -> None:
-    """Raise for intervals of metrics of sets of lists."""
+    """Raise for intervals of metrics of sets of lists, and of those that chance makes greater."""
     name = next((name for name, metric in asked if metric.input is Lists), None)
     if name is not None and options.ci is not None:
         raise NotComputableError(
             f"{name} has no interval: of queries that are drawn again some come twice, so that their lists show fewer "
             "documents than all do; leave ci= out, or compare() systems, whose lists are exchanged"
+        )
+    name = next((name for name, metric in asked if metric.biased), None)
+    if name is not None and options.ci is not None:
+        raise NotComputableError(
+            f"{name} has no interval: chance makes the error of calibrated scores greater than 0, and that of rows "
+            "that are drawn again greater still; leave ci= out, and compare the value with the column if_calibrated, "
+            "or use ece(norm=2, debiased=True)"
         )
 
 
@@ -160,7 +170,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     averages = options.averages
     if not plan.columns.query:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(alike, False, [False] * len(asked), systems=False)
+        return Wide(alike, False, [False] * len(asked), systems=False, calibrated=True)
     weighted, conventions = plan.columns.weight is not None, plan.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
     there_are = {None} if len(over) < len(asked) else set[str | None]()

@@ -12,6 +12,7 @@ Agreement: two annotators judge the documents of queries, and the interval of ka
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,11 @@ from scipy.special import ndtr, ndtri
 from trials import Line, agree, ends
 
 from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.stats.agreement import kappa
 from frame_metrics.stats.delong import Areas
+from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.intervals import FEW, OFTEN
+from frame_metrics.stats.resampling import Units, draws, percentiles
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -35,7 +40,7 @@ SIX = (3, 3)
 AREAS = (0.7, 0.9, 0.98)
 OF_AREAS = (0.82, 1.0)
 POSITIVES = {5: (0.9, 1.0), 10: (0.92, 1.0), 20: (0.92, 1.0)}  # relevant rows of 200
-DISTANCES = (1.0, 2.0)  # of the scores of relevant rows
+DISTANCES = (1.0, 2.0, 3.0)  # of the scores of relevant rows
 LISTS = 200
 PLACED = {"good": 0.6, "middling": 0.4, "bad": 0.1}  # how often the logging policy places the good result at a rank
 TARGET = 0.95  # how often the other policy does
@@ -89,6 +94,12 @@ def of_rounded(apart: float) -> float:
     return float((shares[1] * below).sum())
 
 
+@cache
+def apart_by(area: float) -> float:
+    """Return the distance of normal scores that have an area if they are rounded."""
+    return float(brentq(lambda x: of_rounded(x) - area, 0, 12))
+
+
 def normal(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
     """Draw normal scores of relevant and of other rows."""
     return rng.normal(2**0.5 * ndtri(area), 1, m), rng.normal(size=n)
@@ -112,8 +123,7 @@ def noisy(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
 
 def tied(rng: Any, m: int, n: int, area: float) -> tuple[Any, Any]:
     """Draw normal scores that are rounded to whole numbers."""
-    apart = brentq(lambda x: of_rounded(x) - area, 0, 12)
-    return np.round(rng.normal(apart, 1, m)), np.round(rng.normal(size=n))
+    return np.round(rng.normal(apart_by(area), 1, m)), np.round(rng.normal(size=n))
 
 
 SHAPES: dict[str, Callable[..., tuple[Any, Any]]] = {
@@ -131,13 +141,11 @@ def labelled(scores: tuple[Any, Any]) -> pl.DataFrame:
     return pl.DataFrame({"label": label, "score": np.concatenate(scores)})
 
 
-def area_ends(scores: tuple[Any, Any], method: str | None) -> tuple[float, float]:
-    """Return the interval of the area under the ROC curve, from the kernels."""
+def areas_of(scores: tuple[Any, Any]) -> Any:
+    """Return the area under the ROC curve with what its interval needs, from the kernels, shape (4, 1)."""
     score = np.concatenate(scores)
     label = np.repeat([1.0, 0.0], [len(side) for side in scores])
-    areas = Areas.of(sorted_levels(np.zeros(len(score), np.int64), score, label, np.ones(len(score)), 1))
-    low, high = np.clip(areas.area + areas.ends(0.95, method, 1), 0, 1)[:, 0]
-    return float(low), float(high)
+    return Areas.of(sorted_levels(np.zeros(len(score), np.int64), score, label, np.ones(len(score)), 1)).held
 
 
 def of_areas(_: pl.DataFrame, trials: int) -> Iterator[Line]:
@@ -145,19 +153,17 @@ def of_areas(_: pl.DataFrame, trials: int) -> Iterator[Line]:
     for m, n in (*SIDES, SIX):
         for area in AREAS:
             for i, (shape, draw) in enumerate(SHAPES.items()) if (m, n) != SIX else [(0, ("normal scores", normal))]:
-                held = dict.fromkeys((None, "delong"), 0)
-                for trial in range(trials):
-                    scores = draw(np.random.default_rng([31, m, round(area * 100), i, trial]), m, n, area)
-                    for method in held:
-                        low, high = area_ends(scores, method)
-                        held[method] += int(low <= area <= high)
-                        if trial < AGREE:
-                            frame = labelled(scores).sample(fraction=1, shuffle=True, seed=2).to_pandas()
-                            again = frame.irm.evaluate("roc_auc", ci=0.95, method=method)
-                            agree([(low, high)], again[["ci_low", "ci_high"]].to_numpy(), "areas")
+                seeds = [[31, m, round(area * 100), i, trial] for trial in range(trials)]
+                drawn = [draw(np.random.default_rng(seed), m, n, area) for seed in seeds]
+                areas = Areas(*np.concatenate([areas_of(scores) for scores in drawn], axis=1))
                 what = f"roc_auc {area}, {m} and {n:,} rows, {shape}"
-                yield Line(HOLDS, what, trials, held[None], OF_AREAS)
-                yield Line(HOLDS, f"{what}, delong", trials, held["delong"], None)
+                for method, name, asked in ((None, what, OF_AREAS), ("delong", f"{what}, delong", None)):
+                    low, high = np.clip(areas.area + areas.ends(0.95, method, 1), 0, 1)
+                    for at, scores in enumerate(drawn[:AGREE]):
+                        frame = labelled(scores).sample(fraction=1, shuffle=True, seed=2).to_pandas()
+                        again = frame.irm.evaluate("roc_auc", ci=0.95, method=method)
+                        agree([(low[at], high[at])], again[["ci_low", "ci_high"]].to_numpy(), "areas")
+                    yield Line(HOLDS, name, trials, int(((low <= area) & (area <= high)).sum()), asked)
 
 
 def precisions(_: pl.DataFrame, trials: int) -> Iterator[Line]:
@@ -270,12 +276,26 @@ def agreements(_: pl.DataFrame, trials: int) -> Iterator[Line]:
         for trial in range(trials):
             one, other = annotated(n, trial)
             low, high = kappa_ends(one, other, trial)
+            if trial < AGREE:
+                agree([(low, high)], [by_verb(one, other, trial)], "agreement")
             held += int(low <= truth <= high)
         yield Line(HOLDS, f"kappa of {DOCUMENTS} documents of each of {n} queries", trials, held, asked)
 
 
 def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
-    """Return the interval of kappa of two annotators."""
+    """Return the interval of kappa of two annotators, from the kernels."""
+    n = len(one)
+    often = np.concatenate([*draws(Units.alone(n), OFTEN if n < FEW else RESAMPLES, seed)])
+    m, times = len(often), np.repeat(often, DOCUMENTS, axis=1).astype(float).ravel()
+    sides = np.tile(one.ravel(), m), np.tile(other.ravel(), m)
+    drawn = kappa(np.repeat(np.arange(m), n * DOCUMENTS), *sides, m, times)
+    value = kappa(np.zeros(n * DOCUMENTS, np.int64), one.ravel(), other.ravel(), 1)[0]
+    low, high = percentiles(drawn, expanded_level(0.95, n))
+    return float(np.fmin(low, value)), float(np.fmax(high, value))
+
+
+def by_verb(one: Any, other: Any, seed: int) -> tuple[float, float]:
+    """Return the same interval by the public verb."""
     n = len(one)
     sides = [
         pl.DataFrame(

@@ -69,6 +69,8 @@ VALUES: dict[str, list[Any]] = {
     "min_precision": [0.0, 1.0],
     "variant": ["b"],
     "normalize": [False],
+    "ece norm": [2],
+    "debiased": [],
 }
 
 

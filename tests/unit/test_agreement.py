@@ -13,6 +13,7 @@ from pycm import ConfusionMatrix
 
 from frame_metrics import IRM, BadValueError
 from helpers import KINDS, as_kind, as_polars, error
+from inside import Units, draws, expanded_level
 
 # Four observers of twelve units: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
 OBSERVED = {
@@ -187,6 +188,52 @@ def test_intervals_draw_queries() -> None:
     assert found["equal"][0] == 0.5
     assert (found["equal_low"][0], found["equal_high"][0]) == pytest.approx((0.375, 0.625), abs=0.03)  # of 40 coins
     assert judged({"a": one, "b": other}).agreement(ci=0.9)["equal_low"].to_list() == [None, None]
+
+
+@pytest.mark.parametrize("reference", [None, "c"])
+@pytest.mark.parametrize("value", ["grade", "label"])
+def test_ends_are_those_of_queries_drawn_one_by_one(value: str, reference: str | None) -> None:
+    """Each draw is a call with queries that stand there several times; the level is that of a pair's queries."""
+    rng, queries, resamples = np.random.default_rng(3), 25, 12
+    rows = [
+        (query, f"d{doc}", who, int(rng.integers(0, 2 + (value == "grade"))))
+        for query in range(queries)
+        for doc in range(2)
+        for who in ("abc" if query < 22 else "ab")
+    ]
+    qrels = pl.DataFrame(rows, schema=["query", "doc", "who", value], orient="row")
+
+    def measured(some: pl.DataFrame, **options: Any) -> pl.DataFrame:
+        log = some.select("query", "doc", score=pl.lit(1.0)).unique(maintain_order=True)
+        return log.irm(query="query", doc="doc").judge(some, annotator="who").agreement(reference, **options)
+
+    found = measured(qrels, ci=0.9, resamples=resamples, seed=4)
+    drawn = []
+    for often in (one for block in draws(Units.alone(queries), resamples, 4) for one in block):
+        parts = [
+            qrels.filter(query=query).with_columns(query=query * 100 + time)
+            for query, n in enumerate(often.tolist())
+            for time in range(n)
+        ]
+        drawn.append(measured(pl.concat(parts)))
+    for name in [name for name in drawn[0].columns if f"{name}_low" in found.columns]:
+        values = np.array([one[name].to_numpy() for one in drawn], float)
+        for row in range(found.height):
+            pair = {found["annotator"][row], found["other"][row]}
+            wide = expanded_level(0.9, 22 if "c" in pair else 25) / 2
+            expected = np.quantile(values[:, row], [0.5 - wide, 0.5 + wide])
+            ends = np.array(found.select(f"{name}_low", f"{name}_high").row(row), float)
+            np.testing.assert_allclose(ends, expected, rtol=0, atol=1e-12, err_msg=f"{name} {row}")
+
+
+def test_a_pair_with_one_query_in_common_has_no_interval() -> None:
+    """Other pairs have theirs."""
+    rows = [(query, "d", who, (query + (who == "b")) % 2) for query in range(6) for who in "ab"]
+    rows += [(0, "d", "c", 1)]
+    qrels = pl.DataFrame(rows, schema=["query", "doc", "who", "label"], orient="row")
+    log = qrels.select("query", "doc", score=pl.lit(1.0)).unique(maintain_order=True)
+    found = log.irm(query="query", doc="doc").judge(qrels, annotator="who").agreement(ci=0.9)
+    assert found["equal_low"].is_null().to_list() == [False, True, True, False]
 
 
 def test_nothing_depends_on_the_order_of_the_judgments() -> None:

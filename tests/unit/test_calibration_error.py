@@ -1,0 +1,132 @@
+"""The expected calibration error: its norms, what chance adds to it, and what stands beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+from helpers import KINDS, as_kind, as_polars
+from refusals import check
+
+SCORE = [0.05, 0.05, 0.15, 0.15, 0.15, 0.95]
+LABEL = [0, 1, 0, 0, 1, 1]
+ROWS = pl.DataFrame({"label": LABEL, "score": SCORE}).with_columns(w=pl.lit(2.0), n=pl.lit(3))
+
+
+def by_hand(rows: pl.DataFrame, bins: int = 10) -> dict[str, float]:
+    """The errors, bin by bin, and what calibrated scores would have."""
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+    place, found = (
+        np.searchsorted(edges, rows["score"].to_numpy()),
+        dict.fromkeys(("one", "two", "chance", "root"), 0.0),
+    )
+    square, some = 0.0, 0
+    for b in np.unique(place):
+        mine = rows.filter(pl.Series(place == b))
+        n, p, o = len(mine), mine["score"].mean(), mine["label"].mean()
+        found["one"] += n / len(rows) * abs(p - o)
+        found["two"] += n / len(rows) * (p - o) ** 2
+        found["chance"] += n / len(rows) * (2 / np.pi) ** 0.5 * (p * (1 - p) / n) ** 0.5
+        found["root"] += n / len(rows) * p * (1 - p) / n
+        if n > 1:
+            square, some = square + n * ((p - o) ** 2 - o * (1 - o) / (n - 1)), some + n
+    return found | {"two": found["two"] ** 0.5, "root": found["root"] ** 0.5, "less": max(0, square / some) ** 0.5}
+
+
+@pytest.mark.parametrize("bins", [10, 3])
+def test_errors_are_those_of_the_bins(bins: int) -> None:
+    """The mean distance, the root of the mean square, and that without what chance adds, beside those by chance."""
+    rng = np.random.default_rng(0)
+    score = rng.random(60).round(2)
+    for rows in (ROWS, pl.DataFrame({"score": score, "label": (rng.random(60) < score**2).astype(int)})):
+        names = [f"ece(bins={bins})", f"ece(bins={bins}, norm=2)", f"ece(bins={bins}, norm=2, debiased=True)"]
+        found, expected = rows.irm(query=None).evaluate(*names), by_hand(rows, bins)
+        assert found["value"].to_list() == pytest.approx([expected[name] for name in ("one", "two", "less")], abs=1e-12)
+        assert found["if_calibrated"].to_list()[:2] == pytest.approx([expected["chance"], expected["root"]], abs=1e-12)
+        assert found["if_calibrated"][2] is None
+
+
+def test_bins_of_one_row_are_left_out_and_counted() -> None:
+    """One of three bins has one row; alone it has no debiased error."""
+    names = ("ece", "ece(norm=2, debiased=True)")
+    assert ROWS.irm.evaluate(*names)["n_undefined"].to_list() == [0, 1]
+    found = ROWS[-1:].irm.evaluate(*names)
+    assert found.select("value", "n_undefined").rows() == [(pytest.approx(0.05), 0), (None, 2)]
+
+
+def test_a_counted_row_stands_for_several_and_a_weighted_one_has_no_error_by_chance() -> None:
+    """A row that counts three times is as three; by chance weights say nothing."""
+    counted, three = ROWS.irm(count="n"), pl.concat([ROWS] * 3).irm
+    names = ("ece", "ece(norm=2)", "ece(norm=2, debiased=True)")
+    columns = ["value", "if_calibrated", "n_undefined"]
+    mine, other = (irm.evaluate(*names).select(columns) for irm in (counted, three))
+    np.testing.assert_allclose(mine.to_numpy().astype(float), other.to_numpy().astype(float), rtol=0, atol=1e-12)
+    assert ROWS.irm(weight="w").evaluate("ece")["if_calibrated"].to_list() == [None]
+
+
+def test_the_column_stands_where_an_error_is_asked_for() -> None:
+    """Long and wide, known before a lazy frame is read, and not beside other metrics or averages over queries."""
+    assert "if_calibrated" not in ROWS.irm.evaluate("brier").columns
+    assert ROWS.irm.evaluate("brier", "ece")["if_calibrated"].is_null().to_list() == [True, False]
+    wide = ROWS.irm.evaluate("brier", "ece", layout="wide")
+    assert wide.columns == ["average", "n", "brier", "brier_undefined", "ece", "ece_undefined", "ece_if_calibrated"]
+    for layout in ("long", "wide"):
+        lazy = ROWS.lazy().irm.evaluate("brier", "ece", layout=layout)
+        assert lazy.collect_schema() == lazy.collect().schema
+    log = ROWS.with_columns(query=pl.lit(1)).irm(query="query")
+    assert "if_calibrated" not in log.evaluate("ece").columns
+    margins = ROWS.with_columns(day=pl.Series([1, 1, 1, 2, 2, 2])).irm(by="day").evaluate("ece", margins=True)
+    assert margins["if_calibrated"].null_count() == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_frames_and_several_classes(kind: str) -> None:
+    """Each kind of frame has the same columns; of several classes it is the greatest score that is calibrated."""
+    assert as_polars(IRM(as_kind(ROWS, kind)).evaluate("ece"))["if_calibrated"].item() == pytest.approx(
+        by_hand(ROWS)["chance"]
+    )
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([1, 1, 1], 80)
+    rows = pl.DataFrame({"label": rng.integers(0, 3, 80), "a": p[:, 0], "b": p[:, 1], "c": p[:, 2]})
+    found = IRM(as_kind(rows, kind), score={0: "a", 1: "b", 2: "c"}).evaluate("ece", "ece(norm=2)")
+    top = pl.DataFrame({"score": p.max(axis=1), "label": (p.argmax(axis=1) == rows["label"].to_numpy()).astype(int)})
+    expected = by_hand(top)
+    columns = as_polars(found).select("value", "if_calibrated").to_numpy()
+    assert columns.ravel() == pytest.approx([expected[one] for one in ("one", "chance", "two", "root")], abs=1e-12)
+
+
+def test_a_report_leaves_the_interval_out() -> None:
+    """It says so, and shows the value by chance; other metrics keep their intervals."""
+    page: Any = ROWS.irm.report(metrics=["brier", "ece"], format="md")
+    assert "intervals of ece" in page
+    assert "if calibrated" in page or "if_calibrated" in page
+
+
+REFUSALS = r"""
+ROWS.irm.evaluate("brier", "ece(bins=5)", ci=0.9)
+    NotComputableError: ece(bins=5) has no interval: chance makes the error of calibrated scores greater than 0, and
+        that of rows that are drawn again greater still; leave ci= out, and compare the value with the column
+        if_calibrated, or use ece(norm=2, debiased=True)
+    but: ROWS.irm.evaluate("brier", "ece(bins=5)")
+    but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
+ROWS.irm.evaluate("ece(debiased=True)")
+    BadValueError: ece: debiased=True is for squared distances; pass norm=2 too
+    but: ROWS.irm.evaluate("ece(norm=2, debiased=True)")
+ROWS.irm(weight="w").evaluate("ece(norm=2, debiased=True)")
+    NotComputableError: ece(norm=2, debiased=True) counts the rows of each bin, and w weighs them; pass weight=None, or
+        leave debiased= out
+    but: ROWS.irm(weight=None).evaluate("ece(norm=2, debiased=True)")
+    but: ROWS.irm(weight="w").evaluate("ece(norm=2)")
+ROWS.irm.evaluate("ece(norm=3)")
+    BadValueError: ece: norm=3 is not one of 1, 2
+    but: ROWS.irm.evaluate("ece(norm=1)")
+"""
+
+
+def test_what_is_refused() -> None:
+    """An error says why, and the way out."""
+    check(REFUSALS, globals())
