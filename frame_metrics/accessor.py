@@ -713,8 +713,10 @@ class IRM(Generic[Frame]):
         and with ``system`` or ``judge``, there is ``n_unanswered``, the number of judged queries of which the system,
         or the log, has no row: they count as 0 in most metrics, or ``unanswered="drop"`` leaves them out.
         ``total_over`` names the columns that a total is over, with ", " between them, and is null in other rows. With
-        ``propensity`` there is ``n_effective`` after these: the effective sample size (Σ w)² / Σ w², w being the
-        weights of the relevant results at ranks up to k; off policy those of all results, each a share of its list.
+        ``weight`` there is ``n_effective`` after these: Kish's effective sample size (Σ w)² / Σ w², w being the
+        weights of queries, or of pooled rows; of an average without weights the number of queries. With ``propensity``
+        w are the weights of the relevant results at ranks up to k; off policy those of all results, each a share of its
+        list.
 
         With a ``proxy`` the value is the mean by people, estimated from both sides. ``n`` is the number of queries
         whose results people judged, down to the cutoff, and ``n_undefined`` refers to these. More columns follow:
@@ -776,7 +778,13 @@ class IRM(Generic[Frame]):
 
     @verb
     def per_class(
-        self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
+        self,
+        *metrics: Metrics,
+        average: OverClasses | Sequence[OverClasses] | None = None,
+        ci: float | None = None,
+        layout: Layout = "long",
+        resamples: int = 1000,
+        seed: int = 0,
     ) -> Frame:
         """Compute metrics for every class against the rest.
 
@@ -785,16 +793,21 @@ class IRM(Generic[Frame]):
         metrics : measures of the 2x2 table, as "recall", or of scores if each class has one, as "roc_auc".
         average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
             list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
+        ci : level of an interval, as 0.95: Wilson's for shares of rows, as recall, precision and f1, else percentiles
+            of draws of rows, or of clusters of them. Null for fewer than two rows. docs/uncertainty.md lists all.
         layout : "long", a row per class and metric, or "wide", a column per metric.
+        resamples, seed : of the draws.
 
         Returns
         -------
         A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
-        their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
-        is that of all classes; in rows of classes ``average`` is null. Classes that do not occur in a segment are left
-        out, unless ``classes=`` names them; a segment without labelled rows has them all, with null and n 0.
+        their weight), n (rows of the segment), n_undefined (, ci_low, ci_high). In the rows of averages ``class`` is
+        null, and ``support`` is that of all classes; in rows of classes ``average`` is null. Classes that do not occur
+        in a segment are left out, unless ``classes=`` names them; a segment without labelled rows has them all, with
+        null and n 0.
 
-        A wide one: system, by..., class, (average,) support, n, and a column for each metric.
+        A wide one: system, by..., class, (average,) support, n, and for each metric "recall" ("recall_low",
+        "recall_high").
 
         Examples
         --------
@@ -805,9 +818,9 @@ class IRM(Generic[Frame]):
         >>> animals.irm.per_class("recall", "precision", average="macro", layout="wide").tail(2).rows()
         [('owl', None, 1, 4, 1.0, 1.0), (None, 'macro', 4, 4, 0.8333333333333334, 0.8333333333333334)]
         """
-        from frame_metrics.verbs.per_class import per_class
+        from frame_metrics.verbs.per_class import PerClassOptions, per_class
 
-        return per_class(self._plan, metrics, average=average, layout=layout)
+        return per_class(self._plan, metrics, _given(PerClassOptions, locals()))
 
     @verb
     def confusion(self, *, margins: bool = False, shares: bool = False, payoffs: bool = False) -> Frame:
@@ -1007,9 +1020,8 @@ class IRM(Generic[Frame]):
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
-        test : two-sided; None for "randomization" (of values of 0 and 1 "mcnemar_mid_p"), or without a query for the
-            first of "mcnemar_mid_p", "delong", "fisher" and "bootstrap" that applies. The sections below say what each
-            does.
+        test : two-sided; None for "randomization", or without a query for the first of "mcnemar", "delong", "fisher"
+            and "bootstrap" that applies. The sections below say what each does.
         correction : of p-values for testing many pairs: "max_t", "holm", "bonferroni", "bh" (Benjamini-Hochberg) or
             "none". "max_t" is the default of tests that flip signs: the signs of all pairs are flipped at once, and the
             greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm".
@@ -1059,15 +1071,14 @@ class IRM(Generic[Frame]):
 
         Rows without a query
         --------------------
-        Rows are paired by ``doc``. "mcnemar_mid_p" is for shares of rows (accuracy, error_rate, recall, specificity
-        ...), and "mcnemar" the exact form of it; both have Newcombe's interval. "delong" is for roc_auc and gini;
-        "fisher", exact, for decisions against chance; "bootstrap" for every metric. If rows have a ``weight`` or a
-        ``cluster``, only the last is available.
+        Rows are paired by ``doc``. "mcnemar", exact, is for shares of rows (accuracy, error_rate, recall, specificity
+        ...); "delong" for roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every
+        metric. If rows have a ``weight`` or a ``cluster``, only the last is available.
 
         There is no n_unanswered; rows that only one system has are left out, and n_unpaired counts them. effect_size,
         wins, ties and losses are those of rows, for shares of rows, and null for other metrics; n counts the documents
-        that both systems have, and mde comes from the test, or the bootstrap. With ``against`` and no system there is
-        no system column, and baseline is the text of ``against``.
+        that both systems have, and mde comes from the bootstrap (or DeLong). With ``against`` and no system there is no
+        system column, and baseline is the text of ``against``.
 
         Judgments of a machine
         ----------------------
@@ -1505,10 +1516,9 @@ class IRM(Generic[Frame]):
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
-        t-test needs beyond a normal one. Of systems n is at least 1 + log2(1 / (1 - ``ci``)), 6 at 0.95: with fewer no
-        flip of signs has so small a p-value. Of arms s^2 is the sum of the variances of both, each n times that of a
-        mean of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is
-        their mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
+        t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
+        of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is their
+        mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
 
         With a ``proxy`` of ``judge`` it counts the queries that people must judge, of those that the machine judges, to
         detect the prediction-powered difference. Let s^2 be the variance by people on the queries that they judged, v^2

@@ -56,7 +56,9 @@ from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.sums import rests_of, sums_of
+from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
+from frame_metrics.verbs.audit.checks import Seen
 from frame_metrics.verbs.audit.facts import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.facts import about
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
@@ -89,6 +91,7 @@ __all__ = [
     "Pool",
     "Roles",
     "Rows",
+    "Seen",
     "Sent",
     "SparkFrame",
     "Ties",
@@ -108,7 +111,6 @@ __all__ = [
     "extremes",
     "few_bytes_at_a_time",
     "few_distinct_rows",
-    "few_pairs_together",
     "fisher",
     "imported_when_used",
     "in_pieces",
@@ -117,6 +119,7 @@ __all__ = [
     "metrics_of",
     "most_rows_of_a_report",
     "n_different",
+    "of_few",
     "of_version",
     "pieces_of",
     "powered",
@@ -223,11 +226,6 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
 def most_rows_of_a_report(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Let a table of a report in JSON hold so many rows."""
     monkeypatch.setattr("frame_metrics.report.write.MOST_ROWS", rows)
-
-
-def few_pairs_together(monkeypatch: pytest.MonkeyPatch, differences: int) -> None:
-    """Let a report flip so many differences of queries at most, to test pairs together that it does not show."""
-    monkeypatch.setattr("frame_metrics.report.comparing.TOGETHER", differences)
 
 
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, FullScores, ratio
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
-from frame_metrics.measuring.rows import Inputs, input_of, one_metric
+from frame_metrics.measuring.rows import Inputs, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.intervals import FEW, OFTEN
@@ -99,6 +99,24 @@ class RowDraws:
                 known = np.clip(known + (own - known.mean()), *metric.range)
             n = self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
             found[at] = percentiles(known, expanded_level(level, max(float(n[at[1]]), LEAST)))
+        return found
+
+    def ends_of_classes(self, wanted: Mapping[int, Metric], level: float) -> dict[tuple[int, int], Array]:
+        """Return the ends of percentile intervals of metrics of each class against the rest, shape (2, K) each.
+
+        Draws that lack the class are left out. The parameters and the keys are those of ``ends``.
+        """
+        blocks: dict[tuple[int, int], list[Array]] = {}
+        for kind in (Classes, ClassScores):
+            some = {i: one for i, one in wanted.items() if (one.input is FullScores) is (kind is ClassScores)}
+            for segment, drawn in replace(self, few=OFTEN)._drawn(kind) if some else ():
+                inputs = self._inputs(segment, drawn, ())
+                for i, metric in some.items():
+                    blocks.setdefault((i, segment), []).append(each_class(inputs, metric))
+        found: dict[tuple[int, int], Array] = {}
+        for at, parts in blocks.items():
+            own = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
+            found[at] = np.array([percentiles(one, own) for one in np.concatenate(parts, axis=1)]).T
         return found
 
     @cached_property

@@ -291,7 +291,7 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     of, sums = [], []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
-    shared = defined, ~defined
+    shared, squared = (defined, ~defined), None if weight is None else weight * weight
     for i, (_, metric) in enumerate(measured.asked):
         if metric.input is Lists:
             continue
@@ -306,7 +306,8 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
                 sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
             else:
                 each = measured.rows[i][some] if average == "rows" else weight
-                sums.append(tally(undefined, values, average, each, shared, ends))
+                square = squared if each is weight else None
+                sums.append(tally(undefined, values, average, each, shared, ends, square))
     return of, sums
 
 

@@ -193,16 +193,19 @@ def _within(
     systems : as for ``averaged``.
     """
     count = len(segments)
-    counted = averages_within(sums, member, count) if sums else np.zeros((3, 0, count))
+    counted = averages_within(sums, member, count) if sums else np.zeros((4, 0, count))
     if measured.shown is not None:
         place, lists = _together(measured, of)
         found = measured.shown.within(measured, lists, segments.place[measured.log.grid.cell], count)
-        counted = np.concatenate([counted, found], axis=1)[:, place]
-    table = dict(zip(("value", "n", "n_undefined"), counted, strict=True))
+        counted = np.concatenate([counted, [*found, found[1]]], axis=1)[:, place]
+    *counts, effective = counted
+    table = dict(zip(("value", "n", "n_undefined"), counts, strict=True))
     if systems:
-        table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (counted.shape[1], 1))
+        table["n_unanswered"] = np.tile(n_unanswered(measured, segments), (len(effective), 1))
     if measured.weights:
         table["n_effective"] = effective_sizes(measured, of, sums, member, count)
+    elif measured.log.columns.weight:
+        table["n_effective"] = effective
     if measured.unpaired is not None:
         table["n_unpaired"] = np.tile(np.bincount(segments.place, measured.unpaired, minlength=count), (len(of), 1))
     return table
@@ -314,11 +317,20 @@ def each_query(measured: Measured, layout: str = "long", *, answers: bool = Fals
 
 
 def schema(
-    asked: Asked, options: EvaluateOptions, wide: Wide | None, plan: Plan | None = None, *, paired: bool = False
+    asked: Asked,
+    options: EvaluateOptions,
+    wide: Wide | None,
+    plan: Plan | None = None,
+    *,
+    paired: bool = False,
+    weighted: bool = False,
 ) -> dict[str, Any]:
     """Return the columns of averages beside the keys, and their types, before anything is read.
 
-    ``paired``: whether two frames are compared, so that there is a column of unpaired queries.
+    Parameters
+    ----------
+    paired : whether two frames are compared, so that there is a column of unpaired queries.
+    weighted : whether queries have weights, where no plan says so.
     """
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
@@ -326,12 +338,17 @@ def schema(
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     value |= UNANSWERED if plan is not None and counts_answers(plan) else {}
-    value |= {"n_effective": pl.Float64} if plan is not None and plan.conventions.propensity is not None else {}
+    value |= {"n_effective": pl.Float64} if weighted or (plan is not None and weighs(plan)) else {}
     if plan is not None and not plan.columns.query and any(metric.biased for _, metric in asked):
         value[CALIBRATED] = pl.Float64
     value |= PROXIES if plan is not None and plan.proxy is not None else {}
     value |= UNPAIRED if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})
+
+
+def weighs(plan: Plan) -> bool:
+    """Return True if averages have an effective sample size: results are weighted, or queries, or rows."""
+    return plan.conventions.propensity is not None or (plan.columns.weight is not None and plan.proxy is None)
 
 
 def counts_answers(plan: Plan) -> bool:

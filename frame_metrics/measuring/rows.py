@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
-from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
+from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores, ratio
 from frame_metrics.inputs.kept import Remembers
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
@@ -259,6 +259,18 @@ def class_sizes(cases: Cases, segments: Segments) -> Array:
     place, k = segments.of(cases.rows), max(cases.k, 1)
     cell, here = place * k + cases.rows["actual"].to_numpy(), place >= 0
     return np.bincount(cell[here], cases.times[here], len(segments) * k).reshape(-1, k)
+
+
+def effective_rows(inputs: Inputs) -> Array:
+    """Return Kish's effective number of weighted rows in each segment, shape (segments,); NaN of no weight.
+
+    Source: L. Kish, Survey sampling, 1965.
+    """
+    cases, n = inputs.cases, len(inputs.segments)
+    place = inputs.segments.of(cases.rows)
+    some = place >= 0
+    mass, square = cases.times * cases.each, cases.times * cases.each**2
+    return ratio(np.bincount(place[some], mass[some], n) ** 2, np.bincount(place[some], square[some], n))
 
 
 def two_by_two(inputs: Inputs, c: int) -> FullConfusion:

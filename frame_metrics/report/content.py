@@ -63,6 +63,7 @@ class Content:
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
     threshold: float | None = None  # the caller's
+    weighted: str | None = None  # the column of weights of queries or rows; None without, and with propensity=
     arms: bool = False  # whether ``system`` is the column of arms
     adjusted: str | None = None  # the covariate by which means of arms are adjusted
     best_threshold: pl.DataFrame | None = None

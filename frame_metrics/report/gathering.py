@@ -100,6 +100,7 @@ def gathered(
         asked=asked,
         ci=ci,
         system=columns.side,
+        weighted=None if irm.roles.get("propensity") is not None else columns.weight,
         arms=not work.paired,
         by=columns.segments,
         query=columns.query,

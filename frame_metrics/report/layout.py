@@ -31,8 +31,7 @@ ROWS = 200  # the most rows shown of a table of segments or of differences
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
 LONGEST = 160  # the most letters of a text in a table
 SEVERITIES = ("error", "warning", "info", "fact")
-EFFECTIVE = "n_effective"  # a column of results that are weighted by propensity=
-INFORMATIVE = "how many relevant results of equal weight are as informative"
+EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
     "baseline_value": "of the baseline",
     "p_adjusted": "p, corrected",
@@ -139,7 +138,7 @@ def _results(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bloc
     if keys and EFFECTIVE in content.results.columns:
         of = content.results.with_columns(pl.col(EFFECTIVE).alias("value"))
         labels = [*keys, *(["average"] if _has_several_averages(of) else [])]
-        yield _crossed(content, of, labels, "metric", f"{CALLED[EFFECTIVE].capitalize()}: {INFORMATIVE}")
+        yield _crossed(content, of, labels, "metric", f"{CALLED[EFFECTIVE].capitalize()}: {_informative(content)}")
     yield from _drawn(pictures, "metrics")
 
 
@@ -162,7 +161,14 @@ def _long(content: Content) -> Table:
     only = ["metric", "value", *([level] if content.ci else []), "average", "n", "n_undefined", *weighted]
     results = results.with_columns(pl.Series(level, texts, pl.String))
     made = table_of(results, caption=f"The metrics{_over(content, results)}", only=only, called=CALLED)
-    return replace(made, notes=[*made.notes, *(f"{CALLED[name].capitalize()}: {INFORMATIVE}." for name in weighted)])
+    notes = [f"{CALLED[name].capitalize()}: {_informative(content)}." for name in weighted]
+    return replace(made, notes=[*made.notes, *notes])
+
+
+def _informative(content: Content) -> str:
+    """Return words for what an effective sample size counts."""
+    unit = "relevant results" if content.weighted is None else content.unit
+    return f"how many {unit} of equal weight are as informative"
 
 
 def _over(content: Content, results: pl.DataFrame) -> str:
@@ -170,7 +176,8 @@ def _over(content: Content, results: pl.DataFrame) -> str:
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
     said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
-    decided = f"{', weighted by propensity=' if EFFECTIVE in results.columns else ''}{_decided(content)}"
+    propensity = EFFECTIVE in results.columns and content.weighted is None
+    decided = f"{', weighted by propensity=' if propensity else ''}{_decided(content)}"
     return f" ({words}){decided}" if words else decided
 
 

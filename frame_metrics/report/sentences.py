@@ -186,6 +186,14 @@ def _weighted(said: Said) -> str:
     )
 
 
+def _weights(said: Said) -> str:
+    of = "" if said.system is None else f" of {_name(said.system)}"
+    return (
+        f"{said.unit.capitalize()} are weighted by {said.of}: the {_counted(said)} behind {said.metric}{of} are as "
+        f"informative as {number_text(said.value, 1)} of equal weight."
+    )
+
+
 def _unjudged(said: Said) -> str:
     if not said.share and not said.baseline_value:
         return ""
@@ -268,6 +276,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "difference": _difference,
     "value": _value,
     "weighted": _weighted,
+    "weights": _weights,
     "unjudged": _unjudged,
     "undefined": _undefined,
     "missing": _as_it_is,

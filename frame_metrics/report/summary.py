@@ -19,6 +19,7 @@ from frame_metrics.verbs.audit.of_systems import SOME
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
+ALIKE = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
 LACKING = 3  # the most systems that are named because they lack rows of queries
@@ -67,6 +68,10 @@ class Decisions(Stated):
         if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:
             of = "lists" if self.content.asked[0][1].off_policy else "relevant results"
             yield self._said("weighted", {}, system=self.best, value=self.own["n_effective"], of=of)
+        if self._weighs():
+            yield self._said(
+                "weights", self.own, system=self.best, value=self.own["n_effective"], of=self.content.weighted
+            )
         yield from self._missing()
         sides = (pairs[0].system, pairs[0].baseline) if pairs else ()
         yield from self._unjudged(next((one for one in sides if one != self.best), None))
@@ -78,6 +83,11 @@ class Decisions(Stated):
         yield from audit.audited()
         yield from segments.opposite(pairs)
         yield from segments.segments()
+
+    def _weighs(self) -> bool:
+        """Return True if queries, or rows, have weights that are not alike."""
+        effective = self.own.get("n_effective")
+        return self.content.weighted is not None and effective is not None and effective < self.own["n"] * ALIKE
 
     def _undefined(self) -> Iterator[Said]:
         """Yield where the first metric is undefined, and what becomes of it."""

@@ -49,7 +49,7 @@ def total(sums: Array) -> Array:
 
 
 def quotient(sums: Array) -> Array:
-    """Return a mean: the sum of values over that of weights."""
+    """Return a mean: the sum of values over that of weights (the next sum, of their squares, is not for this)."""
     return sums[0] / sums[1]
 
 
@@ -109,6 +109,7 @@ def tally(
     weight: Array | None,
     every: tuple[Array, Array],
     ends: tuple[float, float],
+    squared: Array | None = None,
 ) -> Tally:
     """Return the tally of an average over queries.
 
@@ -121,6 +122,7 @@ def tally(
     every : an array of True, and one of False, shape (queries,). Metrics that are defined for all queries share them,
         so that they are summed only once.
     ends : the least and the greatest value that the metric may have.
+    squared : the squares of weights, shape (queries,), which metrics may share; None: they are computed.
     """
     defined, values = every[0], filled
     if undefined is None:
@@ -136,8 +138,12 @@ def tally(
         held = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
-    columns = (values, defined) if plain else (values * weight, defined * weight)
     of = None if plain else weight
+    columns: tuple[Array, ...] = (values, defined)
+    if of is not None:  # the squares are for Kish's number; if all queries count, metrics share the arrays of weights
+        alike = defined is every[0] and squared is not None
+        share = of if alike else defined * of
+        columns = values * of, share, squared if alike and squared is not None else share * of
     finish = geometric if average == "gmean" else quotient
     return Tally(average, columns, finish, defined, undefined, ends=(held, held), each=held, between=ends, weight=of)
 
@@ -188,8 +194,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
     Returns
     -------
-    The averages (NaN for one over no query), the numbers of queries that they rest on, and the numbers of undefined
-    ones, shape (3, tallies, n).
+    The averages (NaN for one over no query), the numbers of queries that they rest on, of undefined ones, and of as
+    many with equal weights (Kish's), shape (4, tallies, n).
     """
     rests_on, undefined, each, ends = _summed_within(tallies, group, n)
     for i, average in enumerate(tallies):
@@ -200,7 +206,11 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     means = [i for i, average in enumerate(tallies) if average.ends is not None]
     value[means] = np.clip(value[means], *ends)  # sums are rounded: see ``no_further``
     value[rests_on == 0] = np.nan
-    return np.array([value, rests_on, undefined])
+    effective = np.where(rests_on > 0, rests_on, np.nan)
+    for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
+        if average.weight is not None:
+            effective[i] = ratio(rows[1] ** 2, rows[2])
+    return np.array([value, rests_on, undefined, effective])
 
 
 def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:

@@ -99,15 +99,16 @@ def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
 class Seen:
     """What the queries of a group say of an average."""
 
-    n: float  # the number of units: queries, clusters or Kish's
+    units: int  # queries, or clusters
+    n: float  # their number, or Kish's
     ends: tuple[float, float] | None  # of the interval; None where draws give them
 
 
-NONE = Seen(0, (np.nan, np.nan))
+NONE = Seen(0, 0, (np.nan, np.nan))
 
 
 def _resamples(resamples: int, seen: Seen) -> int:
-    return max(resamples, OFTEN) if seen.n < FEW else resamples
+    return max(resamples, OFTEN) if seen.units < FEW else resamples
 
 
 def _are_shares(values: Array) -> bool:
@@ -141,22 +142,22 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     if units < 2:
         return NONE
     if average.level is not None:
-        return Seen(units, None) if of is not None else _of_order(values, average.level, level)
+        return Seen(units, units, _of_order(values, average.level, level) if of is None else None)
     n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))
     if share and (average.finish is quotient or (average.finish is total and of is None)):
-        return Seen(n, _of_share(average, values, weight, of, level))
+        return Seen(units, n, _of_share(average, values, weight, of, level))
     if share and average.average == "micro":
-        return Seen(n, _of_pooled_shares(average, members, of, level))
-    if n >= VARIED and _vary(values, of, units):
-        return Seen(n, None)
-    return Seen(n, _on_range(average, values, weight, members, n, level))
+        return Seen(units, n, _of_pooled_shares(average, members, of, level))
+    if units >= VARIED and _vary(values, of, units):
+        return Seen(units, n, None)
+    return Seen(units, n, _on_range(average, values, weight, members, n, level))
 
 
-def _of_order(values: Array, at: float, level: float) -> Seen:
+def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:
     """Return the order statistics that are the ends of the interval of a quantile."""
     rising = np.sort(values)
     low, high = order_statistics(len(values), at, level)
-    return Seen(len(values), (np.nan if low is None else rising[low], np.nan if high is None else rising[high]))
+    return np.nan if low is None else float(rising[low]), np.nan if high is None else float(rising[high])
 
 
 def _of_share(
@@ -225,6 +226,8 @@ def _on_range(
 
 def _beside_offset(average: Tally, members: Array) -> tuple[Tally, float]:
     """Return a mean with the offset of some queries taken from their values, and the offset."""
+    if average.weight is not None:  # without the squares of weights
+        average = replace(average, columns=average.columns[:2])
     if average.ends is None or average.finish is not quotient or not (low := float(offsets(average.ends[0][members]))):
         return average, 0.0
     values, weight = average.columns

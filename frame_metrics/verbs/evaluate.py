@@ -31,6 +31,7 @@ from frame_metrics.measuring.results import (
     holding,
     schema,
     tidied,
+    weighs,
 )
 from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
 from frame_metrics.measuring.spread import spread_of
@@ -130,6 +131,8 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         value = np.where(n, [metric.value for metric in values], np.nan)
         tables.append({"value": value, "n": n, "n_undefined": undefined})
+        if cases.weighted:
+            tables[-1]["n_effective"] = np.tile(pooled.effective_rows(inputs), (len(wanted), 1))
         if any(metric.biased for _, metric in asked):
             tables[-1]["if_calibrated"] = np.stack([pooled.if_calibrated(inputs, metric) for _, metric, _ in wanted])
         if options.ci is not None:
@@ -170,7 +173,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     averages = options.averages
     if not plan.columns.query:
         alike = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(alike, False, [False] * len(asked), systems=False, calibrated=True)
+        return Wide(alike, weighs(plan), [False] * len(asked), systems=False, calibrated=True)
     weighted, conventions = plan.columns.weight is not None, plan.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
     there_are = {None} if len(over) < len(asked) else set[str | None]()
@@ -179,8 +182,7 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is FullConfusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    alike, weighs = options.several or len(there_are) == 1, conventions.propensity is not None
-    return Wide(alike, weighs, counted, counts_answers(plan))
+    return Wide(options.several or len(there_are) == 1, weighs(plan), counted, counts_answers(plan))
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

@@ -16,7 +16,19 @@ from frame_metrics.errors import NotComputableError, check_choice, listed
 from frame_metrics.inputs import Array, FullConfusion, FullScores
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
-from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.results import (
+    ENDS,
+    WIDE,
+    EvaluateOptions,
+    IntervalOptions,
+    holding,
+    labels,
+    number,
+    whole,
+)
+from frame_metrics.measuring.row_ends import ends_of_rows
+from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
 from frame_metrics.plan.needs import Needs
@@ -25,10 +37,23 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import Averages
 
 
-def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: str) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class PerClassOptions(IntervalOptions):
+    """Options of ``per_class``, which documents them."""
+
+    average: Any = None
+    layout: str = "long"
+
+    def __post_init__(self) -> None:
+        """Raise for values that the options cannot have; nothing is read."""
+        check_choice("layout", self.layout, get_args(Layout))
+        super().__post_init__()
+
+
+def per_class(irm: Plan, metrics: Sequence[Metrics], options: PerClassOptions) -> Any:
     """Implement ``irm.per_class``, whose docstring has the parameters."""
-    averages = [] if average is None else check_averages(average)
-    check_choice("layout", layout, get_args(Layout))
+    averages = [] if options.average is None else check_averages(options.average)
+    layout, ci = options.layout, options.ci
     over = get_args(pooled.OverClasses)
     for one in averages:
         if one not in over:
@@ -40,15 +65,18 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: st
     amount = pl.Float64 if plan.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}
     columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
+    columns |= {} if ci is None else dict.fromkeys(ENDS, pl.Float64)
     if layout == "wide":
         columns = {"support": amount, "n": pl.Int64}
-        check_wide([name for name, _ in asked], plan.columns, ("class", *said, *columns))
-        columns |= {name: pl.Float64 for name, _ in asked}
+        ends = ("",) if ci is None else ("", *(WIDE[end] for end in ENDS))
+        wide = [name + end for name, _ in asked for end in ends]
+        check_wide(wide, plan.columns, ("class", *said, *columns))
+        columns |= dict.fromkeys(wide, pl.Float64)
     columns = said | columns
     plan.check_pooled(("class", *columns))
 
     def compute(source: Source) -> Answer:
-        lines = _by_class(cases_read(source, named=True), asked, averages)
+        lines = _by_class(cases_read(source, named=True), asked, averages, options)
         return in_own_type(_laid(lines, asked, ["class", *columns], layout), source)
 
     return answer_of(
@@ -71,9 +99,10 @@ class Lines:
     undefined: Array  # how often the metric was undefined, of the same shape
     there: Array  # whether the result has the value (a class may not be in a segment), of the same shape
     support: Array  # number of rows of the class, for an average of all classes, shape (lines, segments)
+    ends: dict[str, Array]  # with ci=: the ends of the intervals, by name, in the shape of ``value``
 
 
-def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
+def _by_class(cases: Cases, asked: Asked, averages: Averages, options: PerClassOptions) -> Lines:
     """Compute metrics for each class, and the averages over classes."""
     pooled.check_cases(asked, cases, ())
     for name, metric in asked:
@@ -105,7 +134,40 @@ def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
         undefined[i, line], there[i, line] = own.undefined, True
     support = _support(inputs).T
     every = np.tile(support.sum(axis=0), (len(said), 1))
-    return Lines(cases, inputs.segments, said, value, undefined, there, np.concatenate([support, every]))
+    ends = np.full((2, *shape), np.nan)
+    if options.ci is not None:
+        ends[:, :, : cases.k] = _ends_of_classes(inputs, asked, value[:, : cases.k], options)
+        over = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
+        lines = [cases.k + said.index(one[2]) for one in wanted]
+        for i, line, found in zip(of, lines, _over_classes(several, wanted, value[of, lines], over), strict=True):
+            ends[:, i, line] = found
+    both = {} if options.ci is None else holding(ends, value)
+    return Lines(cases, inputs.segments, said, value, undefined, there, np.concatenate([support, every]), both)
+
+
+def _over_classes(
+    inputs: pooled.Inputs, wanted: Sequence[pooled.Wanted], value: Array, options: EvaluateOptions
+) -> Array:
+    """Return the ends of the intervals of averages over classes, shape (averages, 2, segments)."""
+    return ends_of_rows(inputs, wanted, value, {}, options).transpose(1, 0, 2) if wanted else np.zeros((0, 2, 0))
+
+
+def _ends_of_classes(inputs: pooled.Inputs, asked: Asked, value: Array, options: PerClassOptions) -> Array:
+    """Return the ends of the intervals of metrics of each class: by a formula for shares, else by draws of rows.
+
+    ``value``: shape (metrics, K, segments). The ends have the shape (2, metrics, K, segments).
+    """
+    ends, drawn = np.full((2, *value.shape), np.nan), {}
+    for i, (_, metric) in enumerate(asked):
+        each = [ends_by_shares(inputs, metric, None, own, float(options.ci or 0), c) for c, own in enumerate(value[i])]
+        if all(one is not None for one in each):
+            ends[:, i] = np.array(each).transpose(1, 0, 2).reshape(ends[:, i].shape)
+        else:
+            drawn[i] = metric
+    rows = RowDraws(inputs, options.resamples, options.seed)
+    for (i, g), found in rows.ends_of_classes(drawn, float(options.ci or 0)).items():
+        ends[:, i, :, g] = found
+    return ends
 
 
 def _support(inputs: pooled.Inputs) -> Array:
@@ -133,9 +195,13 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
         columns["metric"] = labels(asked, at[2])["metric"]
         columns["value"] = number(lines.value[at[2], line, segment])
         columns["n_undefined"] = whole(lines.undefined[at[2], line, segment])
+        columns |= {name: number(own[at[2], line, segment]) for name, own in lines.ends.items()}
     else:
-        value = np.where(lines.there, lines.value, np.nan)
-        columns |= {name: number(own[line, segment]) for (name, _), own in zip(asked, value, strict=True)}
+        for name, each in {"value": lines.value, **lines.ends}.items():
+            held = np.where(lines.there, each, np.nan)
+            columns |= {
+                f"{one}{WIDE[name]}": number(own[line, segment]) for (one, _), own in zip(asked, held, strict=True)
+            }
     return Answer(
         lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.held
     )

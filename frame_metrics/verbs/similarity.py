@@ -43,7 +43,11 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
     """Implement ``irm.similarity``, whose docstring has the parameters."""
     plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
     columns, of_frame = plan.columns, is_frame(baseline)
-    result = OF_QUERIES if options.per_query else schema(asked, options, None, paired=of_frame)
+    result = (
+        OF_QUERIES
+        if options.per_query
+        else schema(asked, options, None, paired=of_frame, weighted=irm.columns.weight is not None)
+    )
     _check(plan, asked, options, result)
     beside = plan_beside(baseline, plan) if of_frame else None
     if columns.system is None and beside is None:

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, facts, odd, real
-from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
+from inside import OF_ROWS, OF_VALUES, TIE_ORDERS, Seen, Ties, in_pieces, log_checks, of_few, small_blocks
 
 COLUMNS = {
     "check": pl.String,
@@ -43,6 +43,13 @@ CLEAN = log(
 )
 RUN = CLEAN.drop("grade").drop_nulls("score")
 QRELS = CLEAN.drop("score")
+
+
+@pytest.fixture(autouse=True)
+def _few_queries_are_enough(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of these tests have few queries, which is found only where the case is about that."""
+    if "few" not in str(getattr(getattr(request.node, "callspec", None), "params", "")):
+        monkeypatch.setattr(of_few, "_few", lambda *_: Seen(0))
 
 
 def six(frame: pl.DataFrame) -> pl.DataFrame:
@@ -332,6 +339,15 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "scores out of rank order": (disordered, "warning", 1, 1 / 2, "q2"),
     "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
     "segments of few queries": (few, "warning", 1, 1 / 2, "little"),
+    "few queries": (lambda: CLEAN.irm(query="query"), "warning", 2, None, ""),
+    "segments of few clusters": (
+        lambda: few().frame.with_columns(u=1).irm(by="seg", cluster="u"),
+        "warning",
+        2,
+        1,
+        "little",
+    ),
+    "few clusters": (lambda: CLEAN.with_columns(u=1).irm(cluster="u"), "warning", 1, None, ""),
     "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
     "clipped weights": (clipped, "warning", 1, 1 / 2, "q2"),
     "constant scores": (constant, "warning", 1, 1 / 3, "q3"),
@@ -379,6 +395,8 @@ def test_every_check_is_made_to_fire() -> None:
 LACKED = "systems without rows for some queries"
 # What else is found where a log is odd in two ways.
 WITH_IT = {
+    "few clusters": {"few queries"},
+    "segments of few clusters": {"segments of few queries"},
     "nothing to evaluate": {"queries without judgments"},
     "queries without results": {LACKED},
     "queries without a weight": {"queries without results", LACKED},

@@ -1,12 +1,19 @@
-"""Intervals of few units: the quantile of Student's t, and the level of percentile intervals."""
+"""Intervals of few units: levels of draws, shares, quantiles, what hardly varies; and the checks that units are few."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+from frame_metrics import IRM, BadValueError
 from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile
+from frame_metrics.stats.quantiles import order_statistics
+from helpers import as_polars
+from inside import in_pieces
 
 # Of the table of R. A. Fisher and F. Yates, Statistical tables, 1938 (to its last digit): the degrees of freedom, the
 # probability below the quantile, and the quantile.
@@ -50,3 +57,151 @@ def test_the_level_of_few_units(n: int, level: float) -> None:
     """The level of five units is 2 Phi(sqrt(5 / 4) 2.7764) - 1 = .99809, and of many units it is that of the call."""
     assert expanded_level(0.95, n) == pytest.approx(level, abs=1e-5)
     assert 0.95 <= expanded_level(0.95, 1e7) < 0.95001
+
+
+def saved(name: str, values: Any, **columns: Any) -> pl.DataFrame:
+    """A number of each query."""
+    return pl.DataFrame({"query": range(len(values)), name: pl.Series(values, dtype=pl.Float64)} | columns)
+
+
+def ends(frame: Any, *metrics: Any, ci: float = 0.95, roles: Any = None, **options: Any) -> list[tuple[Any, ...]]:
+    """The intervals of metrics, rounded to four digits."""
+    found = as_polars(IRM(frame, **(roles or {})).evaluate(*metrics, ci=ci, **options))
+    return found.select(pl.col("ci_low", "ci_high").round(4)).rows()
+
+
+# Wilson's interval, of R. G. Newcombe, Two-sided confidence intervals for the single proportion, Statistics in Medicine
+# 17, 1998, table I: how many of n, and the ends.
+WILSON = [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
+
+
+@pytest.mark.parametrize(("hits", "n", "low", "high"), WILSON)
+def test_shares_have_the_interval_of_wilson(hits: int, n: int, low: float, high: float) -> None:
+    """Published intervals: of queries that succeed, and of rows that are found, right, or predicted rightly."""
+    values = [1.0] * hits + [0.0] * (n - hits)
+    assert ends(saved("success", values), roles={"value": "success"}) == [(low, high)]
+    rows = pl.DataFrame({"label": [1] * n + [0, 0], "predicted": [*map(int, values), 0, 0]})
+    assert ends(rows, "recall") == [(low, high)]
+    turned = rows.rename({"label": "predicted", "predicted": "label"})
+    assert ends(turned, "precision") == [(low, high)]
+
+
+def test_informedness_has_the_interval_of_two_shares() -> None:
+    """Newcombe (1998), table II: 56/70 less 48/80 is 0.2 (0.0524 to 0.3339); balanced accuracy: half of it + .5."""
+    rows = pl.DataFrame({"label": [1] * 70 + [0] * 80, "predicted": [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32})
+    assert ends(rows, "informedness", "balanced_accuracy") == [(0.0524, 0.3339), (0.5262, 0.6669)]
+
+
+def test_f1_has_the_interval_of_jaccard() -> None:
+    """Of 6 true positives among 9 rows that are true or predicted, jaccard is Wilson's, and f1 2 J / (1 + J)."""
+    rows = pl.DataFrame({"label": [1] * 8 + [0] * 5, "predicted": [1] * 6 + [0, 0, 1] + [0] * 4})
+    ((low, high),) = ends(rows, "jaccard")
+    assert (low, high) == (0.3542, 0.8794)
+    assert ends(rows, "f1") == [(pytest.approx(2 * low / (1 + low), abs=1e-4), pytest.approx(0.9358, abs=1e-4))]
+
+
+def test_averages_of_classes_that_are_accuracy_have_its_interval() -> None:
+    """Micro recall, precision and f1, and weighted recall, of rows with one class each."""
+    label, predicted = [*"aaabbbccc"], [*"aabbbaccc"]
+    irm = pl.DataFrame({"label": label, "predicted": predicted}).irm
+    (accuracy,) = irm.evaluate("accuracy", ci=0.95).select("ci_low", "ci_high").rows()
+    for average, names in (("micro", ["recall", "precision", "f1"]), ("weighted", ["recall"])):
+        given: Any = average
+        found = irm.evaluate(*names, average=given, ci=0.95)
+        assert found.select("ci_low", "ci_high").rows() == [accuracy] * len(names)
+    open_row = pl.DataFrame({"label": [*label, "a"], "predicted": [*predicted, None]}).irm
+    found = open_row.evaluate("accuracy", ci=0.95).vstack(open_row.evaluate("recall", average="micro", ci=0.95))
+    assert found["ci_low"].n_unique() == 1
+
+
+def test_each_class_has_an_interval() -> None:
+    """That of the class against the rest; wide beside its value; of averages that of evaluate()."""
+    rows = pl.DataFrame({"label": [*"aaaaabbbbbcc"], "predicted": [*"aaaabbbbbacc"]})
+    found = rows.irm.per_class("recall", "mcc", average="macro", ci=0.95)
+    assert found.columns[-2:] == ["ci_low", "ci_high"]
+    first = found.row(0, named=True)
+    against = rows.with_columns(pl.all() == "a").irm.evaluate("recall", ci=0.95)
+    assert (first["ci_low"], first["ci_high"]) == against.select("ci_low", "ci_high").row(0)
+    macro = rows.irm.evaluate("recall", ci=0.95).select("ci_low", "ci_high").row(0)
+    assert found.filter(average="macro").select("ci_low", "ci_high").row(0) == macro
+    wide = rows.irm.per_class("recall", ci=0.95, layout="wide")
+    assert wide.columns == ["class", "support", "n", "recall", "recall_low", "recall_high"]
+    assert (
+        wide["recall_low"].to_list() == found.filter(pl.col("average").is_null(), metric="recall")["ci_low"].to_list()
+    )
+    with pytest.raises(BadValueError, match=r"^ci=1\.5 is not a level between 0 and 1"):
+        rows.irm.per_class("recall", ci=1.5)
+
+
+def test_the_ends_of_a_quantile_are_values() -> None:
+    """Of 20 values the median lies between the 6th and the 15th (Conover, Practical nonparametric statistics, 1999)."""
+    values = np.random.default_rng(0).permutation(np.arange(20.0))
+    frame, roles = saved("latency", values), {"value": "latency"}
+    for average, expected in (("median", (5, 14)), ("max", (19, None)), ("min", (None, 0)), ("q0.9", (14, None))):
+        assert ends(frame, average=average, roles=roles) == [expected]
+    assert order_statistics(35, 0.9, 0.95)[1] is None
+    assert order_statistics(36, 0.9, 0.95)[1] == 35
+    assert ends(saved("latency", values[:5]), average="median", roles=roles) == [(None, None)]
+
+
+def test_values_that_hardly_vary_have_an_interval_on_the_range() -> None:
+    """Four of twenty differ from the commonest: Wilson's formula at the mean; null if the metric has no bounds."""
+    values = [0.0] * 16 + [0.2, 0.4, 0.6, 0.8]
+    z, mean = 1.959964, 0.1
+    centre, half = (
+        (mean + z * z / 40) / (1 + z * z / 20),
+        z * (mean * 0.9 / 20 + z * z / 1600) ** 0.5 / (1 + z * z / 20),
+    )
+    ((low, high),) = ends(saved("ap", values), roles={"value": "ap"})
+    assert (low, high) == (pytest.approx(centre - half, abs=1e-4), pytest.approx(centre + half, abs=1e-4))
+    assert ends(saved("latency", values), roles={"value": "latency"}) == [(None, None)]
+    assert ends(saved("ap", [*values[:-1], 9.0]), roles={"value": "ap"}) == [(None, None)]  # no ap is 9
+    more = ends(saved("latency", [*values, 1.0]), roles={"value": "latency"})
+    assert more[0][0] is not None
+    turned = ends(saved("informedness", [2 * x - 1 for x in values]), roles={"value": "informedness"})
+    assert turned == [(pytest.approx(2 * low - 1, abs=2e-4), pytest.approx(2 * high - 1, abs=2e-4))]
+
+
+def test_shares_of_clusters_and_of_weights() -> None:
+    """n* = p (1 - p) / v: 16 of 20 in four clusters of five, by hand, and weights that are alike change nothing."""
+    values, cluster = [1.0] * 5 + [1.0] * 5 + [1.0] * 4 + [0.0] + [1.0, 1.0] + [0.0] * 3, np.repeat(range(4), 5)
+    rest = np.array([1.0, 1.0, 0.0, -2.0])  # of each cluster: how many succeed, less 4
+    n = 0.8 * 0.2 / ((rest**2).sum() / 400 * 4 / 3) * (1.959964 / 3.182446) ** 2
+    z = 1.959964
+    centre, half = (0.8 + z * z / 2 / n) / (1 + z * z / n), z * (0.16 / n + z * z / 4 / n**2) ** 0.5 / (1 + z * z / n)
+    given = saved("success", values, user=cluster, w=[2.5] * 20)
+    expected = [(pytest.approx(centre - half, abs=1e-4), pytest.approx(centre + half, abs=1e-4))]
+    assert ends(given, roles={"value": "success", "cluster": "user"}) == expected
+    plain = ends(given, roles={"value": "success"})
+    assert ends(given, roles={"value": "success", "weight": "w"}) == plain
+    rows = pl.DataFrame({"label": [1] * 20, "predicted": [*map(int, values)], "user": cluster, "w": [2.5] * 20})
+    assert ends(rows, "recall", roles={"cluster": "user"}) == expected
+    assert ends(rows, "recall", roles={"weight": "w"}) == plain == ends(rows, "accuracy")
+
+
+def test_few_units_are_findings() -> None:
+    """Fewer than ten queries, and fewer than thirty clusters, of logs, of saved numbers, of rows and in pieces."""
+    log = pl.DataFrame({"query": range(9), "score": 1.0, "grade": 1, "user": [0, 1] * 4 + [0]})
+    irm = log.irm(cluster="user")
+    for one in (irm, in_pieces(irm), saved("rr", [1.0] * 9, user=log["user"]).irm(value="rr", cluster="user")):
+        found = as_polars(one.audit()).filter(severity="warning").select("check", "n")
+        assert found.rows() == [("few queries", 9), ("few clusters", 2)]
+    rows = pl.DataFrame({"label": [1, 0] * 9, "predicted": [1, 0] * 9, "user": range(18)})
+    (message,) = rows.irm(cluster="user").audit().filter(check="few clusters of rows")["message"]
+    assert message.startswith("18 values of user, fewer than 30: ")
+    many = pl.DataFrame({"query": range(30), "score": 1.0, "grade": 1, "user": range(30)}).irm(cluster="user")
+    assert not many.audit()["check"].str.contains("few").any()
+
+
+def test_kishs_number_stands_beside_weighted_means() -> None:
+    """(1 + 1 + 2)^2 / (1 + 1 + 4) = 16 / 6, of defined queries; of rows too, and in pieces; else there is none."""
+    log = pl.DataFrame({"query": [1, 2, 3], "score": [1.0] * 3, "grade": [1, 1, 1], "w": [1.0, 1.0, 2.0]})
+    irm = log.irm(weight="w")
+    assert irm.evaluate("rr", average=["weighted", "macro"])["n_effective"].to_list() == pytest.approx([16 / 6, 3])
+    assert as_polars(in_pieces(irm).evaluate("rr"))["n_effective"].to_list() == pytest.approx([16 / 6])
+    assert irm.evaluate("rr", layout="wide")["rr_n_effective"].to_list() == pytest.approx([16 / 6])
+    assert "n_effective" not in irm(weight=None).evaluate("rr").columns
+    rows = pl.DataFrame({"label": [1, 0, 1], "predicted": [1, 0, 0], "w": [1.0, 1.0, 2.0]})
+    assert rows.irm(weight="w").evaluate("accuracy")["n_effective"].to_list() == pytest.approx([16 / 6])
+    lacking = log.with_columns(grade=pl.Series([1, 1, 0])).irm(weight="w", undefined="null")
+    assert lacking.evaluate("recall")["n_effective"].to_list() == [2]

@@ -277,7 +277,7 @@ class Counted:
 
     log: Log
     # By name, shape (rankings,) each: ``AMOUNTS``; how often a ranking has what each check of blocks looks for; and
-    # "size", the documents in the collection, and "weight", of the query, where these are known.
+    # "size", the documents in the collection, "weight" and (unless in pieces) "cluster", of the query, where known.
     amounts: Mapping[str, Array]
     of_log: Mapping[Check, Seen]  # what checks of the log saw
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frame_metrics.data.log import Log
-from frame_metrics.verbs.audit import of_cuts, of_logs, of_systems
+from frame_metrics.verbs.audit import of_cuts, of_few, of_logs, of_systems
 from frame_metrics.verbs.audit.checks import TOP, About, Counted, Keys, Seen, cells_in_words, check, in_unit
 from frame_metrics.verbs.audit.of_judgments import grades_in_words
 from frame_metrics.verbs.audit.of_spelling import about_names
@@ -116,7 +116,8 @@ def _words(log: Log) -> dict[str, Any]:
         **grades_in_words(log),
         "top": TOP,
         "below": TOP + 1,
-        "few": of_systems.FEW,
+        "few": of_few.FEW,
+        "few_clusters": of_few.CLUSTERS,
         "found": "documents that some system found" if columns.system and columns.doc else "retrieved documents",
         "place": "rank" if columns.rank else "score",
         "order": "rank orders them" if columns.rank else ORDER[conventions.ties],

@@ -16,6 +16,7 @@ from frame_metrics.verbs.audit import (
     of_classes,
     of_clicks,
     of_cuts,
+    of_few,
     of_found,
     of_judgments,
     of_logs,
@@ -42,6 +43,7 @@ MODULES = (
     of_logs,
     of_judgments,
     of_systems,
+    of_few,
     facts,
     of_cuts,
     of_rows,
@@ -97,7 +99,7 @@ def counted(log: Log) -> Counted:
     known |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.each_block(work)
-    said = {name: values for name, values in of_queries.items() if name in ("size", "weight")}
+    said = {name: values for name, values in of_queries.items() if name in ("size", "weight", "cluster")}
     of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
     return Counted(log, amounts | said, {check: seen for check, seen in of_log.items() if seen is not None})
 

@@ -17,7 +17,6 @@ from frame_metrics.verbs.audit.of_judgments import place_of
 from frame_metrics.verbs.audit.of_spelling import folded_segments
 from frame_metrics.verbs.audit.otherwise import Otherwise
 
-FEW = 10  # a segment with fewer queries is small
 ALMOST_NONE = 0.1  # systems with a smaller share of common queries were asked different ones
 SOME, MOST = 0.05, 0.5  # the shares of queries from which on a system without rows for them is reported
 
@@ -53,23 +52,6 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     each = ours.select(query).unique(maintain_order=True)
     odd = each.join(agree, on=query, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(odd), len(each), as_text(odd[:1]))
-
-
-@check("warning", "segments")
-def segments_of_few_queries(counts: Counted) -> Seen:
-    """fewer than {few} evaluated queries: their mean is uncertain, and ci= shows how much"""
-    return few_queries(counts.log, counts.evaluated)
-
-
-def few_queries(log: Log, evaluated: Array) -> Seen:
-    """Count the segments with fewer than ``FEW`` evaluated queries; ``evaluated``: a mark for each ranking."""
-    by = log.columns.key_names[1]
-    if not by:
-        return Seen(0)
-    first = log.grid.first_of_pairs[marks(log.grid.pair[evaluated], log.grid.n_pairs)]
-    queries = np.bincount(log.grid.segment[first], minlength=len(log.grid.segment_row))
-    small = np.flatnonzero(queries < FEW)
-    return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
 
 
 def sharing(log: Log, least: float, most: float) -> Seen | None:

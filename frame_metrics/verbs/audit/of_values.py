@@ -16,7 +16,6 @@ from frame_metrics.verbs.audit.of_systems import (
     ALMOST_NONE,
     MOST,
     SOME,
-    few_queries,
     in_several_segments,
     lacking,
     sharing,
@@ -129,12 +128,6 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
     marked = out & (np.arange(len(out)) == metric)[:, None]
     words = dict(zip(("least", "most"), ends[metric, :, 0], strict=True)) | {"metric": numbers.asked[metric][0]}
     return _seen(numbers, marked, ~np.isnan(numbers.values), words)
-
-
-@check("warning", "segments", name="segments of few queries")
-def small_segments(numbers: Measured) -> Seen:
-    """fewer than {few} queries: their mean is uncertain, and ci= shows how much"""
-    return few_queries(numbers.log, np.ones(len(numbers.evaluated), bool))
 
 
 @check("info", "queries", name="queries in several segments")

@@ -73,7 +73,10 @@ class Auditing(Work):
         readable = _readable_rows(self, source, piece)
         counts: Counted = readable.seen
         columns: dict[str, Any] = {ANSWERED: counts.log.grid.rankings.lengths > 0}
-        columns |= {AMOUNT + name: values for name, values in counts.amounts.items()}
+        amounts = {
+            name: values for name, values in counts.amounts.items() if name != "cluster"
+        }  # a number of the piece
+        columns |= {AMOUNT + name: values for name, values in amounts.items()}
         answer = of_rankings(counts.log, self, columns, ordered=ordered)
         notes = pl.concat([_notes(readable, source, ordered=ordered), self._sides(readable.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
