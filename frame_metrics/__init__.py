@@ -69,7 +69,11 @@ def __getattr__(name: str) -> object:
 
         return version(__name__)
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from frame_metrics.accessor import IRM
+
+        verb = not name.startswith("_") and callable(getattr(IRM, name, None))
+        way = f"; it is a verb of a frame: df.irm(...).{name}(...)" if verb else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{way}")
     importlib.import_module("polars")
     with _LOCK:
         return vars(sys.modules[__name__] if name in globals() else importlib.reload(sys.modules[__name__]))[name]

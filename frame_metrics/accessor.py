@@ -462,7 +462,9 @@ class IRM(Generic[Frame]):
             click rates of the ranks at which the document was shown, in the same segment of the same system. "sdbn":
             the chance that the document is clicked if it is examined, times the chance that its click is the last. An
             impression is examined down to its lowest click; without a click, all of it is. coec is biased if the rank
-            follows relevance: it attributes to the position what a good ranker puts on top.
+            follows relevance: it attributes to the position what a good ranker puts on top. With ``propensity`` of
+            ``irm``, as ``propensities`` estimates it, "ctr" is clicks over the sum of the propensities, which is fair
+            to low ranks whatever the ranker: ``irm(propensity=p).click_judgments("ctr")``.
         query_text : the columns of the search text, the same in all rows of an impression; they become the query of the
             result. By default ``query`` itself.
         smoothing : s, how many impressions (for coec: expected clicks; for sdbn: examinations, and clicks) with the
@@ -478,7 +480,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            Clicks are missing, or belong to rows without a rank; a column of ``query_text`` has two values in an
+            Clicks are missing, or belong to rows without a rank; every row is a click, as in a log of clicks alone; a
+            column of ``query_text`` has two values in an
             impression; without ``query_text``, no document appears twice in a query.
 
         Examples
@@ -1372,6 +1375,7 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
+            Rows of some lists have no label, and no row has a 0, so that null may mean no click.
             No ``team`` is named, there is only one, or ``baseline`` is none of them. A team shares no list with
             another. ``system``, ``propensity`` or judgments beside the log are given too. A test cannot take the
             clusters or weights that are named, or needs scipy and it is not installed.

@@ -339,7 +339,8 @@ def no_such_verb(name: str, there: Sequence[str], of: str, renamed: Mapping[str,
     of : what has them, as "irm".
     renamed : the name here for some names from elsewhere.
     """
-    hint = f"; it is {of}.{renamed[name]}()" if name in renamed else closest(name, there)
+    verb = renamed.get(name, "")
+    hint = f"; it is {of}.{verb}{'' if verb.endswith(')') else '()'}" if verb else closest(name, there)
     hint = hint or f"; there are {listed(sorted(there))}"
     return UnknownVerbError(f"there is no {of}.{name}{hint}")
 

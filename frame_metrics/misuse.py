@@ -40,22 +40,28 @@ OPTIONS = {
         for name in ("covariate", "looks", "first_look", "split")
     },
 }
+OPTIONS["baseline"] = "compare(), ab_test(), change() and others"
 _OWN = "name the column of arms, which have queries of their own, with arm= in the place of system="
-# Options that were of a verb under another name or in another way, and the way now.
+_PAIRS = "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm="
+# Options that were, or might be, of a verb under another name or in another way, and the way now.
 GONE = {
     "paired": {
-        "compare": "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm=",
+        "compare": _PAIRS,
         **dict.fromkeys(("sample_size", "report", "summary"), f"; {_OWN}"),
     },
+    "unpaired": {"compare": _PAIRS},
+    "text": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
+    "target": {"sample_size": "; pass detect="},
     "of": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
     "method": {"propensities": "; pass estimator="},
 }
 # Verbs of other names.
 RENAMED = {
-    **dict.fromkeys(("plan", "power", "solve_power"), "sample_size"),
+    **dict.fromkeys(("plan", "power", "solve_power", "power_analysis", "required_n", "n_needed", "mde"), "sample_size"),
     **dict.fromkeys(("cuped", "experiment", "abtest", "split_test"), "ab_test"),
-    "week_on_week": "change",
-    **dict.fromkeys(("judgments", "click_models"), "click_judgments"),
+    **dict.fromkeys(("week_on_week", "trend", "diff"), "change"),
+    "srm": "audit(split=...)",
+    **dict.fromkeys(("judgments", "click_models", "click_model", "ctr"), "click_judgments"),
     **dict.fromkeys(("interleave", "interleaved", "team_draft", "preference"), "interleaving"),
 }
 
@@ -145,8 +151,8 @@ def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, A
     hint = (
         GONE.get(option, {}).get(name)
         or INSTEAD.get(option)
-        or meant
         or option_called(option, takes)
+        or meant
         or option_of(option)
     )
     hint = hint or closest(role or option, takes)

@@ -337,9 +337,10 @@ def same_query(here: Log, there: Log) -> Array:
 
 def strangers(ours: pl.DataFrame, theirs: pl.DataFrame, what: str) -> BadValueError:
     """Return the error for a frame and a baseline without a common id; ``what``: the kind of ids."""
+    more = "; change() compares a period with saved numbers of other queries" if what == "query" else ""
     one, other, way = unlike_in_form(ours, theirs) or (as_text(ours), as_text(theirs), SAME_WAY)
     return BadValueError(
-        f"baseline: it shares no {what} with the frame (the frame has ({one}), the baseline ({other})); {way}"
+        f"baseline: it shares no {what} with the frame (the frame has ({one}), the baseline ({other})); {way}{more}"
     )
 
 

@@ -12,9 +12,12 @@ OF_CONTEXTS = (
     "; ask for 'ap' (whether what is relevant stands first, of all that is relevant, found or not) or 'precision@5' "
     "(the share of the first 5 contexts that is relevant)"
 )
+OF_TEAMS = "; it is a column of interleaving(), whose metric credits the teams: ask for 'clicks'"
 # Names as ``plain_name`` returns them, and the end of the message.
 CALLED = {
     "lrap": AP,
+    "wins": OF_TEAMS,
+    "preference": OF_TEAMS,
     "labelrankingaverageprecision": AP,
     "labelrankingaverageprecisionscore": AP,
     "contextprecision": OF_CONTEXTS,

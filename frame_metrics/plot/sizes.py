@@ -16,8 +16,10 @@ from frame_metrics.plot.tidy import Names, Tidy, column_of, lighted, read_tidy
 
 SAID = "sample_size draws what sample_size(power=[0.5, 0.8, 0.9]) returns"
 NEEDS = ("power", "needed")
-COUNTS = ("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high")
-COUNTS = (*COUNTS, "n_shared", "n_unjudged", "baseline_n_unjudged", "baseline_needed", "share", "baseline_share")
+COUNTS = (
+    *("k", "n", "n_units", "n_all", "baseline_n", "baseline_n_units", "needed_low", "needed_high"),
+    *("n_shared", "n_unjudged", "baseline_n_unjudged", "baseline_needed", "share", "baseline_share"),
+)
 TEXTS = {"reason", "split_note"}
 # Key columns that go to a note if they have a single value, and the words before this value.
 ONCE = {"metric": "", "detect": "to see a difference of ", "baseline": "against "}

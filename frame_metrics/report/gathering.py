@@ -118,7 +118,8 @@ def gathered(
     if columns.segments:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
-    compared = against_the_best(content, work, {**compared, "ci": ci or 0.95})
+    shares = {} if split is None else {"split": split}  # which only arms have
+    compared = against_the_best(content, work, {**compared, **shares, "ci": ci or 0.95})
     content = with_comparison(content, work, played, compared)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:

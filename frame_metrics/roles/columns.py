@@ -42,6 +42,11 @@ class Role:
         """Usual names of such columns."""
         return self.called.split()
 
+    def among(self, columns: Iterable[Any]) -> list[Any]:
+        """Return the columns with one of these names, the more usual names first."""
+        known = [name for name in columns if str(name).lower() in self.names]
+        return sorted(known, key=lambda name: self.names.index(str(name).lower()))
+
 
 def _column(default: Any = None, **role: Any) -> Any:
     """Return a field for the column of a role, with the declaration of the role."""
@@ -70,7 +75,7 @@ class Columns:
         MISSING,
         found="always",
         saved=True,
-        called="qid query_id queryid q_id topic topic_id session session_id search_id user user_id",
+        called="qid query_id queryid q_id search_id topic topic_id session session_id user user_id",
         plural="queries",
         text="text",
     )
@@ -120,7 +125,14 @@ class Columns:
     class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
-    cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, text="key", check=series.cluster_column)
+    cluster: str | None = _column(
+        of=("query", "row"),
+        beside=True,
+        saved=True,
+        called="user user_id visitor visitor_id",
+        text="key",
+        check=series.cluster_column,
+    )
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of ab_test()
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")

@@ -462,8 +462,8 @@ def absent(
 
 def likely(role: str, available: list[str]) -> str:
     """Return a hint at the column that likely has a role; "" if there is none."""
-    known = [name for name in available if str(name).lower() in ROLES[role].names]
-    return closest(role, available) or (did_you_mean(known[0]) if known else "")
+    known = [name for name in available if str(name).strip().lower() == role] or ROLES[role].among(available)
+    return did_you_mean(known[0]) if known else closest(role, available)
 
 
 def _check_parts(columns: Columns) -> None:

@@ -220,8 +220,22 @@ RESOURCES = ("memory", "temporary")  # options of memory and disk, which change 
 COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.name for option in fields(Conventions))})
 
 
-# Names of options in other libraries: our option, and the verb that has it.
-OPTIONS_ELSEWHERE = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "ab_test")}
+# Names of roles and options elsewhere: our option, and the verb that has it; "irm" has the roles.
+OPTIONS_ELSEWHERE = {
+    "wide": ("layout='wide'", "evaluate"),
+    "cuped": ("covariate=", "ab_test"),
+    **dict.fromkeys(("control", "reference", "ref", "treatment"), ("baseline=, the arm of old", "ab_test")),
+    **dict.fromkeys(("confidence", "confidence_level", "level"), ("ci=", "ab_test")),
+    "alpha": ("ci=, which is 1 - alpha", "ab_test"),
+    **dict.fromkeys(("ratio", "allocation", "traffic"), ("split=", "ab_test")),
+    **dict.fromkeys(("sequential", "peeking"), ("looks='any'", "ab_test")),
+    **dict.fromkeys(("mde", "delta", "difference", "effect", "effect_size", "min_effect"), ("detect=", "sample_size")),
+    **dict.fromkeys(("variant", "bucket", "week", "month", "period"), ("arm=", "irm")),
+    "ranker": ("system=, or team= of interleaved lists", "irm"),
+    "source": ("team=", "irm"),
+    **dict.fromkeys(("unit", "visitor"), ("cluster=", "irm")),
+    **dict.fromkeys(("user", "user_id"), ("cluster=, who asks, or query= where each user has one list", "irm")),
+}
 
 
 def role_called(name: str) -> str | None:
@@ -258,7 +272,8 @@ def checked_roles(roles: dict[str, Any], of_verb: Callable[[str], str] = lambda 
     for name, value in roles.items():
         if name not in _HINTS:
             role = role_called(name)
-            hint = did_you_mean(role) if role else of_verb(name) or closest(name, _HINTS) or option_called(name)
+            hint = option_called(name, _HINTS) or (did_you_mean(role) if role else of_verb(name))
+            hint = hint or closest(name, _HINTS)
             raise UnknownNameError(f"there is no role or option {shown(name)}{hint or f'; there are {listed(_HINTS)}'}")
         if value is not None:
             _check_value(name, value)

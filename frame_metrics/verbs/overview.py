@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
 def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
     """Return the verbs to call next, as text; or the roles to name, if some columns likely have them."""
     if irm.of_values:
-        return ".evaluate(), .compare(baseline=...), .audit()"
+        return f".evaluate(), {'.ab_test()' if 'arm' in played else '.compare(baseline=...)'}, .audit()"
     judged = irm.has_judgments or {"label", "grade"} & {*played}
     answered = {"score", "rank", "doc", "predicted"} & {*played}
     likely = {} if judged and answered else _likely(irm, played)
@@ -172,9 +172,10 @@ def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     likely: dict[str, str] = {}
     apart = {"label": "grade", "grade": "label"}
     for role, declared in ROLES.items():
-        free = [name for name in irm.available if str(name).lower() in declared.names and name not in taken]
+        free = [name for name in declared.among(irm.available) if name not in taken]
         if free and role not in played and apart.get(role) not in {*played, *likely}:
             likely[role] = free[0]
+            taken.add(free[0])
     return likely
 
 
@@ -182,6 +183,7 @@ def _asked(played: set[str], *, several: Sequence[Any]) -> Sequence[str]:
     """Return some calls for which these roles are enough; ``several``: the scores of several classes, if any."""
     if "query" in played and {"score", "rank", "doc"} & played:
         compare = ['.compare("ndcg@10")'] if "system" in played else []
+        compare = ['.ab_test("ndcg@10")'] if "arm" in played else compare
         return ['.evaluate("ndcg@10", "map")', '.per_query("rr")', *compare]
     if "predicted" in played:
         return ['.evaluate("precision", "recall", "f1")', ".confusion()"]

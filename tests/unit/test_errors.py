@@ -1350,6 +1350,46 @@ LOG_OF_TWO.irm.compare("rr", cuped="before")
     UnknownNameError: compare() has no option 'cuped'; did you mean covariate= of ab_test()?
 LOG_OF_TWO.irm.evaluate("rr", cuped="before")
     UnknownNameError: evaluate() has no option 'cuped'; did you mean covariate= of ab_test()?
+LOG_OF_TWO.irm(query="query", user="who")
+    UnknownNameError: there is no role or option 'user'; did you mean cluster=, who asks, or query= where each user has
+        one list?
+LOG_OF_TWO.irm(query="query", week="who")
+    UnknownNameError: there is no role or option 'week'; did you mean arm=?
+LOG_OF_TWO.irm(query="query", ranker="who")
+    UnknownNameError: there is no role or option 'ranker'; did you mean system=, or team= of interleaved lists?
+LOG_OF_TWO.irm(query="query", baseline="who")
+    UnknownNameError: there is no role or option 'baseline'; it is an option of compare(), ab_test(), change() and
+        others
+LOG_OF_TWO.irm.ab_test("rr", control="old")
+    UnknownNameError: ab_test() has no option 'control'; did you mean baseline=, the arm of old?
+LOG_OF_TWO.irm.ab_test("rr", alpha=0.05)
+    UnknownNameError: ab_test() has no option 'alpha'; did you mean ci=, which is 1 - alpha?
+LOG_OF_TWO.irm.ab_test("rr", ratio=0.5)
+    UnknownNameError: ab_test() has no option 'ratio'; did you mean split=?
+LOG_OF_TWO.irm.ab_test("rr", sequential=True)
+    UnknownNameError: ab_test() has no option 'sequential'; did you mean looks='any'?
+LOG_OF_TWO.irm.ab_test("rr", test="welch")
+    UnknownNameError: test='welch' is called 't' here
+LOG_OF_TWO.irm.compare("rr", test="permutation")
+    UnknownNameError: test='permutation' is called 'randomization' here
+LOG_OF_TWO.irm.sample_size("rr", mde=0.02)
+    UnknownNameError: sample_size() has no option 'mde'; did you mean detect=?
+LOG_OF_TWO.irm.sample_size("rr", target=0.02)
+    UnknownNameError: sample_size() has no option 'target'; pass detect=
+LOG_OF_TWO.irm.compare("rr", unpaired=True)
+    UnknownNameError: compare() has no option 'unpaired'; it pairs, and arms with queries of their own are compared by
+        ab_test() and change(), of arm=
+LOG_OF_TWO.irm.click_judgments(text="query")
+    UnknownNameError: click_judgments() has no option 'text'; pass the column of the search text as query_text=
+LOG_OF_TWO.irm.srm()
+    UnknownVerbError: there is no irm.srm; it is irm.audit(split=...)
+LOG_OF_TWO.irm.power_analysis()
+    UnknownVerbError: there is no irm.power_analysis; it is irm.sample_size()
+LOG_OF_TWO.irm.trend()
+    UnknownVerbError: there is no irm.trend; it is irm.change()
+LOG_OF_TWO.irm.evaluate("wins")
+    UnknownNameError: there is no metric 'wins'; it is a column of interleaving(), whose metric credits the teams: ask
+        for 'clicks'
 LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel")
     UnknownNameError: judge() has no option 'relevance'; did you mean 'grade'?
 LOG_OF_TWO.irm.evaluate(metrics=["rr"])

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import norm, ttest_ind
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
+import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.plot import sample_size
 from helpers import KINDS, as_kind, as_polars, error, made_log
@@ -476,3 +477,29 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, Any], words: str) 
         lambda: log.irm(system="run").sample_size("gm_map", detect=0.1)
     )
     assert "name query=" in error(lambda: rows.irm(system="run", query=None).sample_size("roc_auc", detect=0.1))
+
+
+def test_a_log_of_one_arm_is_cut_in_two_at_random() -> None:
+    """The error says how, by users if they are named, else by queries, and the call that it offers works."""
+    rows = {"query": range(60), "user": [*range(30)] * 2, "arm": "old", "rank": 1, "label": [1, 0, 1, 1] * 15}
+    irm = pl.DataFrame(rows).irm(rank="rank", arm="arm")
+    for roles, unit in (({"cluster": "user"}, "user"), ({}, "query")):
+        said = error(lambda roles=roles: irm(**roles).sample_size("rr", detect=0.1))
+        assert said == (
+            "arm has one arm, 'old'; two are needed to compare: cut those who ask in two at random, as with "
+            f"arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
+        )
+        halves = irm(**roles, arm=(pl.col(unit).hash() % 2).alias("half")).sample_size("rr", detect=0.1)
+        assert halves.select(pl.col("n_units") + pl.col("baseline_n_units")).item() == len(irm.frame[unit].unique())
+
+
+def test_the_package_says_where_verbs_are() -> None:
+    """They are methods of a frame's accessor, and no functions."""
+    with pytest.raises(AttributeError, match=r"it is a verb of a frame: df.irm\(...\).sample_size\(...\)"):
+        frame_metrics.sample_size  # noqa: B018
+    assert not hasattr(frame_metrics, "nothing_of_this_name")
+    likely = pl.DataFrame({"user": [1], "qid": [1], "rank": [1], "clicked": [1]})
+    assert "next: irm(query='qid', label='clicked', cluster='user')" in repr(likely.irm())
+    assert "did you mean 'qid'?" in error(lambda: likely.irm().evaluate("rr"))
+    arms = likely.irm(query="qid", rank="rank", label="clicked", arm="user")
+    assert '.ab_test("ndcg@10"), .audit()' in repr(arms)

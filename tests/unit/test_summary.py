@@ -563,3 +563,31 @@ def test_an_online_test_says_how_its_units_are_split() -> None:
     assert asked["absent"] == []
     with pytest.raises(ColumnError, match="name their column with arm="):
         irm(arm=None, system="arm").summary("success@1", split=split)
+
+
+def test_no_arm_beats_another_without_a_word_on_an_odd_split() -> None:
+    """The sentence on the difference itself says so, where it is told and where it is not, and of no good split."""
+    rows = {
+        "query": range(300),
+        "arm": ["new"] * 100 + ["old"] * 200,
+        "rank": 1,
+        "label": [1, 0, 1, 1] * 25 + [0, 1] * 100,
+    }
+    irm = pl.DataFrame(rows).irm(rank="rank", arm="arm")
+    ending = ", but units were not assigned as planned."
+    for metric in ("rr", "num_ret"):
+        for share, odd in ((0.5, True), (1 / 3, False)):
+            found = as_polars(irm.summary(metric, split={"new": share, "old": 1 - share}))
+            (sentence,) = found.filter(about="difference")["sentence"]
+            assert sentence.endswith(ending) == odd
+            assert ("beats" in sentence) == (metric == "rr")
+
+
+def test_searches_of_arms_without_a_click_have_the_same_sentence() -> None:
+    """As those of a log without arms: each arm has queries of its own, which the audit counts together."""
+    rows = {"query": range(60), "arm": [*"ab"] * 30, "rank": 1, "label": [1, 0, 0, 1, 1, 1] * 10}
+    irm = pl.DataFrame(rows).irm(rank="rank", arm="arm")
+    for roles, ending in (({}, ", for a."), ({"arm": None}, ".")):
+        (row,) = said(irm(**roles), "rr", about="undefined")
+        n, of = (10, 30) if ending != "." else (20, 60)
+        assert row["sentence"] == f"{n} of {of} queries have no relevant row and count as 0{ending}"

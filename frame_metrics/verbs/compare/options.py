@@ -59,6 +59,10 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
 }
+# Names of tests elsewhere, and ours.
+CALLED = dict.fromkeys(("welch", "ttest", "t-test", "t_test", "ttest_ind", "ttest_rel", "student"), "t")
+CALLED |= dict.fromkeys(("permutation", "permutation_test", "fisher_randomization"), "randomization")
+CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
 
 
@@ -96,6 +100,9 @@ class CompareOptions(IntervalOptions):
                 "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
                 "intervals that hold together; leave test= out"
             )
+        own = CALLED.get(str(self.test).lower())
+        if own in get_args(self.choices["test"]):
+            raise UnknownNameError(f"test={shown(self.test)} is called {own!r} here")
         for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:
                 check_choice(name, getattr(self, name), get_args(choices))
@@ -289,7 +296,11 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
     raise ColumnError(
         f"{options.verb}() pairs systems query by query; name their column with system=, "
         "or give what per_query() returned of another one, as baseline=saved"
-        + ("; for arms with queries of their own pass arm= in its place" if options.verb == "sample_size" else "")
+        + (
+            "; for arms with queries of their own pass arm= in its place"
+            if options.verb == "sample_size"
+            else "; parts of the traffic with queries of their own, as arm=, are compared by ab_test() and change()"
+        )
     )
 
 

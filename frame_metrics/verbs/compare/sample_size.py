@@ -242,9 +242,15 @@ def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Itera
 def _of_arms(measured: Measured, options: SizeOptions, schema: Row) -> Answer:
     """Return the answer for arms, each of which has its own units."""
     arms = ArmValues.of(measured)
+    columns, names = measured.log.columns, arms.systems.values(str(measured.log.columns.arm))
+    if len(names) == 1:
+        unit = columns.cluster or columns.query[0]
+        raise NotComputableError(
+            f"{columns.arm} has one arm, {shown(names[0])}; two are needed to compare: cut those who ask in two at "
+            f"random, as with arm=(pl.col({unit!r}).hash() % 2).alias('half') of polars"
+        )
     pairs = pairs_among(arms.systems, options)
     splits = splits_of_queries(measured, arms.segments, arms.systems, options)
-    columns, names = measured.log.columns, arms.systems.values(str(measured.log.columns.arm))
     asked, shares = shares_of(EQUAL if options.split is None else options.split, names, columns)
     planned = shares[np.argsort(asked)]
 
