@@ -50,8 +50,9 @@ from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
-from frame_metrics.stats import delong, flips
+from frame_metrics.stats import delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
+from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
@@ -117,8 +118,10 @@ __all__ = [
     "log_checks",
     "mcnemar",
     "metrics_of",
+    "mid_p",
     "most_rows_of_a_report",
     "n_different",
+    "newcombe",
     "of_few",
     "of_version",
     "pieces_of",
@@ -137,6 +140,7 @@ __all__ = [
     "short_looks_at_files",
     "shown_in_errors",
     "small_blocks",
+    "small_families",
     "small_pieces_of_spark",
     "sorted_levels",
     "split_exactly",
@@ -239,6 +243,14 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
     """Draw so many random bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flips, "BYTES", n)
+        yield
+
+
+@contextmanager
+def small_families(n: int) -> Iterator[None]:
+    """Hold so many bytes of flipped sums of a family at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(families, "ROOM", n)
         yield
 
 
