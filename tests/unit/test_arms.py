@@ -489,6 +489,12 @@ SHARED.change("v")
         compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with
         cluster=
     but: SHARED(arm=None, system="arm").compare("v")
+pl.DataFrame({"query": [1, 2], "old": [0.1, 0.2], "new": [0.2, 0.4]}).irm(value=["old", "new"]).compare()
+    ColumnError: compare() pairs systems query by query; name their column with system=, or give what per_query()
+        returned of another one, as baseline=saved; if ['old', 'new'] are systems of one metric, make them rows of one
+        column: unpivot() in polars, melt() in pandas
+    but: pl.DataFrame({"query": [1, 2], "old": [0.1, 0.2], "new": [0.2, 0.4]}).unpivot(["old", "new"], index="query",
+        variable_name="system").irm(system="system", value="value").compare()
 SHARED.sample_size(detect=0.1)
     NotComputableError: every query ('query') is in every arm of arm, as if systems had answered the same queries:
         compare() pairs these, with system='arm' in the place of arm=. If several users asked them, name the users with

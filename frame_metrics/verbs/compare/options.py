@@ -293,14 +293,17 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
             f"baseline={shown(baseline)} is no frame, nor a system; give what per_query() returned, a frame "
             "with a row per query and metric"
         )
+    others = "; parts of the traffic with queries of their own, as arm=, are compared by ab_test() and change()"
+    if options.verb == "sample_size":
+        others = "; for arms with queries of their own pass arm= in its place"
+    if len(columns.value) > 1:
+        own = shown([*columns.value])
+        others = (
+            f"; if {own} are systems of one metric, make them rows of one column: unpivot() in polars, melt() in pandas"
+        )
     raise ColumnError(
         f"{options.verb}() pairs systems query by query; name their column with system=, "
-        "or give what per_query() returned of another one, as baseline=saved"
-        + (
-            "; for arms with queries of their own pass arm= in its place"
-            if options.verb == "sample_size"
-            else "; parts of the traffic with queries of their own, as arm=, are compared by ab_test() and change()"
-        )
+        f"or give what per_query() returned of another one, as baseline=saved{others}"
     )
 
 
