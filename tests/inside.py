@@ -56,6 +56,7 @@ from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.subsets import subset_sums
 from frame_metrics.stats.sums import rests_of, sums_of
 from frame_metrics.verbs.audit import of_few
 from frame_metrics.verbs.audit.bad_rows import OF_ROWS, OF_VALUES
@@ -144,6 +145,7 @@ __all__ = [
     "small_pieces_of_spark",
     "sorted_levels",
     "split_exactly",
+    "subset_sums",
     "sums_of",
     "threads",
     "whole_queries",

@@ -13,13 +13,13 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import LEFT, Distance, distances
 from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
 from frame_metrics.stats.significance import CLOSE, Tick
+from frame_metrics.stats.subsets import at_once, subset_sums
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
 
-# From marks of the rows of one arm (or counts of its rows of each kind), shape (draws, rows), to the distance of the
-# means, shape (draws, columns).
+# From marks of the rows of one arm, shape (draws, rows), to the distance of the means, shape (draws, columns).
 Far = Callable[[Array], Array]
-Draw = Callable[[np.random.Generator, int], Array]  # draws so many marks (or counts) of the rows of one arm
+Draw = Callable[[np.random.Generator, int], Array]  # draws so many exchanges, and returns how far each is, as above
 NEAR = 1e-9  # statistics that differ relatively by less are equal: their errors are roots of rounded sums
 WIDE = 10_000  # units to exchange from which few exchanges are drawn first
 FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for p-values below this
@@ -46,20 +46,20 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick, normal: Array
     first, second, both = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
-    drawn = Drawn(permutations, seed)
-
-    def draw(random: np.random.Generator, draws: int) -> Array:
-        return _choice(random, draws, alone, less, pairs)
-
     each = [] if both else distances(arms.sums, arms.size, less, arms.centred, arms.slope)
     far, width = _studentised(arms) if both else (_between(each, less), len(seen))
     if ways := _ways(arms, permutations):
         enough = _enough(far, seen)
         reached = (_reached(far(marks), enough) for marks in _every_choice(alone, less, pairs, width))
         return sum(reached, np.zeros(len(enough))) / ways
+    drawn = Drawn(permutations, seed)
     if both:
-        return drawn.share(draw, far, _enough(far, seen), width, tick)
-    return _by_kinds(each, seen, draw, drawn, tick, normal)
+
+        def draw(random: np.random.Generator, draws: int) -> Array:
+            return far(_choice(random, draws, alone, less, pairs))
+
+        return drawn.share(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
+    return _by_kinds(each, seen, drawn, tick, normal)
 
 
 def least_p(arms: Arms, permutations: int) -> float:
@@ -77,9 +77,8 @@ def _ways(arms: Arms, most: int) -> int:
     return ways if ways <= most else 0
 
 
-def _by_kinds(each: Sequence[Distance], seen: Array, draw: Draw, drawn: Drawn, tick: Tick, normal: Array) -> Array:
-    """Return what ``permuted`` does for arms without shared units; ``draw`` draws units of the arm ``seen``."""
-    less = int(seen.sum())
+def _by_kinds(each: Sequence[Distance], seen: Array, drawn: Drawn, tick: Tick, normal: Array) -> Array:
+    """Return what ``permuted`` does for arms without shared units; ``seen``: whether a row is of the smaller arm."""
     p, units = np.full(len(each), np.nan), []
     for column, one in enumerate(each):
         kinds = Kinds.of(one.held)
@@ -87,21 +86,27 @@ def _by_kinds(each: Sequence[Distance], seen: Array, draw: Draw, drawn: Drawn, t
             continue
         if 2 * kinds.labour > len(seen):
             units.append(column)
-            continue
-        enough = _enough(_between([one], less), seen)
-        p[column] = drawn.share(
-            lambda random, draws, kinds=kinds: kinds.drawn(random, draws, less),  # type: ignore[misc]
-            _between([one], less, kinds),
-            enough,
-            len(kinds.times),
-            lambda done: None,
-        )[0]
+        else:
+            p[column] = _of_kinds([one], seen, kinds, drawn, lambda done: None)[0]
     if units:
-        far = _between([each[column] for column in units], less)
-        p[units] = drawn.share(draw, far, _enough(far, seen), len(seen), tick)
+        some = [each[column] for column in units]
+        p[units] = _of_kinds(some, seen, Kinds.alone([one.held for one in some]), drawn, tick)
     else:
         tick(drawn.permutations)
     return p
+
+
+def _of_kinds(each: Sequence[Distance], seen: Array, kinds: Kinds, drawn: Drawn, tick: Tick) -> Array:
+    """Return the p-values of distances for draws of kinds of units, shape (columns,)."""
+    less, ends = int(seen.sum()), np.cumsum([0, *(one.held.shape[1] for one in each)])
+    parts = [one.parts(kinds.held[:, slice(*some)]) for one, some in zip(each, pairwise(ends), strict=True)]
+    totals, flat = [kinds.times @ part for part in parts], np.column_stack(parts)
+
+    def draw(random: np.random.Generator, draws: int) -> Array:
+        return _from_sums(each, kinds.sums(random, draws, less, flat), totals, (less, len(seen) - less))
+
+    step = at_once(kinds.left) if kinds.left >= WIDE else max(AT_ONCE // len(kinds.times), 1)
+    return drawn.share(draw, _enough(_between(each, less), seen), step, tick, costly=kinds.labour >= WIDE)
 
 
 @dataclass(frozen=True)
@@ -111,32 +116,33 @@ class Drawn:
     permutations: int
     seed: int
 
-    def share(self, draw: Draw, far: Far, enough: Array, width: int, tick: Tick) -> Array:
+    def share(self, draw: Draw, enough: Array, step: int, tick: Tick, *, costly: bool) -> Array:
         """Return the shares of exchanges that are at least as far from 0 as the observed ones, shape (columns,).
 
         Parameters
         ----------
-        draw, far : what draws exchanges, and what they are from 0.
+        draw : what draws exchanges.
         enough : the least distance that counts as observed, shape (columns,).
-        width : the numbers of each draw.
+        step : the number of exchanges that are drawn together.
         tick : called with the number of permutations that are done.
+        costly : whether ``FIRST`` exchanges are drawn before the others.
         """
-        first = min(FIRST, self.permutations) if width >= WIDE else self.permutations
-        reached = self._reached(range(first), draw, far, enough, width, tick)
+        first = min(FIRST, self.permutations) if costly else self.permutations
+        reached = self._reached(range(first), draw, enough, step, tick)
         p = (reached + 1) / (first + 1)
         if first == self.permutations or not (p < LIKELY).any():
             tick(self.permutations - first)
             return p
-        reached = reached + self._reached(range(first, self.permutations), draw, far, enough, width, tick)
+        reached = reached + self._reached(range(first, self.permutations), draw, enough, step, tick)
         return np.where(p < LIKELY, (reached + 1) / (self.permutations + 1), p)
 
-    def _reached(self, these: range, draw: Draw, far: Far, enough: Array, width: int, tick: Tick) -> Array:
+    def _reached(self, these: range, draw: Draw, enough: Array, step: int, tick: Tick) -> Array:
         """Count the exchanges among ``these`` that are as far from 0 as the observed ones; the rest as in ``share``."""
-        step, counts = max(AT_ONCE // width, 1), {}
+        counts: dict[int, Array] = {}
 
         def work(begin: int) -> None:
             some = min(step, these.stop - begin)
-            counts[begin] = _reached(far(draw(np.random.default_rng([self.seed, begin]), some)), enough)
+            counts[begin] = _reached(draw(np.random.default_rng([self.seed, begin]), some), enough)
             tick(some)
 
         in_threads(range(these.start, these.stop, step), work)
@@ -160,17 +166,31 @@ class Kinds:
         some = np.concatenate([times[many], np.ones(len(left), np.int64)])
         return cls(np.concatenate([np.column_stack(kinds)[many], left]), some, int(many.sum()))
 
+    @classmethod
+    def alone(cls, held: Sequence[Array]) -> Kinds:
+        """Take each unit as a kind by itself."""
+        return cls(np.column_stack(held), np.ones(len(held[0]), np.int64), 0)
+
+    @property
+    def left(self) -> int:
+        """The number of units that are drawn one by one."""
+        return len(self.times) - self.common
+
     @property
     def labour(self) -> int:
         """The number of units that are drawn one by one in the time of one exchange."""
-        return len(self.times) + (KIND - 1) * self.common
+        return self.left + KIND * self.common
 
-    def drawn(self, random: np.random.Generator, draws: int, less: int) -> Array:
-        """Draw ``less`` units, and count how many are of each kind, shape (draws, kinds)."""
-        n = len(self.times) - self.common
-        colors = np.append(self.times[: self.common], n)
-        counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
-        return np.concatenate([counts[:, :-1], _marks(random, counts[:, -1], n)], axis=1) if n else counts[:, :-1]
+    def sums(self, random: np.random.Generator, draws: int, less: int, parts: Array) -> Array:
+        """Draw ``less`` units, and sum their parts, shape (draws, parts); ``parts``: of each kind, (kinds, parts)."""
+        counts = np.full((draws, 1), less)
+        if self.common:
+            colors = np.append(self.times[: self.common], self.left)
+            counts = random.multivariate_hypergeometric(colors, less, draws, method="marginals")
+        sums, single = sums_drawn(parts[: self.common].T, counts[:, :-1]).T, parts[self.common :]
+        if self.left >= WIDE:
+            return sums + subset_sums(random, single, counts[:, -1])
+        return sums + sums_drawn(single.T, _marks(random, counts[:, -1], self.left)).T
 
 
 def _marks(random: np.random.Generator, chosen: Array, n: int) -> Array:
@@ -214,26 +234,28 @@ def _reached(distance: Array, enough: Array) -> Array:
     return np.count_nonzero(distance >= enough, axis=0)
 
 
-def _between(each: Sequence[Distance], less: int, kinds: Kinds | None = None) -> Far:
-    """Return the distance of the means of arms without shared units, if rows of one arm, ``less`` of all, are marked.
+def _between(each: Sequence[Distance], less: int) -> Far:
+    """Return the distance of the means of arms without shared units, if ``less`` rows of one arm are marked."""
+    parts = [one.parts(one.held) for one in each]
+    totals, flat = [part.sum(axis=0) for part in parts], np.column_stack(parts).T
+    return lambda marks: _from_sums(each, sums_drawn(flat, marks).T, totals, (less, len(parts[0]) - less))
+
+
+def _from_sums(each: Sequence[Distance], sums: Array, totals: Sequence[Array], n: tuple[int, int]) -> Array:
+    """Return the distances of the means, from the sums of parts over the first arm and over both, (draws, columns).
 
     Parameters
     ----------
     each : the distance in each column.
-    kinds : of the units, of which numbers are drawn in place of marks; for one column.
+    sums : the sums of the parts of all columns, side by side, shape (draws, parts).
+    totals : of each column over all units, shape (parts,) each.
+    n : the number of units of each arm.
     """
-    parts = [one.parts(one.held if kinds is None else kinds.held) for one in each]
-    totals = [part.sum(axis=0) if kinds is None else kinds.times @ part for part in parts]
-    n, ends = (less, len(each[0].held) - less), np.cumsum([0, *(part.shape[1] for part in parts)])
-    flat = np.column_stack(parts).T
-
-    def far(drawn: Array) -> Array:
-        sums = sums_drawn(flat, drawn).T
-        own = [sums[:, begin:end] for begin, end in pairwise(ends)]
-        some = zip(each, own, totals, strict=True)
-        return np.column_stack([one.between(here, total - here, n) for one, here, total in some])
-
-    return far
+    ends = np.cumsum([0, *map(len, totals)])
+    own = [sums[:, begin:end] for begin, end in pairwise(ends)]
+    return np.column_stack(
+        [one.between(mine, all_ - mine, n) for one, mine, all_ in zip(each, own, totals, strict=True)]
+    )
 
 
 def _studentised(arms: Arms) -> tuple[Far, int]:
