@@ -76,9 +76,19 @@ class Maxima:
         return np.where(block.seen > 0, self.share(far), 1.0)
 
     def wide(self, level: float) -> Array:
-        """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""
-        at = int(np.ceil(level * (self.t.shape[1] - 1) - NEVER))
-        return np.sort(self.t, axis=1)[:, at]
+        """Return how many standard errors the ends of intervals that hold together are away, shape (families,).
+
+        Infinite where the flips are too few for the level: no p-value of random ones can be as small as 1 - level, and
+        no p-value of all of them (2 of so many flips) is below twice that.
+        """
+        flips = self.t.shape[1]
+        if self.every:
+            at = int(np.ceil(level * (flips - 1) - NEVER))
+            known = 2 / flips <= 2 * (1 - level) + NEVER
+        else:
+            at = int(np.ceil(level * (flips + 1) - NEVER)) - 1
+            known = at < flips
+        return np.sort(self.t, axis=1)[:, at] if known else np.full(len(self.t), np.inf)
 
 
 def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: int, seed: int, tick: Tick) -> Maxima:

@@ -24,8 +24,9 @@ def mid_p(wins: int, losses: int) -> float:
     n = int(wins + losses)
     if not n:
         return 1.0
-    same = exp(lgamma(n + 1) - lgamma(wins + 1) - lgamma(losses + 1) - n * log(2))
-    return 1 - same / 2 if wins == losses else max(mcnemar(wins, losses) - same, 0.0)
+    few, many = sorted((wins, losses))
+    same = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(many + 1) - n * log(2))
+    return 1 - same / 2 if wins == losses else max(mcnemar(few, many) - same, 0.0)
 
 
 def newcombe(table: Array, z: float) -> tuple[float, float]:

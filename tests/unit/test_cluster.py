@@ -546,3 +546,18 @@ UNREAD.irm(system="system", cluster="user").compare("rr", test=VALUE)
 def test_bad_clusters() -> None:
     """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
     check(REFUSALS, globals())
+
+
+def test_a_share_of_which_one_cluster_has_nearly_all_the_weight() -> None:
+    """It has an interval, nearly of all shares; of rows too."""
+    frame = pl.DataFrame(
+        {"query": range(6), "rr": [1.0, 0, 1, 1, 0, 1], "w": [1e4, 1, 1, 1, 1, 1], "c": [0, 0, 1, 2, 3, 4], "p": 1}
+    )
+    irm = frame.irm(value="rr", weight="w", cluster="c")
+    rows = frame.with_columns(pl.col("rr").cast(int)).irm(
+        query=None, label="rr", predicted="p", weight="w", cluster="c"
+    )
+    for found in (irm.evaluate(ci=0.95), rows.evaluate("accuracy", ci=0.95)):
+        ((low, high),) = found.select("ci_low", "ci_high").rows()
+        assert 0 <= low < 0.05
+        assert 0.99 < high <= 1

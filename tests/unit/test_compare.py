@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from math import atan, pi, sqrt
 from typing import Any
 
@@ -20,7 +20,7 @@ from polars.testing import assert_frame_equal
 from comparisons import flipped
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import as_kind, as_polars, error, examples, real
-from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, threads
+from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, mid_p, share_between, threads
 from refusals import check
 
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
@@ -1171,6 +1171,36 @@ def test_what_is_drawn_needs_no_scipy(test: str, monkeypatch: pytest.MonkeyPatch
     """The other tests do without scipy."""
     monkeypatch.setitem(sys.modules, "scipy", None)
     assert row_of(of({"a": [1, 2], "b": [2, 4]}), test=test)["p_value"] > 0
+
+
+@pytest.mark.parametrize(("queries", "permutations"), [(3, 1000), (4, 1000), (20, 9), (20, 18)])
+def test_too_few_flips_have_no_interval_of_a_family(queries: int, permutations: int) -> None:
+    """It is all that the metric allows, or null without ends, as what few flips say does not hold together."""
+    values = np.clip(np.random.default_rng(12).normal(0.5, 0.1, (3, queries)), 0, 1)
+    log = {name: own.tolist() for name, own in zip("abc", values, strict=True)}
+    found = of(log).compare("cg", permutations=permutations)
+    assert found["ci_low"].null_count() == found["mde"].null_count() == 3
+    rows = pl.DataFrame({"system": np.repeat([*"abc"], queries), "query": [*range(queries)] * 3, "rr": values.ravel()})
+    ends = rows.irm(system="system", value="rr").compare(permutations=permutations).select("ci_low", "ci_high")
+    assert ends.rows() == [(-1, 1)] * 3
+    five = rows.filter(pl.col("query") < 3).irm(system="system", value="rr").compare(ci=0.5)
+    assert five["ci_high"].max() < 1
+
+
+def test_differences_that_are_all_equal_show_no_variance() -> None:
+    """Their interval is Wilson's on the range of differences, and null without one; nothing is known to be seen."""
+    rows = {"system": ["a"] * 3 + ["b"] * 3, "query": [1, 2, 3] * 2, "rr": [0.0, 0.125, 0.25, 0.5, 0.625, 0.75]}
+    for name, ends in (("rr", share_between(0.75, 3, 0.95)), ("ms", None)):
+        row = pl.DataFrame(rows).rename({"rr": name}).irm(system="system", value=name).compare().row(0, named=True)
+        assert (row["difference"], row["p_value"], row["mde"]) == (0.5, 0.25, None)
+        found = None if row["ci_low"] is None else [row["ci_low"], row["ci_high"]]
+        assert found == (None if ends is None else pytest.approx([2 * end - 1 for end in ends]))
+
+
+def test_wins_and_losses_have_one_p_value() -> None:
+    """McNemar's mid-p is the same to the last bit whichever system is named first."""
+    for wins, losses in product(range(12), repeat=2):
+        assert mid_p(wins, losses) == mid_p(losses, wins)
 
 
 def test_dropping_leaves_out_what_only_one_of_two_answers() -> None:

@@ -13,7 +13,8 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import CLOSE, classical, in_clusters, sureness, times
+from frame_metrics.stats.shares import between
+from frame_metrics.stats.significance import CLOSE, Spread, classical, in_clusters, sureness, times
 from frame_metrics.verbs.compare.groups import Column, Group
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
@@ -57,8 +58,9 @@ def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Ti
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
         known = np.where(group.shares, normal_quantile(options.ci), wide)
-        ends = _around(group.columns, spread.error, known)
-        some = np.flatnonzero(by_draws | (~group.shares & (spread.units >= DRAWN)))
+        ends = _around(group, spread, known, options.ci)
+        vary = (spread.error > 0) | (np.array([column.mean for column in group.columns]) == 0)
+        some = np.flatnonzero(by_draws | (~group.shares & vary & (spread.units >= DRAWN)))
         if len(some):
             given = options.ci, options.resamples, options.seed, tick, group.size[some]
             found = sureness(group.differences[:, some], group.weight, group.cluster, *given)
@@ -74,25 +76,33 @@ def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> N
         p_value = _p_values(group, options, tick, found.p_value)
         ends = np.full((2, len(wide)), np.nan)
         if group.spread is not None:
-            ends = _around(group.columns, group.spread.error, wide)
+            ends = _around(group, group.spread, wide, options.ci)
         _fill(group, p_value, ends, wide, [1] * len(wide), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
 
 
-def _around(columns: Sequence[Column], error_of: Array, wide: Array) -> Array:
-    """Return the ends of intervals that hold together, within what means may be, shape (2, columns).
+def _around(group: Group, spread: Spread, wide: Array, level: float) -> Array:
+    """Return the ends of intervals within what means may be, shape (2, columns).
 
-    ``error_of``: the standard error of each mean; ``wide``: how many of them the ends are away.
+    Differences that are all equal show no variance: their mean has Wilson's formula on the range of differences, as a
+    mean of ``evaluate`` has; null without a range. Where all are 0 nothing is known to vary, and the interval is 0.
+
+    Parameters
+    ----------
+    wide : how many standard errors the ends are away, shape (columns,).
+    level : of a single interval.
     """
     ends = np.empty((2, len(wide)))
-    for i, column in enumerate(columns):
+    for i, column in enumerate(group.columns):
         if column.share is not None:
             ends[:, i] = newcombe(column.share, float(wide[i]))
             continue
-        mean, error = column.mean, float(error_of[i])
+        mean, error, (least, most) = column.mean, float(spread.error[i]), column.ends
+        if not error and mean:
+            ends[:, i] = between(mean, spread.units, level, column.ends)
+            continue
         far = float(wide[i]) * error if error else 0.0
-        least, most = column.ends
         ends[:, i] = np.clip([mean - far, mean + far], min(least, mean), max(most, mean))
     return np.where(np.isinf(ends), np.nan, ends)
 
@@ -142,7 +152,7 @@ def _fill(
         row["ci_low"], row["ci_high"] = ends[:, i].tolist()
         far, error = float(wide[i]) + more, float(spread.error[i])
         reached = least_p(test, group.units, options.permutations) * pairs[i] <= 1 - options.ci + CLOSE
-        row["mde"] = far * error if reached and np.isfinite(far) else np.nan
+        row["mde"] = far * error if reached and np.isfinite(far) and (error or not column.mean) else np.nan
         if relative is not None:
             row["relative_low"], row["relative_high"] = relative[:, i].tolist()
 

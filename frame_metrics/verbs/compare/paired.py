@@ -143,7 +143,8 @@ def _column(
     if options.of_wins:
         moved = np.sign(difference) * metric.sign / 2
         return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
-    wide = float(np.nan_to_num(metric.range[1] - metric.range[0], nan=np.inf))  # no range is known of other numbers
+    wide = metric.range[1] - metric.range[0]
+    wide = np.inf if np.isnan(wide) else wide  # no range is known of other numbers
     table = np.bincount((3 - 2 * value - base).astype(np.int64), minlength=4) if share else None
     size = float(np.abs(value).max(initial=0))
     return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
