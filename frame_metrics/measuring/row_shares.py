@@ -36,17 +36,20 @@ def ends_by_shares(
     against = c if c is not None else 1 if binary else None
     find = _of_table if plain else _of_rows
     found = np.array([find(inputs, marks, against, level) for marks in made.marks])  # (shares, 3, segments)
-    ends = _together(made, found[:, 0], found[:, 1:])
+    alike: Array | float = 0.0
+    if len(made.marks) == 2 and against is not None and not plain:
+        alike = _correlation(inputs, made, against, found[:, 0])
+    ends = _together(made, found[:, 0], found[:, 1:], alike)
     return np.where(np.isnan(value), np.nan, ends)
 
 
-def _together(made: MadeOf, parts: Array, ends: Array) -> Array:
+def _together(made: MadeOf, parts: Array, ends: Array, correlation: Array | float = 0.0) -> Array:
     """Return the ends of what is made of shares: of ``parts``, (shares, segments), with ``ends``, (shares, 2, ...)."""
     if made.bent:
         return bent(ends[0])
     if len(parts) == 1:
         return np.asarray(ends[0])
-    both, lacking = hybrid(parts, ends, made.start, made.slopes), np.isnan(parts)
+    both, lacking = hybrid(parts, ends, made.start, made.slopes, correlation), np.isnan(parts)
     for i, other in ((0, 1), (1, 0)):  # where one share has no rows, a mean of both is the other one
         both = np.where(lacking[i] & ~lacking[other], ends[other], both)
     return both
@@ -79,16 +82,41 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     variance, units = ratio(np.bincount(place, times * rest**2, size), total**2), alone
     rows = effective(share, variance, alone, alone, level, clustered=False) if cases.weighted else alone
     if cases.columns.cluster:
-        cluster = cases.rows["cluster"].to_numpy()[some]
-        code = place * (int(cluster.max(initial=0)) + 1) + cluster
-        _, first, of = np.unique(code, return_index=True, return_inverse=True)
-        at, many = place[first], len(first)
+        at, of = _clusters(inputs, place, some)
+        many = len(at)
         together = ratio(np.bincount(at, np.bincount(of, times * rest, many) ** 2, size), total**2)
         clusters = ratio(total**2, np.bincount(at, np.bincount(of, times * each, many) ** 2, size))
         grouped = np.bincount(at, minlength=size) < n
         units = np.where(grouped, clusters, units)
         rows = np.where(grouped, effective(share, together, clusters, alone, level, clustered=True), rows)
     return np.array([share, *between(share, np.where(units > 1, rows, np.nan), level)])
+
+
+def _clusters(inputs: Inputs, place: Array, some: Array) -> tuple[Array, Array]:
+    """Return the segment of each pair of segment and cluster, and the pair of each of ``some`` rows, in ``place``."""
+    cluster = inputs.cases.rows["cluster"].to_numpy()[some]
+    code = place * (int(cluster.max(initial=0)) + 1) + cluster
+    _, first, of = np.unique(code, return_index=True, return_inverse=True)
+    return place[first], of
+
+
+def _correlation(inputs: Inputs, made: MadeOf, c: int, shares: Array) -> Array:
+    """Return the correlation of two shares of rows in clusters, by the clusters, shape (segments,); 0 without clusters.
+
+    ``shares``: shape (2, segments).
+    """
+    cases, size = inputs.cases, len(inputs.segments)
+    if not cases.columns.cluster:
+        return np.zeros(size)
+    place = inputs.segments.of(cases.rows)
+    some = np.flatnonzero(place >= 0)
+    at, of = _clusters(inputs, place[some], some)
+    mass, rests = (cases.times * cases.each)[some], []
+    for marks, share in zip(made.marks, shares, strict=True):
+        told = _told(inputs, place, marks, c)[some]
+        rests.append(np.bincount(of, mass * np.nan_to_num(told - share[place[some]]), len(at)))
+    both, one, other = (np.bincount(at, x * y, size) for x, y in ((rests[0], rests[1]), *[(r, r) for r in rests]))
+    return np.clip(np.nan_to_num(ratio(both, np.sqrt(one * other))), -1, 1)
 
 
 def _told(inputs: Inputs, place: Array, marks: Array, c: int | None) -> Array:

@@ -82,26 +82,33 @@ def effective(share: Any, variance: Any, units: Any, n: Any, level: float, *, cl
         return np.where((share > 0) & (share < 1), np.maximum(np.minimum(rows, n), LEAST), np.minimum(units, n))
 
 
-def hybrid(parts: Array, ends: Array, start: float, slopes: tuple[float, ...]) -> Array:
-    """Return Newcombe's interval of a weighted sum of independent shares, from the interval of each.
+def hybrid(
+    parts: Array, ends: Array, start: float, slopes: tuple[float, ...], correlation: Array | float = 0.0
+) -> Array:
+    """Return Newcombe's interval of a weighted sum of two shares, from the interval of each.
 
-    Each end is as far from the sum as the ends of all shares on that side are from these, by the sum of squares.
+    Each end is as far from the sum as the ends of both shares on that side are from these, by the sum of squares, and
+    of twice their product times the correlation.
 
     Parameters
     ----------
-    parts : the shares, shape (shares, ...).
-    ends : the ends of the interval of each, shape (shares, 2, ...).
+    parts : the shares, shape (2, ...).
+    ends : the ends of the interval of each, shape (2, 2, ...).
     start, slopes : the sum is start + slopes * shares.
+    correlation : of the two shares, 0 of independent ones.
 
     Returns
     -------
     The ends, shape (2, ...).
 
     Source: R. G. Newcombe, Interval estimation for the difference between independent proportions: comparison of eleven
-    methods, Statistics in Medicine 17, 1998, method 10.
+    methods, Statistics in Medicine 17, 1998, method 10; of paired ones the same, Improved confidence intervals for the
+    difference between binomial proportions based on paired data.
     """
     each = np.array(slopes).reshape(-1, *[1] * (parts.ndim - 1))
     turned = np.where(each[:, None] < 0, ends[:, ::-1], ends)
-    far = np.sqrt(np.square(each[:, None] * (turned - parts[:, None])).sum(axis=0))
+    apart = each[:, None] * (turned - parts[:, None])
+    square = np.square(apart).sum(axis=0) + 2 * correlation * apart[0] * apart[1]
+    far = np.sqrt(np.maximum(square, 0))
     whole = start + (each * parts).sum(axis=0)
     return np.array([whole - far[0], whole + far[1]])

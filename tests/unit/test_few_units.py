@@ -92,6 +92,16 @@ def test_informedness_has_the_interval_of_two_shares() -> None:
     assert ends(rows, "informedness", "balanced_accuracy") == [(0.0524, 0.3339), (0.5262, 0.6669)]
 
 
+def test_shares_that_fail_together_widen_the_interval_of_their_sum() -> None:
+    """Recall and specificity of clusters that fail as a whole are one share twice: its interval, not a shorter one."""
+    fails = [1] * 3 + [0] * 9
+    rows = [(label, label ^ fail, user) for user, fail in enumerate(fails) for label in (0, 0, 1, 1)]
+    irm = pl.DataFrame(rows, schema=["label", "predicted", "user"], orient="row").irm(cluster="user")
+    found = irm.evaluate("recall", "specificity", "balanced_accuracy", ci=0.9).select("ci_low", "ci_high").rows()
+    assert found[0] == pytest.approx(found[1])
+    assert found[2] == pytest.approx(found[0])
+
+
 def test_f1_has_the_interval_of_jaccard() -> None:
     """Of 6 true positives among 9 rows that are true or predicted, jaccard is Wilson's, and f1 2 J / (1 + J)."""
     rows = pl.DataFrame({"label": [1] * 8 + [0] * 5, "predicted": [1] * 6 + [0, 0, 1] + [0] * 4})
