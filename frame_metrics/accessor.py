@@ -1031,7 +1031,7 @@ class IRM(Generic[Frame]):
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments. Two systems are one pair: ten metrics are then ten separate tests.
         ci : level of the interval of the difference: with "max_t" of all intervals together; else percentile bootstrap,
-            of fewer than ten queries Student's t, Newcombe's for values of 0 and 1, or DeLong's with his test.
+            Newcombe's for values of 0 and 1, or DeLong's with his test.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
@@ -1355,8 +1355,7 @@ class IRM(Generic[Frame]):
             / (n + 1)); "sign" is scipy's test of wins and losses, which takes no clusters or weights; "bootstrap"
             resamples impressions, or clusters.
         correction, over : as in ``compare``.
-        ci : level of the interval of the preference: percentile bootstrap over impressions, or clusters; of fewer than
-            ten of them Student's t.
+        ci : level of the interval of the preference: percentile bootstrap over impressions, or clusters.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the credits of each impression instead, the largest difference first. Options of
             the mean are then refused: ``test``, ``correction``, ``over`` and ``ci``.

@@ -43,7 +43,7 @@ from frame_metrics.inputs import (
     TwoRankings,
     ratio,
 )
-from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.inputs.scores import RowsInOrder, sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
@@ -93,6 +93,7 @@ __all__ = [
     "Pool",
     "Roles",
     "Rows",
+    "RowsInOrder",
     "Seen",
     "Sent",
     "SparkFrame",

@@ -22,11 +22,10 @@ from scipy.special import ndtr, ndtri
 from trials import Line, agree, ends
 
 from frame_metrics.inputs.scores import sorted_levels
-from frame_metrics.stats.agreement import kappa
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.resampling import Units, draws, percentiles
+from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -73,17 +72,46 @@ def macro(_: pl.DataFrame, trials: int) -> Iterator[Line]:
         held = dict.fromkeys(MACRO, 0)
         for trial in range(trials):
             label, predicted, truth = drawn_classes(rows, trial)
-            frame = pl.DataFrame({"label": label, "predicted": predicted}).irm(classes=list(range(CLASSES)))
-            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
-            found = ends(frame.evaluate(*MACRO, **given))
+            found = macro_ends(label, predicted, trial)
             if trial < AGREE:
                 again = pl.DataFrame({"label": label, "predicted": predicted}).sample(fraction=1, shuffle=True, seed=1)
-                agree(found, ends(again.irm(classes=list(range(CLASSES))).evaluate(*MACRO, **given)), "macro averages")
+                irm = again.irm(classes=list(range(CLASSES)))
+                agree(found, ends(irm.evaluate(*MACRO, ci=0.95, resamples=RESAMPLES, seed=trial)), "macro averages")
             for name, (low, high) in zip(MACRO, found, strict=True):
                 held[name] += int(low <= truth[name] <= high)
         for name, happened in held.items():
             what = f"macro {name}, {CLASSES} classes of {rows} row{'s' * (rows > 1)}"
             yield Line(HOLDS, what, trials, happened, asked)
+
+
+def macro_ends(label: Any, predicted: Any, seed: int) -> list[tuple[float, float]]:
+    """Return the intervals of macro averages, from drawn tables."""
+    cell, n = np.unique(label * CLASSES + predicted, return_counts=True)
+    often = np.concatenate([n[None], *draws(Units([cell, cell, cell], n), RESAMPLES, seed)]).astype(float)
+    hits, sides = np.zeros((len(often), CLASSES)), np.zeros((2, len(often), CLASSES))
+    right = np.flatnonzero(cell % (CLASSES + 1) == 0)
+    hits[:, cell[right] // (CLASSES + 1)] = often[:, right]
+    for side, of in zip(sides, np.divmod(cell, CLASSES), strict=True):
+        for c in range(CLASSES):
+            side[:, c] = often[:, of == c].sum(axis=1)
+    actual, said = sides
+    with np.errstate(invalid="ignore"):
+        both = actual + said
+        each = hits / actual, hits / said, 2 * hits / both, hits / (both - hits)
+    return [moved(np.where(np.isnan(values[0]), 0, values), len(label)) for values in each]
+
+
+def moved(values: Any, n: int) -> tuple[float, float]:
+    """Return the interval of the mean over classes; the first row is the data, the others are draws."""
+    means = np.nanmean(values, axis=1)
+    drawn = np.clip(means[1:] + means[0] - means[1:].mean(), 0, 1)
+    return holding(drawn, means[0], n)
+
+
+def holding(drawn: Any, value: float, n: float) -> tuple[float, float]:
+    """Return the percentiles of draws at the level of n units, with the value between them."""
+    low, high = percentiles(drawn, expanded_level(0.95, n))
+    return float(np.fmin(low, value)), float(np.fmax(high, value))
 
 
 def of_rounded(apart: float) -> float:
@@ -179,14 +207,27 @@ def precisions(_: pl.DataFrame, trials: int) -> Iterator[Line]:
             for trial in range(trials):
                 rng = np.random.default_rng([32, m, round(apart), trial])
                 scores = rng.normal(apart, 1, m), rng.normal(size=200 - m)
-                given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
-                found = ends(labelled(scores).irm.evaluate("average_precision", **given))
+                low, high = precision_ends(scores, trial)
                 if trial < AGREE:
-                    again = labelled(scores).sample(fraction=1, shuffle=True, seed=3)
-                    agree(found, ends(again.irm.evaluate("average_precision", **given)), "average precision")
-                held += int(found[0][0] <= truth <= found[0][1])
+                    irm, given = labelled(scores).irm, {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+                    agree([(low, high)], ends(irm.evaluate("average_precision", **given)), "average precision")
+                held += int(low <= truth <= high)
             what = f"average_precision {truth:.2f}, {m} of 200 rows relevant"
             yield Line(HOLDS, what, trials, held, asked)
+
+
+def precision_ends(scores: tuple[Any, Any], seed: int) -> tuple[float, float]:
+    """Return the interval of average precision of scores that all differ."""
+    good, others = (np.sort(side) for side in scores)
+    score, label = np.concatenate([others, good]), np.repeat([0, 1], [len(others), len(good)])
+    often = np.concatenate([np.ones((1, len(score))), *draws(Units.alone(len(score)), RESAMPLES, seed)])
+    order = np.argsort(-score)
+    often, relevant = often[:, order], label[order]
+    hits = often * relevant
+    tp, seen = np.cumsum(hits, axis=1), np.maximum(np.cumsum(often, axis=1), 1)
+    with np.errstate(invalid="ignore"):
+        values = (hits * tp / seen).sum(axis=1) / tp[:, -1]
+    return holding(values[1:], values[0], min(len(good), len(others)))
 
 
 def logged(places: float, trial: int) -> pl.DataFrame:
@@ -210,23 +251,31 @@ def off_policy(_: pl.DataFrame, trials: int) -> Iterator[Line]:
     for overlap, places in PLACED.items():
         held, warned = dict.fromkeys(("sips", "iips"), 0), 0
         for trial in range(trials):
-            irm = logged(places, trial).irm(propensity="logged", target_propensity="target")
-            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
-            found = ends(irm.evaluate(*held, **given))
+            log = logged(places, trial)
+            found, found_bad = policy_ends(log, trial)
             if trial < AGREE:
-                weight = (pl.col("target") / pl.col("logged")).product().over("query")
-                values = irm.frame.group_by("query", maintain_order=True).agg((weight * pl.col("label")).sum())
-                one = values.select("query", doc=pl.lit("a"), score=pl.lit(1.0), grade="target")
-                plain = one.irm(query="query", score="score", grade="grade", doc="doc", rel=0.5)
-                agree(found[:1], ends(plain.evaluate("cg@1", **given)), "off policy")
+                irm = log.irm(propensity="logged", target_propensity="target")
+                agree(found, ends(irm.evaluate(*held, ci=0.95, resamples=RESAMPLES, seed=trial)), "off policy")
+                agree([found_bad], [irm.audit()["check"].is_in(OVERLAP).any()], "the audit of weights")
             for name, (low, high) in zip(held, found, strict=True):
                 held[name] += int(low <= truth <= high)
-            warned += int(irm.audit()["check"].is_in(OVERLAP).any())
+            warned += int(found_bad)
         asked = None if overlap == "bad" else (0.9, 0.99)
         for name, happened in held.items():
             yield Line(HOLDS, f"{name} of {LISTS} lists, {overlap} overlap", trials, happened, asked)
         wanted = {"good": (0.0, 0.05), "bad": (0.9, 1.0)}.get(overlap)
         yield Line("audit warns of the overlap", f"{LISTS} lists, {overlap} overlap", trials, warned, wanted)
+
+
+def policy_ends(log: pl.DataFrame, seed: int) -> tuple[list[tuple[float, float]], bool]:
+    """Return the intervals of sips and iips, and whether weights are far from 1 or few lists are heavy."""
+    weight, click = (log["target"] / log["logged"]).to_numpy().reshape(-1, 3), log["label"].to_numpy().reshape(-1, 3)
+    whole = weight.prod(axis=1)
+    values = np.array([whole * click.sum(axis=1), (weight * click).sum(axis=1)])
+    drawn = resampled(values, RESAMPLES, seed) / LISTS
+    found = [holding(one, value.mean(), LISTS) for one, value in zip(drawn, values, strict=True)]
+    far = [abs(one.mean() - 1) > 3 * one.std(ddof=1) / LISTS**0.5 for one in (whole, weight.mean(axis=1))]
+    return found, bool(any(far) or whole.sum() ** 2 / (whole**2).sum() < 30)
 
 
 OVERLAP = ("weights of lists far from 1", "weights of results far from 1", "few effective lists")
@@ -283,15 +332,15 @@ def agreements(_: pl.DataFrame, trials: int) -> Iterator[Line]:
 
 
 def kappa_ends(one: Any, other: Any, seed: int) -> tuple[float, float]:
-    """Return the interval of kappa of two annotators, from the kernels."""
+    """Return the interval of kappa of two annotators, from the counts of each query."""
     n = len(one)
-    often = np.concatenate([*draws(Units.alone(n), OFTEN if n < FEW else RESAMPLES, seed)])
-    m, times = len(often), np.repeat(often, DOCUMENTS, axis=1).astype(float).ravel()
-    sides = np.tile(one.ravel(), m), np.tile(other.ravel(), m)
-    drawn = kappa(np.repeat(np.arange(m), n * DOCUMENTS), *sides, m, times)
-    value = kappa(np.zeros(n * DOCUMENTS, np.int64), one.ravel(), other.ravel(), 1)[0]
-    low, high = percentiles(drawn, expanded_level(0.95, n))
-    return float(np.fmin(low, value)), float(np.fmax(high, value))
+    often = np.concatenate([np.ones((1, n)), *draws(Units.alone(n), OFTEN if n < FEW else RESAMPLES, seed)])
+    counts = np.array([(one == other).sum(axis=1), one.sum(axis=1), other.sum(axis=1)])
+    equal, mine, theirs = np.einsum("du,cu->cd", often, counts) / (n * DOCUMENTS)
+    chance = mine * theirs + (1 - mine) * (1 - theirs)
+    with np.errstate(invalid="ignore"):
+        values = np.where(chance < 1, (equal - chance) / (1 - chance), np.nan)
+    return holding(values[1:], values[0], n)
 
 
 def by_verb(one: Any, other: Any, seed: int) -> tuple[float, float]:

@@ -204,6 +204,18 @@ def test_the_audit_looks_at_the_lists_of_each_system_and_of_each_piece(tmp_path:
     assert pieces.collect().filter(pl.col("check").is_in(HEAVY)).equals(found.filter(pl.col("check").is_in(HEAVY)))
 
 
+def test_the_summary_says_how_many_lists_decide() -> None:
+    """Of another policy it counts lists, and says where they are too few; the audit's warning stands there too."""
+    chances = {"propensity": "logged", "target_propensity": "target"}
+    found = placed(0.1).irm(**chances).summary("sips")
+    weighted = found.filter(about="weighted")["sentence"].item()
+    assert "the lists behind sips are as informative as" in weighted
+    assert weighted.endswith("of equal weight; fewer than 30 are too few for an interval.")
+    assert "weights of lists far from 1" in found.filter(about="audit")["sentence"].item()
+    good = placed(0.8).irm(**chances).summary("sips").filter(about="weighted")["sentence"].item()
+    assert good.endswith("of equal weight.")
+
+
 def test_few_heavy_clicks_are_found() -> None:
     """Without another policy it is the relevant results that are counted, with the weights that clip= leaves."""
     log = placed(0.7).with_columns(logged=pl.when(pl.int_range(600) % 60 == 0).then(0.001).otherwise(1.0))

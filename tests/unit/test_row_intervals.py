@@ -11,8 +11,8 @@ import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 from frame_metrics import IRM
-from helpers import KINDS, as_kind, as_polars
-from inside import delong, expanded_level
+from helpers import KINDS, as_kind, as_polars, ready
+from inside import REGISTRY, FullScores, RowsInOrder, delong, expanded_level, read, sorted_levels
 from refusals import check
 
 ENDS = ("ci_low", "ci_high")
@@ -318,6 +318,32 @@ def test_tables_of_each_class_are_counted_at_once(weight: str | None) -> None:
             *(mass.filter(cell).sum().cast(pl.Float64).alias(name) for name, cell in zip(names, cells, strict=True))
         )
         assert [row[name] for name in names] == pytest.approx(list(by_hand.row(0)), abs=1e-12)
+
+
+ORDINAL = [str(one) for one in map(ready, REGISTRY.values()) if one.input is FullScores and one.of_order]
+
+
+@pytest.mark.parametrize("levels", [3, 8, 10**6])
+@pytest.mark.parametrize(
+    "name", [*ORDINAL, "roc_auc(max_fpr=0.3)", "roc_auc(tpr=[0.5, 1])", "max_precision(min_recall=0)"]
+)
+def test_successive_scores_of_other_rows_are_one_to_measures_of_the_order(name: str, levels: int) -> None:
+    """Each resample has the same value, with equal scores, missing ones, weights, and rows of one kind only."""
+    random = np.random.default_rng(levels)
+    score = np.where(random.random(40) < 0.15, -np.inf, random.integers(0, levels, 40).astype(float))
+    often = random.multinomial(40, np.full(40, 1 / 40), 30) * random.choice([0.5, 1, 2.25], 40)
+    ((_, own),) = read([name])
+    for share in (0.1, 0.5, 1.0):
+        good = random.random(40) < share
+        rows = RowsInOrder(score, good)
+        merged = RowsInOrder(score, good, rows.order, merged=True)
+        assert len(merged.score) <= len(rows.score)
+        expected = own.compute(rows.drawn(often))
+        np.testing.assert_allclose(own.compute(merged.drawn(often)), expected, rtol=0, atol=1e-12)
+        draw, row = np.nonzero(often)
+        mass = often[draw, row]
+        every = sorted_levels(draw, score[row], good[row] * mass, mass, 30)
+        np.testing.assert_allclose(own.compute(every), expected, rtol=0, atol=1e-12)
 
 
 TWO = rows_of(0)
