@@ -1178,7 +1178,7 @@ class IRM(Generic[Frame]):
             fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
             a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once, else
             "bootstrap".
-        correction, over : as in ``compare``.
+        correction, over : as in ``compare``; by default "holm", as no signs are flipped.
         ci : level of the interval of the difference, which is that of the test: Welch's for "t", normal for "z", and
             percentiles for "bootstrap". That of the default is Newcombe's for shares, of which all values are 0 or 1,
             and Welch's for other means. If fewer than ten units of an arm, and fewer than half, differ from its most
@@ -1279,7 +1279,7 @@ class IRM(Generic[Frame]):
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
             one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
             else "bootstrap".
-        correction, over : as in ``compare``.
+        correction, over : as in ``compare``; by default "holm", as no signs are flipped.
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
@@ -1355,7 +1355,8 @@ class IRM(Generic[Frame]):
             / (n + 1)); "sign" is scipy's test of wins and losses, which takes no clusters or weights; "bootstrap"
             resamples impressions, or clusters.
         correction, over : as in ``compare``.
-        ci : level of the interval of the preference: percentile bootstrap over impressions, or clusters.
+        ci : level of the interval of the preference: with several pairs of teams of all intervals together; else
+            percentile bootstrap over impressions, or clusters.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the credits of each impression instead, the largest difference first. Options of
             the mean are then refused: ``test``, ``correction``, ``over`` and ``ci``.

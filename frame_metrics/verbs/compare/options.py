@@ -66,7 +66,7 @@ CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
 
 
-FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}  # test together
+FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P)}  # tests that flip the signs of differences
 OF_WINS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
@@ -214,13 +214,15 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
 
 
 def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
-    """Raise for ``correction="max_t"`` with a test that neither flips nor exchanges."""
-    tests = [test for test in FLIPS.get(kind, ()) if options.test in (None, test)]
-    if options.correction == MAX_T and not tests:
+    """Raise for ``correction="max_t"`` with a test that flips no signs."""
+    if options.correction != MAX_T or (options.test is None and kind in FLIPS):
+        return
+    if options.test not in FLIPS.get(kind, ()):
+        what = f"test={options.test!r} flips none" if options.test else f"{options.verb}() flips none here"
         way = "pass test='randomization', or " if kind in FLIPS else ""
-        what = f"test={options.test!r} does neither" if options.test else f"no test of {kind} does so here"
         raise NotComputableError(
-            f"correction='max_t' is of tests that flip signs or exchange units, and {what}; {way}pass correction='holm'"
+            f"correction='max_t' is of tests that flip the signs of differences of queries, and {what}; {way}"
+            "pass correction='holm'"
         )
 
 
