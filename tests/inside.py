@@ -114,6 +114,7 @@ __all__ = [
     "extremes",
     "few_bytes_at_a_time",
     "few_distinct_rows",
+    "few_pairs_together",
     "fisher",
     "imported_when_used",
     "in_pieces",
@@ -233,6 +234,11 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
 def most_rows_of_a_report(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Let a table of a report in JSON hold so many rows."""
     monkeypatch.setattr("frame_metrics.report.write.MOST_ROWS", rows)
+
+
+def few_pairs_together(monkeypatch: pytest.MonkeyPatch, differences: int) -> None:
+    """Let a report flip so many differences of queries at most, to test pairs together that it does not show."""
+    monkeypatch.setattr("frame_metrics.report.comparing.TOGETHER", differences)
 
 
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:

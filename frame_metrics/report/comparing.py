@@ -19,9 +19,10 @@ from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.verbs.compare.arms import with_covariate
 
-# The most systems of which all pairs are compared. With more, the correction for all pairs lifts even the least p-value
-# of 10,000 permutations above .05.
-ALL_PAIRS = 32
+ALL_PAIRS = 32  # the most systems of which all pairs are shown
+# The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
+# With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
+TOGETHER = 4_000_000
 
 
 def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
@@ -81,13 +82,24 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
         names = [name for name in names if name not in lacking]
     if not names:
         return content
+    best = None if content.named or compared["baseline"] is None else next(iter(content.places))
+    together = best is not None and _flipped_together(content, work, len(names))
+    options |= {"baseline": None} if together else {}
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
-    if not content.named and compared["baseline"] is not None:  # the baseline is the best
+    if together:
+        found = found.filter([best in pair for pair in zip(found[content.system], found["baseline"], strict=True)])
+    elif best is not None:
         found = _for_all_pairs(content, found)
     there = {*found["metric"]}
     return replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
+
+
+def _flipped_together(content: Content, work: Calls, metrics: int) -> bool:
+    """Return True if all pairs of systems are to be flipped, though only those with the best one are shown."""
+    queries = int(content.results["n"].max() or 0)  # type: ignore[arg-type]
+    return work.paired and bool(content.query) and content.n_pairs * metrics * queries <= TOGETHER
 
 
 def _without_segments(irm: Any, compared: Mapping[str, Any]) -> Any:

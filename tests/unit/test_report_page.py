@@ -19,7 +19,7 @@ import pytest
 
 from frame_metrics import IRM, BadValueError, FrameMetricsError
 from helpers import ROOT, as_kind, as_polars, error, frame, made_classes, made_log
-from inside import most_rows_of_a_report
+from inside import few_pairs_together, most_rows_of_a_report
 from unit.test_report_tables import HOSTILE, SHOWN, of_markdown
 
 SYSTEMS = (HOSTILE[1], HOSTILE[-2])
@@ -447,17 +447,25 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
     assert "Queries of 4 of 250 systems, the best by rr and the baseline among them" in text
 
 
-def test_many_systems_are_compared_with_the_best() -> None:
+def test_many_systems_are_compared_with_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are as many rows as systems, and not as pairs; p-values are corrected for all pairs, and this is said."""
     irm = many(33).irm(system="run", doc=None)
     found = data(irm, metrics=["rr", "fdr@1"], ci=None, queries=0)
     rows = [row for row in found["tables"]["comparison"]["rows"] if row["metric"] == "rr"]
     assert {row["baseline"] for row in rows} == {"s000"}
+    assert {(row["n_tests"], row["correction"]) for row in rows} == {(528, "max_t")}
+    every = irm.compare("rr").filter(baseline="s000").to_dicts()
+    assert [(row["run"], row["p_adjusted"], row["ci_low"]) for row in rows] == [
+        (row["run"], row["p_adjusted"], row["ci_low"]) for row in every
+    ]
+    assert "33 systems make 528 pairs" in found["absent"][0]["reason"]
+    few_pairs_together(monkeypatch, 528 * 2 * irm.compare("rr")["n"][0] - 1)
+    rows = data(irm, metrics=["rr", "fdr@1"], ci=None, queries=0)["tables"]["comparison"]["rows"]
+    rows = [row for row in rows if row["metric"] == "rr"]
     assert {(row["n_tests"], row["correction"]) for row in rows} == {(528, "bonferroni")}
     alone = irm.compare("rr", baseline="s000", correction="none").to_dicts()
     expected = {row["run"]: min(1.0, row["p_value"] * 528) for row in alone}
     assert {row["run"]: row["p_adjusted"] for row in rows} == expected
-    assert "33 systems make 528 pairs" in found["absent"][0]["reason"]
     structs = many(33).with_columns(run=pl.struct(a="run")).irm(system="run", doc=None)
     assert {row["baseline"] for row in data(structs, metrics=["rr"])["tables"]["comparison"]["rows"]} == {
         "{'a': 's000'}"
