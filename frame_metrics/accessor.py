@@ -1521,9 +1521,10 @@ class IRM(Generic[Frame]):
 
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
-        t-test needs beyond a normal one. Of arms s^2 is the sum of the variances of both, each n times that of a mean
-        of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is their
-        mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
+        t-test needs beyond a normal one. Of systems n is at least 1 + log2(1 / (1 - ``ci``)), 6 at 0.95: with fewer no
+        flip of signs has so small a p-value. Of arms s^2 is the sum of the variances of both, each n times that of a
+        mean of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is
+        their mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
 
         With a ``proxy`` of ``judge`` it counts the queries that people must judge, of those that the machine judges, to
         detect the prediction-powered difference. Let s^2 be the variance by people on the queries that they judged, v^2

@@ -138,6 +138,14 @@ def needed(
     return np.maximum(np.ceil(2 * share * many - 1e-9), 2)
 
 
+def fewest(level: float) -> int:
+    """Return the least number of units of which a test that flips signs can reach a level: 1 + log2(1 / (1 - level)).
+
+    Of n units the least p-value is 2 / 2^n, those of all pairs of a family that are tested together too.
+    """
+    return int(np.ceil(1 - np.log2(1 - level) - NEAR))
+
+
 def more(level: float) -> float:
     """Return how many units more a t-test of differences needs than a normal test."""
     return normal_quantile(level) ** 2 / 2

@@ -50,27 +50,40 @@ def apart(values: Any) -> Any:
     return np.column_stack([values[:, system] - values[:, base] for system, base in pairs])
 
 
-def of_family(differences: Any, level: float, flips: int, seed: int, tick: Any) -> dict[str, Any]:
-    """Return what a family of pairs is told: corrected p-values, and intervals."""
+def flipped(differences: Any, flips: int, seed: int, tick: Any) -> tuple[Any, Any]:
+    """Return the pairs of a family, and what their flips say."""
     n, pairs = differences.shape
     every = np.zeros(pairs, np.int64)
     block = Flipped(np.arange(n), differences, np.ones((n, 1)), every, np.zeros(pairs), every)
-    found = maxima([block], n, 1, flips, seed, tick)
-    far = found.wide(level)[0] * differences.std(axis=0, ddof=1) / np.sqrt(n)
-    mean = differences.mean(axis=0)
-    return {"p_adjusted": found.adjusted(block), "ci_low": mean - far, "ci_high": mean + far}
+    return block, maxima([block], n, 1, flips, seed, tick)
 
 
-def together(differences: Any, seed: int) -> dict[str, Any]:
-    """Return the same by the flips and the level of these lines."""
-    return of_family(differences, 1 - LEVEL, FLIPS, seed, lambda done: None)
+def around(differences: Any, wide: float) -> dict[str, Any]:
+    """Return intervals whose ends are so many standard errors away."""
+    mean, far = differences.mean(axis=0), wide * differences.std(axis=0, ddof=1) / np.sqrt(len(differences))
+    return {"ci_low": mean - far, "ci_high": mean + far}
 
 
-def each_alone(differences: Any, seed: int) -> dict[str, Any]:
-    """Return what each pair of a family is told by itself: p-values corrected by Holm, and intervals."""
-    p = randomization(differences, FLIPS, seed, lambda done: None)
+def of_family(differences: Any, level: float, flips: int, seed: int, tick: Any) -> dict[str, Any]:
+    """Return what a family of pairs is told: corrected p-values, and intervals."""
+    block, found = flipped(differences, flips, seed, tick)
+    return {"p_adjusted": found.adjusted(block)} | around(differences, found.wide(level)[0])
+
+
+def both(differences: Any, seed: int) -> tuple[Any, Any, float]:
+    """Return the corrected p-values of all pairs together, and by Holm, and how wide intervals are."""
+    block, found = flipped(differences, FLIPS, seed, lambda done: None)
+    alone = adjusted(found.share(found.reached[0]), "holm")
+    return found.adjusted(block), alone, found.wide(1 - LEVEL)[0]
+
+
+def single(differences: Any, seed: int) -> dict[str, Any]:
+    """Return the intervals of pairs by themselves."""
+    n = len(differences)
+    if n < DRAWN:
+        return around(differences, stats.t.ppf(1 - LEVEL / 2, n - 1))
     found = sureness(differences, None, None, 1 - LEVEL, RESAMPLES, seed)
-    return {"p_adjusted": adjusted(p, "holm"), "ci_low": found["ci_low"], "ci_high": found["ci_high"]}
+    return {name: found[name] for name in ("ci_low", "ci_high")}
 
 
 def of_compare(values: Any, seed: int, **options: Any) -> dict[str, Any]:
@@ -98,13 +111,14 @@ def of_families(trials: int) -> Iterator[Line]:
         for trial in range(trials):
             values = drawn(systems, queries, trial, 0.0)
             differences = apart(values)
-            found, alone = together(differences, trial), each_alone(differences, trial)
+            p, holm, wide = both(differences, trial)
+            joint, alone = around(differences, wide), single(differences, trial)
             if trial < AGREE and systems <= 10:
-                same(found, values, trial)
-                same(alone, values, trial, correction="holm")
-            alarms += [found["p_adjusted"].min() <= LEVEL, excludes(found), excludes(alone)]
-            differences = apart(drawn(systems, queries, trial, BETTER[queries]))
-            seen += [each(differences, trial)["p_adjusted"][0] <= LEVEL for each in (together, each_alone)]
+                same({"p_adjusted": p} | joint, values, trial)
+                same({"p_adjusted": holm} | alone, values, trial, correction="holm")
+            alarms += [p.min() <= LEVEL, excludes(joint), excludes(alone)]
+            p, holm, _ = both(apart(drawn(systems, queries, trial, BETTER[queries])), trial)
+            seen += [one[0] <= LEVEL for one in (p, holm)]
         setting = f"{systems} systems on {queries} queries, all pairs"
         names = ("false alarm: max_t", "false alarm: some interval of max_t", "false alarm: some single interval")
         for name, happened, asked in zip(names, alarms.tolist(), (AT_MOST, AT_MOST, None), strict=True):

@@ -33,7 +33,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import in_clusters
-from frame_metrics.stats.size import Proxied, needed, seen_by, spreads
+from frame_metrics.stats.size import Proxied, fewest, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
     NOTE,
@@ -129,6 +129,7 @@ class SizeOptions(CompareOptions):
         rows: list[Row] = []
         for detect, power in self.cases:
             n = needed(seen, len(sums), detect, power, self.level, beside, share)
+            n = np.maximum(n, fewest(self.ci)) if self.of == "queries" else n
             base = needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share)
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
