@@ -89,7 +89,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     if found is None:
         return content
     if together:
-        found = found.filter([best in pair for pair in zip(found[content.system], found["baseline"], strict=True)])
+        found = found.filter([best in pair for pair in zip(found[str(content.system)], found["baseline"], strict=True)])
     elif best is not None:
         found = _for_all_pairs(content, found)
     there = {*found["metric"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, isfinite, lgamma, log, sqrt
+from math import exp, isfinite, lgamma, log, nan, sqrt
 
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exact import mcnemar
@@ -59,6 +59,25 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
         return sqrt(max(one**2 - 2 * phi * one * other + other**2, 0))
 
     return (b - c) / n - far(down[0], up[1]), (b - c) / n + far(down[1], up[0])
+
+
+def errors(table: Array) -> tuple[float, float]:
+    """Return the standard errors of the difference of two paired shares, and of the logarithm of their ratio.
+
+    NaN of fewer than two, and the second if a share is 0.
+
+    Parameters
+    ----------
+    table : as ``newcombe`` takes it.
+    """
+    a, b, c, d = (float(count) for count in table)
+    n = a + b + c + d
+    if n < 2:
+        return nan, nan
+    one, other = a + b, a + c
+    apart = max((b + c) / n - ((b - c) / n) ** 2, 0) / (n - 1)
+    ratio = max(n / one + n / other - 2 * a * n / (one * other), 0) / (n - 1) if one and other else nan
+    return sqrt(apart), sqrt(ratio)
 
 
 def _away(p: float, n: float, z: float) -> tuple[float, float]:

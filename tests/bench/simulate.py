@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from scipy.special import ndtr
-from scipy.stats import binomtest, chi2, norm
+from scipy.stats import binom, binomtest, chi2, norm
 from simulate_families import families, of_family
 from simulate_few import few as of_few
 from trials import HEAD, Line, agree, as_log, ends
@@ -82,7 +82,10 @@ TESTS: dict[tuple[str, str], tuple[float, float] | None] = {  # test and setting
 }
 CASES = 100  # rows without a query that two systems are compared on
 CUT = 0.8  # score from which on a system calls a row relevant
-TESTS_OF_ROWS = {"mcnemar": ("accuracy", AT_MOST), "delong": ("roc_auc", EXACT)}  # the measure, and the share asked
+TESTS_OF_ROWS = {
+    "mcnemar_mid_p": ("accuracy", AT_MOST),
+    "delong": ("roc_auc", EXACT),
+}  # the measure, and the share asked
 USERS = {200: (0.93, 0.97), 25: (0.92, 0.97)}  # of each arm, and the share of intervals that shall hold the truth
 TESTS_OF_ARMS: dict[str, tuple[float, float] | None] = {  # of so few; of t what is asked of its interval
     "randomization": EXACT,
@@ -336,10 +339,12 @@ def p_values_of_rows(rows: pl.DataFrame) -> list[float]:
     score, label = rows["score"].to_numpy().reshape(2, CASES), rows["label"].to_numpy()[:CASES]
     right = (score >= CUT) == label
     wins, losses = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-    exact = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    n = wins + losses
+    same = float(binom.pmf(wins, n, 0.5)) if n else 0.0
+    mid = (binomtest(wins, n).pvalue if n else 1.0) - (same / 2 if wins == losses else same)
     area, covariance = areas(score, label)
     z = (area[1] - area[0]) / (covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]) ** 0.5
-    return [float(exact), float(2 * ndtr(-abs(z)))]
+    return [float(mid), float(2 * ndtr(-abs(z)))]
 
 
 def alarms_of_rows(_: pl.DataFrame, trials: int) -> Iterator[Line]:

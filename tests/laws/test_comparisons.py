@@ -204,8 +204,10 @@ def test_shares_of_rows_of_pairs(roles: dict[str, str]) -> None:
     told = of_pairs(pairs)
     close(row, {name: told[name] for name in ("value", "wins", "ties", "losses", "n", "effect_size")})
     if not roles:
-        assert row["test"] == "mcnemar"
-        close(row, {"p_value": p_of_pairs("sign", pairs)})
+        assert row["test"] == "mcnemar_mid_p"
+        (exact,) = frame.irm(system="run", doc="doc").compare("accuracy", test="mcnemar")["p_value"]
+        assert exact == pytest.approx(p_of_pairs("sign", pairs), rel=1e-9)
+        assert row["p_value"] < exact
     columns = Column.of([(place if one.unit is None else one.unit, one) for place, one in enumerate(pairs)])
     near_draws(row, told["difference"], columns.error)
 

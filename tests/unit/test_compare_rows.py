@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from math import erfc, sqrt
+from math import comb, erfc, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +81,13 @@ def test_mcnemar_by_hand(wins: int, losses: int, p: float) -> None:
     ids = {"system": ["b"] * n + ["a"] * n, "doc": [*range(n)] * 2}
     frame = pl.DataFrame({**ids, "label": [True] * (2 * n), "predicted": table.T.ravel()})
     for metric in ("accuracy", "recall"):
-        row = row_of(frame, metric)
+        row, exact = row_of(frame, metric), row_of(frame, metric, test="mcnemar")
         assert (row["wins"], row["ties"], row["losses"], row["n"]) == (wins, 2, losses, n)
-        assert row["p_value"] == pytest.approx(p, rel=1e-12)
+        assert exact["p_value"] == pytest.approx(p, rel=1e-12)
+        same = comb(wins + losses, wins) / 2 ** (wins + losses) if wins + losses else 0  # as likely as what was seen
+        assert row["p_value"] == pytest.approx(p - (same / 2 if wins == losses else same), rel=1e-10)
         assert row["difference"] == pytest.approx((wins - losses) / n, abs=1e-12)
-        assert row["test"] == "mcnemar"
+        assert (row["test"], exact["test"]) == ("mcnemar_mid_p", "mcnemar")
     of_errors = row_of(frame, "error_rate")
     assert (of_errors["wins"], of_errors["losses"]) == (wins, losses)  # less of it is better
 
@@ -117,7 +119,7 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
         about = label if metric in RELEVANT else ~label if metric in OTHERS else np.ones(60, bool)
         more, less = int((first & ~second).sum()), int((second & ~first).sum())
         wins, losses = (less, more) if metric in LESS else (more, less)
-        row = row_of(frame, metric)
+        row = row_of(frame, metric, test="mcnemar")
         assert row["test"] == "mcnemar"
         assert (row["wins"], row["losses"], row["ties"]) == (wins, losses, about.sum() - wins - losses)
         expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1
@@ -179,7 +181,7 @@ def test_several_classes() -> None:
         pl.DataFrame({"system": name, "doc": np.arange(90), "label": label, "predicted": one})
         for name, one in zip("ab", said, strict=True)
     )
-    row, recall = (row_of(frame, metric) for metric in ("accuracy", "recall"))
+    row, recall = row_of(frame, "accuracy", test="mcnemar"), row_of(frame, "recall")
     wins, losses = ((said[1] == label) & (said[0] != label)).sum(), ((said[0] == label) & (said[1] != label)).sum()
     assert (row["wins"], row["losses"], row["test"]) == (wins, losses, "mcnemar")
     assert row["p_value"] == pytest.approx(stats.binomtest(int(wins), int(wins + losses)).pvalue, rel=1e-10)
@@ -517,7 +519,7 @@ def test_unjudged_rows_may_be_dropped() -> None:
 def test_no_query_is_needed_where_one_is_set_aside() -> None:
     """A frame with a column of that name pairs rows where it is set aside, and queries where it is named."""
     frame = drawn(20).with_columns(query=pl.col("doc") // 5)
-    assert row_of(frame, "accuracy", {"query": None})["test"] == "mcnemar"
+    assert row_of(frame, "accuracy", {"query": None})["test"] == "mcnemar_mid_p"
     row = row_of(frame, "accuracy", {"query": "query"})
     assert (row["test"], row["n"]) == ("randomization", 4)
 
@@ -643,7 +645,7 @@ def test_several_classes_against_chance_get_the_bootstrap() -> None:
 def test_decisions_against_the_majority_class(seed: int) -> None:
     """Accuracy and the share of the most frequent class, by McNemar's test against always saying it."""
     frame = drawn(60, systems=2, seed=seed, undecided=0.1)
-    found = irm_of(frame, doc=None).compare("accuracy", "error_rate", against="majority", **FEW)
+    found = irm_of(frame, doc=None).compare("accuracy", "error_rate", against="majority", test="mcnemar", **FEW)
     label = sides(frame, "label")[0]
     assert label.mean() < 0.5
     for row in found.iter_rows(named=True):
@@ -770,7 +772,7 @@ irm_of(ROWS).compare("accuracy", per_query=True)
     but: irm_of(ROWS).compare("accuracy", per_query=False)
 irm_of(ROWS).compare("accuracy", test="randomization")
     NotComputableError: test='randomization' is of queries, and there is none; name query=, or say test= as one of
-        'mcnemar', 'delong', 'fisher', 'bootstrap'
+        'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher', 'bootstrap'
 IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
     NotComputableError: test='mcnemar' is of rows without a query; say query=None, or test= as one of 'randomization',
         't', 'wilcoxon', 'sign', 'bootstrap', 'mcnemar_mid_p'

@@ -18,7 +18,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import drawn_relative_ends, relative
 from frame_metrics.stats.delong import around
-from frame_metrics.stats.exact import detectable, normal
+from frame_metrics.stats.exact import detectable, expanded_level, normal
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
@@ -128,22 +128,24 @@ def by_area(
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
 
-def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> Row:
-    """Return interval and p-value of the difference of two values by the bootstrap; for arms, a relative interval too.
+def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions, units: float | None = None) -> Row:
+    """Return intervals and p-value of the difference of two values by the bootstrap.
 
     Parameters
     ----------
     values : the two values.
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
+    units : how many units were resampled, by which the level is expanded; None: it is not.
     """
+    level = options.ci if units is None else expanded_level(options.ci, units)
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
         if not drawn.shape[1] or np.isnan(values[0] - values[1]):
             return {}
         means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
-        ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), options.ci)
-        ends |= {} if options.paired else drawn_relative_ends(draws, means, options.ci)
+        ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), level)
+        ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float((drawn[0] - drawn[1]).std())
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}

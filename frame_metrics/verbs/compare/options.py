@@ -56,7 +56,7 @@ TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
     "proxies": {"t": BOTH, "z": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
-    "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
+    "rows": {MID_P: (), "mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
 }
 # Names of tests elsewhere, and ours.

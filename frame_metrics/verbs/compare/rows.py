@@ -22,8 +22,12 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import by_chance, marks, of_all_rows, share_of
 from frame_metrics.plan.source import Source
 from frame_metrics.stats import delong
-from frame_metrics.stats.exact import fisher, mcnemar
-from frame_metrics.stats.significance import deviation
+from frame_metrics.stats.arms import relative_ends
+from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
+from frame_metrics.stats.flips import least_p
+from frame_metrics.stats.paired_shares import errors, mid_p, newcombe
+from frame_metrics.stats.shares import kish
+from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
@@ -35,7 +39,8 @@ from frame_metrics.verbs.compare.differences import (
     places,
     tabled,
 )
-from frame_metrics.verbs.compare.options import CompareOptions, tests_for
+from frame_metrics.verbs.compare.inferred import POWER
+from frame_metrics.verbs.compare.options import MID_P, CompareOptions, tests_for
 
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
@@ -131,15 +136,16 @@ class RowComparison:
         found = [self._described(name, metric) for name, metric in asked]
         if not self.n:
             return found
-        drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] != "delong"}
+        drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, paired=True).values(drawn)
         for i, (row, (_, metric)) in enumerate(zip(found, asked, strict=True)):
-            row |= self._by_area(row, metric) if row["test"] == "delong" else self._by_draws(row, draws, i)
-            if np.isnan(row["difference"]) or row["test"] == "bootstrap":
-                continue
-            if row["test"] == "mcnemar":
-                row["p_value"] = mcnemar(row["wins"], row["losses"])
-            elif row["test"] == "fisher":
+            if row["test"] == "delong":
+                row |= self._by_area(row, metric)
+            elif row["test"] not in ("bootstrap", "fisher"):
+                row |= {} if np.isnan(row["difference"]) else self._by_counts(row)
+            else:
+                row |= self._by_draws(row, draws, i)
+            if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
         return found
 
@@ -176,7 +182,7 @@ class RowComparison:
         """Return the test of a metric: the one asked for, else the first that applies; raise if it does not apply."""
         cases, against = self.cases, self.options.against
         has = {
-            "mcnemar": share is not None and against != "chance",
+            **dict.fromkeys((MID_P, "mcnemar"), share is not None and against != "chance"),
             "delong": cases.binary and metric.of_area is not None and against != "majority",
             "fisher": cases.binary and against == "chance" and metric.input in (FullConfusion, Classes),
             "bootstrap": True,
@@ -199,6 +205,8 @@ class RowComparison:
         tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
         wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
+        both = (3 - 2 * mine - other)[about].astype(np.int64)  # a table of 0 and 1
+        row["table"] = np.bincount(both, times[about], minlength=4)
         heavy = (each * times)[about]
         if heavy.sum() > 0:
             (spread,) = deviation(differs[about, None], each[about], times[about])
@@ -218,10 +226,36 @@ class RowComparison:
         ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
         return by_area(row["difference"], metric, covariance, self.options, ends)
 
+    def _by_counts(self, row: Row) -> Row:
+        """Return interval and p-value of a difference of shares by the table of wins and losses."""
+        table, test, level = row["table"], row["test"], self.options.ci
+        n = int(table.sum())
+        low, high = newcombe(table, normal_quantile(level)) if n > 1 else (np.nan, np.nan)
+        wide, more = (t_quantile(at, n - 1) for at in ((1 + level) / 2, POWER))
+        error, of_ratio = errors(table)
+        reached = least_p(test, n, 0) <= 1 - level + CLOSE
+        p = (mid_p if test == MID_P else mcnemar)(row["wins"], row["losses"])
+        out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
+        out["mde"] = (wide + more) * error if reached else np.nan
+        if of_ratio >= 0:
+            means = np.array([[row["value"]], [row["baseline_value"]]])
+            ends = relative_ends(means, np.array([of_ratio**2]), np.array([wide]))
+            out |= {"relative_low": float(ends[0, 0]), "relative_high": float(ends[1, 0])}
+        return out
+
     def _by_draws(self, row: Row, draws: dict[tuple[int, int], Array], i: int) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
         if (i, self.first) not in draws:
             return {}
         level = np.full(len(draws[i, self.first]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
-        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options)
+        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, self._units)
+
+    @property
+    def _units(self) -> float:
+        """The number of rows, or clusters; Kish's where they have weights."""
+        cases = self.cases
+        each = self._once(cases.each * cases.times)
+        if cases.columns.cluster:
+            each = np.bincount(np.unique(self._once(cases.rows["cluster"].to_numpy()), return_inverse=True)[1], each)
+        return kish(each) if cases.columns.weight else float(len(each) if cases.columns.cluster else self.n)
