@@ -1023,8 +1023,9 @@ class IRM(Generic[Frame]):
         against : without a query, what each system is compared with instead of another one: "chance", the value of a
             metric if decisions or scores are unrelated to the truth (0 for informedness, 0.5 for roc_auc), or
             "majority", a classifier that always says the most frequent class.
-        test : two-sided; None for "randomization", or without a query for the first of "mcnemar", "delong", "fisher"
-            and "bootstrap" that applies. The sections below say what each does.
+        test : two-sided; None for "randomization" (of values of 0 and 1 "mcnemar_mid_p"), or without a query for the
+            first of "mcnemar_mid_p", "delong", "fisher" and "bootstrap" that applies. The sections below say what each
+            does.
         correction : of p-values for testing many pairs: "max_t", "holm", "bonferroni", "bh" (Benjamini-Hochberg) or
             "none". "max_t" is the default of tests that flip signs: the signs of all pairs are flipped at once, and the
             greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm".
@@ -1074,14 +1075,15 @@ class IRM(Generic[Frame]):
 
         Rows without a query
         --------------------
-        Rows are paired by ``doc``. "mcnemar", exact, is for shares of rows (accuracy, error_rate, recall, specificity
-        ...); "delong" for roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every
-        metric. If rows have a ``weight`` or a ``cluster``, only the last is available.
+        Rows are paired by ``doc``. "mcnemar_mid_p" is for shares of rows (accuracy, error_rate, recall, specificity
+        ...), and "mcnemar" the exact form of it; both have Newcombe's interval. "delong" is for roc_auc and gini;
+        "fisher", exact, for decisions against chance; "bootstrap" for every metric. If rows have a ``weight`` or a
+        ``cluster``, only the last is available.
 
         There is no n_unanswered; rows that only one system has are left out, and n_unpaired counts them. effect_size,
         wins, ties and losses are those of rows, for shares of rows, and null for other metrics; n counts the documents
-        that both systems have, and mde comes from the bootstrap (or DeLong). With ``against`` and no system there is no
-        system column, and baseline is the text of ``against``.
+        that both systems have, and mde comes from the test, or the bootstrap. With ``against`` and no system there is
+        no system column, and baseline is the text of ``against``.
 
         Judgments of a machine
         ----------------------
