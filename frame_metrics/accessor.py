@@ -1168,8 +1168,8 @@ class IRM(Generic[Frame]):
             assumes the normal distribution, as "z" does. By default there is one look, planned before.
         first_look : the number of units in each arm before anybody looks, at least 100, which is the default. Before
             that the interval is null and the p-value 1. So they are while an arm has fewer than ten units that differ
-            from its most frequent value, such as ten buyers among many who buy nothing. Use the same number at every
-            look: the smaller it is, the longer the intervals.
+            from its most frequent value, such as ten buyers among many who buy nothing; twenty for values of more than
+            two kinds, such as revenue. Use the same number at every look: the smaller it is, the longer the intervals.
         test : two-sided. "randomization", the default, exchanges units between two arms (exact if there are at most
             ``permutations`` ways, else with that many random exchanges and p = (b + 1) / (n + 1)) and compares
             differences in standard errors, so that an arm may be small and vary more. Values of two kinds, such as 0

@@ -144,7 +144,7 @@ def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[
     level, error = as_level(level, grown), np.sqrt(variances.sum(axis=0))
     out = {"mde": detectable(level) * error} | _ends(arms, "z", level, variances)
     each = zip(arms.difference, variances.sum(axis=0), strict=True)
-    few = arms.few.any(axis=0)
+    few = arms.few_at_looks
     out = {name: np.where(few, np.nan, values) for name, values in out.items()}
     return out | {"p_value": np.where(few, 1, [_of_normal(*pair, grown) for pair in each])}
 

@@ -15,6 +15,7 @@ from frame_metrics.stats.significance import CLOSE
 
 KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
 FEW = 10  # units that do not have the commonest value, below which an arm's variance is far too small by chance
+SKEWED = 20  # the same at many looks, of values of more than two kinds, whose size adds to the chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +192,23 @@ class Arms:
         return np.array([one_size and len(of_kinds(values)) < KINDS for values in self.of_units.T])
 
     @cached_property
+    def _most(self) -> Array:
+        """The number of units of each arm that have its commonest value, shape (2, columns)."""
+        return np.array([[commonest(own)[0] for own in self.of_units[arm].T] for arm in (self.mine, ~self.mine)])
+
+    @cached_property
     def few(self) -> Array:
         """True for arms and columns whose variance is not known, as few units do not have the arm's commonest value.
 
         These are fewer than ``FEW``, and fewer than half of the arm. Shape (2, columns).
         """
-        found = []
-        for arm, n in zip((self.mine, ~self.mine), self.n, strict=True):
-            found.append([few_differ(n, commonest(values)[0]) for values in self.of_units[arm].T])
-        return np.array(found)
+        return few_differ(np.array(self.n)[:, None], self._most)
+
+    @cached_property
+    def few_at_looks(self) -> Array:
+        """True for columns in which an arm has so few units that its variance may be wrong at some look, (columns,)."""
+        n = np.array(self.n)[:, None]
+        return few_differ(n, self._most, np.where(self.of_two, FEW, SKEWED)).any(axis=0)
 
     @cached_property
     def kish(self) -> Array:
@@ -267,6 +276,9 @@ def commonest(values: Array) -> tuple[int, float]:
     return int(kinds[most]), float(np.sort(values)[int(kinds[:most].sum())])
 
 
-def few_differ(n: int, most: int) -> bool:
-    """Return whether few of ``n`` units do not have the commonest value, which ``most`` of them have."""
-    return n - most < FEW and 2 * most > n
+def few_differ(n: Array, most: Array, few: Array | int = FEW) -> Array:
+    """Return whether fewer than ``few`` of ``n`` units do not have the commonest value, which ``most`` of them have.
+
+    Shapes are those of the numbers that are given.
+    """
+    return (n - most < few) & (2 * most > n)

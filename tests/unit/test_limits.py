@@ -121,15 +121,24 @@ def test_fewer_than_30_units_with_another_value_are_rare(differ: int, rare: bool
 
 @pytest.mark.parametrize(("differ", "few"), [(9, True), (10, False)])
 def test_fewer_than_10_units_with_another_value_are_few(differ: int, few: bool) -> None:
-    """The audit warns, looks say nothing, and one look has no interval of values without a range."""
+    """The audit warns, and there is no interval of values without a range."""
     of_b = [*np.arange(20.0), *np.zeros(80)]
     values = [*np.arange(1.0, differ + 1), *np.zeros(100 - differ), *of_b]
     frame = pl.DataFrame({"arm": ["A"] * 100 + ["B"] * 100, "query": range(200), "v": values})
     irm = frame.irm(arm="arm", query="query", value="v")
     assert ("few units with another value" in checks(irm, split=HALVES)) == few
-    for given in ({}, {"looks": "any"}):
-        row = irm.ab_test(**given).row(0, named=True)
-        assert [row[name] is None for name in ("ci_low", "ci_high", "mde")] == [few] * 3
+    row = irm.ab_test().row(0, named=True)
+    assert [row[name] is None for name in ("ci_low", "ci_high", "mde")] == [few] * 3
+
+
+@pytest.mark.parametrize(("differ", "kinds", "few"), [(9, 1, True), (10, 1, False), (19, 30, True), (20, 30, False)])
+def test_looks_say_nothing_of_few_units_with_another_value(differ: int, kinds: int, few: bool) -> None:
+    """Of 0 and 1 fewer than ten are few, and of other values fewer than twenty."""
+    more = [*np.resize(np.arange(1.0, kinds + 1), 30), *np.zeros(70)]
+    values = [*np.resize(np.arange(1.0, kinds + 1), differ), *np.zeros(100 - differ), *more]
+    frame = pl.DataFrame({"arm": ["A"] * 100 + ["B"] * 100, "query": range(200), "v": values})
+    row = frame.irm(arm="arm", query="query", value="v").ab_test(looks="any").row(0, named=True)
+    assert [row[name] is None for name in ("ci_low", "ci_high", "mde")] == [few] * 3
     assert (row["p_value"] == 1) == few
 
 

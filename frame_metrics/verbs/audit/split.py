@@ -150,7 +150,7 @@ def _rare(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> tuple[
             continue
         for arm, own in each:
             most, common = commonest(own)
-            if few_differ(len(own), most) and not (common + offset and what == RELEVANT):
+            if few_differ(np.array(len(own)), np.array(most)).item() and not (common + offset and what == RELEVANT):
                 seen.append(SeenFew(arm, len(own) - most, len(own), of, common + offset, what, word))
         for (arm, own), (_, others) in permutations(each, 2):
             both = np.concatenate([own, others])
