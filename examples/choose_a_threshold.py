@@ -101,7 +101,7 @@ def report(cases: pd.DataFrame, least: float) -> None:
     rates = ("recall", "specificity", "precision", "informedness")
     folds = at_half(by="fold").evaluate(*rates, "tp", "fp", "fn", "tn", margins=True, layout="wide")
     show("Fold by fold, and all rows where total_over says fold.", without_counts(folds))
-    show("All folds, with 95 % intervals from a bootstrap over tumours.", at_half.evaluate(*rates, ci=0.95))
+    show("All folds, with 95 % intervals over tumours.", at_half.evaluate(*rates, ci=0.95))
     order = models.evaluate("roc_auc", "roc_auc(max_fpr=0.1)", "average_precision", "ks", layout="wide")
     show("The order of the scores, whatever the threshold.", without_counts(order))
     one = cases[cases["model"] == "logistic"].irm(label="actual", positive="malignant", score="malignant")
