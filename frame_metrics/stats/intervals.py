@@ -251,7 +251,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     if not rising:
-        few = units.shape[1] < FEW
+        few = units.shape[1] < FEW and resamples <= OFTEN  # more draws would take too much memory to be kept
         sums = sums_drawn(units, _often(units.shape[1], resamples, seed)) if few else resampled(units, resamples, seed)
         return apart(sums, ends)
     pieces = []
