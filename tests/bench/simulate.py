@@ -384,7 +384,8 @@ def arms_of(user: Any, value: Any, before: Any, mine: Any, unit: Any = None) -> 
 def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
     """Return what the arms are told to differ by, from the functions behind compare()."""
     drawn = (PERMUTATIONS, RESAMPLES, trial)
-    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, drawn, lambda done: None).items()}
+    found = arms_compared(arms, test, 0.95, drawn, lambda done: None)
+    return {name: float(one[0]) for name, one in found.items() if name != "test"}
 
 
 def asked_of_a_log(drawn: tuple[Any, ...], test: str, trial: int, covariate: str | None) -> dict[str, float]:
