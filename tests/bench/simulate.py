@@ -13,6 +13,7 @@ Plans: plan() says how many queries, or users, or queries for people beside a ma
 so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
+Arms looked at: arms of 1 : 9 grow, and ab_test(looks="any") is asked at each of 20 and 200 looks.
 Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
 Few: a few queries, clusters or rows are drawn, of values of several shapes, and evaluate(ci=0.95) is asked for means,
 shares and quantiles.
@@ -31,6 +32,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
+from simulate_arms import of_many_looks
 from simulate_families import families, of_family
 from simulate_few import few as of_few
 from trials import HEAD, Line, agree, as_log, ends
@@ -981,6 +983,7 @@ PARTS = {
     "labels": labels,
     "few": of_few,
     "families": families,
+    "arms_looked_at": of_many_looks,
 }
 
 

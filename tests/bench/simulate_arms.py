@@ -267,7 +267,7 @@ def same_look(new: Any, old: Any) -> None:
     agree(ours, irm.ab_test(baseline="old", looks="any")["p_value"].to_list(), "p-values of looks")
 
 
-def of_many_looks(trials: int) -> Iterator[Line]:
+def of_many_looks(_: pl.DataFrame, trials: int) -> Iterator[Line]:
     """Count how often arms of 1:9 that grow are told to differ at any look."""
     for looks in LOOKS:
         for i, (name, draws) in enumerate(GROWN.items()):
@@ -284,9 +284,9 @@ def of_many_looks(trials: int) -> Iterator[Line]:
                 yield Line(what, setting, trials, raised, None if word else AT_MOST)
 
 
-def unequal(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+def unequal(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
     """Count what is said of arms of unlike sizes and spreads, of rare values and of few units."""
     for number, setting in enumerate(settings()):
         yield from of_one_look(setting, number, trials)
     yield from of_users(trials)
-    yield from of_many_looks(trials)
+    yield from of_many_looks(rows, trials)
