@@ -33,6 +33,7 @@ import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
 from simulate_arms import of_many_looks
+from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
 from simulate_few import few as of_few
 from trials import HEAD, Line, agree, as_log, ends
@@ -984,6 +985,7 @@ PARTS = {
     "few": of_few,
     "families": families,
     "arms_looked_at": of_many_looks,
+    **OF_CLASSES,
 }
 
 
