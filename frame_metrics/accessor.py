@@ -1032,7 +1032,7 @@ class IRM(Generic[Frame]):
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments. Two systems are one pair: ten metrics are then ten separate tests.
         ci : level of the interval of the difference: with "max_t" of all intervals together; else percentile bootstrap,
-            Newcombe's for values of 0 and 1, or DeLong's with his test.
+            of fewer than ten queries Student's t, Newcombe's for values of 0 and 1, or DeLong's with his test.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
         per_query : whether to return the paired differences instead, the largest first in absolute value. Options of
             the difference of means are then refused: ``test``, ``correction``, ``over`` and ``ci``.
@@ -1891,7 +1891,7 @@ class IRM(Generic[Frame]):
         >>> log = pl.concat([log, log.with_columns(pl.lit("y").alias("doc"), grade=0, a=1.0, b=2.0)])
         >>> said = log.irm(score=["a", "b"]).summary("rr")["sentence"]
         >>> print(said[0].partition(", better")[0])
-        a beats b: rr 1.000 against 0.500 (+0.500, interval +0.500 to +0.500; +100 %)
+        a beats b: rr 1.000 against 0.500 (+0.500; +100 %)
         """
         from frame_metrics.report.write import summary
 

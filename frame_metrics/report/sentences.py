@@ -51,8 +51,7 @@ class Said:
     @property
     def told(self) -> bool:
         """True if the test shows a difference; the interval comes from other draws, and may part from it near .05."""
-        tested = self.ci_low is not None and self.difference
-        return bool(tested and self.p_adjusted is not None and self.p_adjusted < ALPHA)
+        return bool(self.p_adjusted is not None and self.difference and self.p_adjusted < ALPHA)
 
     @property
     def misses(self) -> bool:
@@ -104,8 +103,9 @@ def _range(said: Said, *, signed: bool = False) -> str:
 
 
 def _apart(said: Said) -> str:
-    """Return a difference and its interval as text."""
-    return f"{_signed(said.difference)}, interval {_range(said, signed=True)}"
+    """Return a difference as text, and its interval, which differences that are all equal have not."""
+    interval = "" if said.ci_low is None else f", interval {_range(said, signed=True)}"
+    return f"{_signed(said.difference)}{interval}"
 
 
 def _signed(number: float | None) -> str:
@@ -124,7 +124,7 @@ def _counted(said: Said) -> str:
 
 
 def _difference(said: Said) -> str:
-    if said.ci_low is None or said.p_adjusted is None or said.difference is None:
+    if said.p_adjusted is None or said.difference is None:
         return _untested(said)
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
     of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
@@ -136,7 +136,7 @@ def _difference(said: Said) -> str:
     if not said.told:
         single = "" if said.correction in (None, "max_t") else " in a single test"  # mde of others has no correction
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}{single}"
-        if said.ci_low > 0 or (said.ci_high or 0) < 0:
+        if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
             shows = sure  # only the interval shows a difference, as when many pairs are tested
         shows += "" if shows == sure else sure[len(tested) :]
         return f"No difference between {pair} can be told{_at(said)}: {of} ({_apart(said)}){shows}."

@@ -121,6 +121,16 @@ def test_an_error_of_the_rows_comes_before_one_of_a_metric(lazy: bool) -> None:
     assert error(lambda: irm.summary("ndcg@2", "precision@1")).startswith("query: 1 of 2 rows has no query")
 
 
+def test_differences_that_are_all_equal_are_told_without_an_interval() -> None:
+    """The test speaks for them, or is too small to."""
+    for n, sentence in (
+        (8, "a beats b: rr 1.000 against 0.500 (+0.500; +100 %), better in 8 of 8 queries and worse in 0; p 0.008."),
+        (3, "No difference between a and b can be told: rr 1.000 against 0.500 (+0.500); p 0.250."),
+    ):
+        rows = pl.DataFrame({"system": ["a"] * n + ["b"] * n, "query": [*range(n)] * 2, "rr": [1.0] * n + [0.5] * n})
+        assert IRM(rows, system="system", value="rr").summary()["sentence"][0] == sentence
+
+
 def test_of_several_pairs_what_would_show_is_of_all_of_them() -> None:
     """The smallest difference that a sample detects is at the level at which all pairs are tested."""
     shown = []

@@ -13,7 +13,6 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.shares import between
 from frame_metrics.stats.significance import CLOSE, Spread, classical, in_clusters, sureness, times
 from frame_metrics.verbs.compare.groups import Column, Group
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
@@ -58,7 +57,7 @@ def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Ti
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
         known = np.where(group.shares, normal_quantile(options.ci), wide)
-        ends = _around(group, spread, known, options.ci)
+        ends = _around(group, spread, known)
         vary = (spread.error > 0) | (np.array([column.mean for column in group.columns]) == 0)
         some = np.flatnonzero(by_draws | (~group.shares & vary & (spread.units >= DRAWN)))
         if len(some):
@@ -76,22 +75,20 @@ def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> N
         p_value = _p_values(group, options, tick, found.p_value)
         ends = np.full((2, len(wide)), np.nan)
         if group.spread is not None:
-            ends = _around(group, group.spread, wide, options.ci)
+            ends = _around(group, group.spread, wide)
         _fill(group, p_value, ends, wide, [1] * len(wide), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
 
 
-def _around(group: Group, spread: Spread, wide: Array, level: float) -> Array:
+def _around(group: Group, spread: Spread, wide: Array) -> Array:
     """Return the ends of intervals within what means may be, shape (2, columns).
 
-    Differences that are all equal show no variance: their mean has Wilson's formula on the range of differences, as a
-    mean of ``evaluate`` has; null without a range. Where all are 0 nothing is known to vary, and the interval is 0.
+    Differences that are all equal, and not 0, show no variance: null.
 
     Parameters
     ----------
     wide : how many standard errors the ends are away, shape (columns,).
-    level : of a single interval.
     """
     ends = np.empty((2, len(wide)))
     for i, column in enumerate(group.columns):
@@ -100,7 +97,7 @@ def _around(group: Group, spread: Spread, wide: Array, level: float) -> Array:
             continue
         mean, error, (least, most) = column.mean, float(spread.error[i]), column.ends
         if not error and mean:
-            ends[:, i] = between(mean, spread.units, level, column.ends)
+            ends[:, i] = np.nan
             continue
         far = float(wide[i]) * error if error else 0.0
         ends[:, i] = np.clip([mean - far, mean + far], min(least, mean), max(most, mean))
