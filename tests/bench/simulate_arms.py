@@ -284,6 +284,20 @@ def of_many_looks(_: pl.DataFrame, trials: int) -> Iterator[Line]:
                 yield Line(what, setting, trials, raised, None if word else AT_MOST)
 
 
+def at_one_look(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count what is said at one look of rare values, of arms of 100 and 900 units that vary unlike, and of few units.
+
+    ``unequal`` counts it in all settings, which takes an hour.
+    """
+    for number, setting in enumerate(settings()):
+        few = (
+            setting.sizes[0] == setting.sizes[1] and setting.sizes[0] in FEW and not setting.name.startswith("normal,")
+        )
+        rare = setting.sizes in ((50, 450), (50, 500))
+        if few or rare or (setting.sizes == (100, 900) and setting.name.startswith("normal")):
+            yield from of_one_look(setting, number, trials)
+
+
 def unequal(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
     """Count what is said of arms of unlike sizes and spreads, of rare values and of few units."""
     for number, setting in enumerate(settings()):
