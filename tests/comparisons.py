@@ -84,7 +84,8 @@ def of_pairs(
     drawn = resampled(pairs, max(resamples, 10_000) if n < 20 else resamples, seed)
     tail = NormalDist().cdf(-sqrt(n / (n - 1)) * float(stats.t.ppf((1 + ci) / 2, n - 1)))
     far = float(stats.t.ppf((1 + ci) / 2, n - 1) + stats.t.ppf(0.8, n - 1))
-    error = robust_error(parts, weight)
+    sizes = of_units([pair for pair in pairs if pair.weight], lambda pair: pair.weight)
+    error = robust_error(parts, weight, sizes if uneven(pairs) else None)
     ends = {"ci_low": quantile(drawn, tail), "ci_high": quantile(drawn, 1 - tail)}
     if not draws and n < 10:
         half = float(stats.t.ppf((1 + ci) / 2, n - 1)) * error
@@ -106,11 +107,30 @@ def of_pairs(
 def kish(pairs: Sequence[Pair]) -> float:
     """The number of units, or where weights differ from 1 Kish's."""
     sizes = of_units(pairs, lambda pair: pair.weight)
-    return sum(sizes) ** 2 / sum(size**2 for size in sizes) if any(pair.weight != 1 for pair in pairs) else len(sizes)
+    return of_sizes(sizes) if any(pair.weight != 1 for pair in pairs) else len(sizes)
 
 
-def robust_error(parts: Sequence[float], weight: float) -> float:
-    """The robust standard error of a weighted mean, of what each unit adds to it."""
+def of_sizes(sizes: Iterable[float]) -> float:
+    """Kish's number of units of some sizes; 0 of none."""
+    each = [*sizes]
+    return sum(each) ** 2 / sum(size**2 for size in each) if each else 0.0
+
+
+def uneven(pairs: Iterable[Any]) -> bool:
+    """Whether pairs, or queries of an arm, have several weights."""
+    return len({pair.weight for pair in pairs if pair.weight}) > 1
+
+
+def left_of(sizes: Sequence[float]) -> list[float]:
+    """What is left of the variance of each unit in its squared distance from the mean: with h = w / W, E e^2 / s^2."""
+    part = [size / sum(sizes) for size in sizes]
+    return [1 - 2 * h + sum(other**2 for other in part) for h in part]
+
+
+def robust_error(parts: Sequence[float], weight: float, sizes: Sequence[float] | None = None) -> float:
+    """The robust standard error of a weighted mean, of what each unit adds to it; ``sizes``: unequal weights."""
+    if sizes is not None:
+        return sqrt(sum(part**2 / left for part, left in zip(parts, left_of(sizes), strict=True))) / weight
     return sqrt(len(parts) / (len(parts) - 1) * sum(part**2 for part in parts)) / weight
 
 
@@ -160,6 +180,7 @@ class Column(NamedTuple):
 
     sums: dict[Any, float]
     sizes: dict[Any, float]
+    uneven: bool
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[Any, Pair]]) -> Column:
@@ -168,6 +189,7 @@ class Column(NamedTuple):
         return cls(
             {unit: sum(pair.weight * pair.apart for one, pair in pairs if one == unit) for unit in units},
             {unit: sum(pair.weight for one, pair in pairs if one == unit) for unit in units},
+            uneven(pair for _, pair in pairs),
         )
 
     @property
@@ -190,7 +212,30 @@ class Column(NamedTuple):
         """The standard error of the mean."""
         if self.units < 2:
             return float("inf")
-        return robust_error([one for unit, one in self.left.items() if self.sizes[unit]], sum(self.sizes.values()))
+        sizes = [size for size in self.sizes.values() if size]
+        parts = [one for unit, one in self.left.items() if self.sizes[unit]]
+        return robust_error(parts, sum(sizes), sizes if self.uneven else None)
+
+    @property
+    def n(self) -> float:
+        """The number of units, by Kish if they have unequal weights."""
+        return of_sizes(self.sizes.values()) if self.uneven else self.units
+
+    def away(self, ci: float) -> float:
+        """How many standard errors the ends of the interval of this pair alone are away."""
+        return float(stats.t.ppf((1 + ci) / 2, self.n - 1)) if self.n >= 2 else float("inf")
+
+    def t(self, signs: dict[Any, int]) -> float:
+        """The t of flipped distances from the mean; -1 if all are 0."""
+        u, n = statistic(self.left, signs), self.units
+        if u < 0 or not self.uneven:
+            return u if u < 0 else u * sqrt((n - 1) / (n - u**2)) if n - u**2 > ROUNDING else float("inf")
+        parts = {unit: signs[unit] * one for unit, one in self.left.items() if self.sizes[unit]}
+        sizes = [self.sizes[unit] for unit in parts]
+        mean = sum(parts.values()) / sum(sizes)
+        left = [one - self.sizes[unit] * mean for unit, one in parts.items()]
+        error = robust_error(left, sum(sizes), sizes)
+        return abs(mean) / error if error > ROUNDING else float("inf")
 
 
 def statistic(sums: dict[Any, float], signs: dict[Any, int]) -> float:
@@ -209,12 +254,7 @@ def max_t(columns: Sequence[Column], ci: float) -> tuple[list[float], float]:
     for each in product((1, -1), repeat=len(units)):
         signs = dict(zip(units, each, strict=True))
         greatest.append(max(statistic(column.sums, signs) for column in columns))
-        t = []
-        for column in columns:
-            u, n = statistic(column.left, signs), column.units
-            if u >= 0:
-                t.append(u * sqrt((n - 1) / (n - u**2)) if n - u**2 > ROUNDING else float("inf"))
-        wide.append(max(t))
+        wide.append(max(column.t(signs) for column in columns))
     seen = [statistic(column.sums, dict.fromkeys(units, 1)) for column in columns]
     p = [share(greatest, one) if one >= 0 else 1.0 for one in seen]
     return p, sorted(wide)[ceil(ci * (len(wide) - 1) - ROUNDING)]
@@ -271,17 +311,33 @@ def theta_of(stands: Sequence[Stand], a: Arm, b: Arm) -> float:
     return sum(map(float.__mul__, d, x)) / sum(one**2 for one in x) if max(map(abs, x)) > 1e-12 else 0.0
 
 
-def linear(stands: Sequence[Stand], covariate: bool) -> tuple[float, list[float], list[float], list[float], float]:
+def linear(
+    stands: Sequence[Stand], covariate: bool, *, weighted: bool = False
+) -> tuple[float, list[float], list[float], list[float], float]:
     """The difference of arms B and A, what units of B alone, of A alone and of both add to it, and theta."""
     a, b = (arm_of(stands, arm) for arm in "AB")
     theta = theta_of(stands, a, b) if covariate else 0.0
     mine, base = (
-        {u: sqrt(len(arm.psi) / (len(arm.psi) - 1)) * (arm.psi[u] - theta * arm.apart[u]) for u in arm.psi}
-        for arm in (b, a)
+        {u: factor * (arm.psi[u] - theta * arm.apart[u]) for (u, factor) in factors(stands, name, weighted).items()}
+        for arm, name in ((b, "B"), (a, "A"))
     )
     only_b, only_a = ([one[u] for u in one if u not in other] for one, other in ((mine, base), (base, mine)))
     common = [mine[u] - base[u] for u in mine if u in base]
     return b.mean - a.mean - theta * (b.before - a.before), only_b, only_a, common, theta
+
+
+def weights_of(stands: Sequence[Stand], arm: str) -> dict[Any, float]:
+    """The weight of each unit of an arm."""
+    own = [one for one in stands if one.arm == arm and one.weight]
+    return {unit: sum(one.weight for one in own if one.unit == unit) for unit in sorted({one.unit for one in own})}
+
+
+def factors(stands: Sequence[Stand], arm: str, weighted: bool) -> dict[Any, float]:
+    """By what the distances of units of an arm are multiplied, as they draw the mean to themselves."""
+    sizes = weights_of(stands, arm)
+    n = len(sizes)
+    left = left_of([*sizes.values()]) if weighted else [(n - 1) / n] * n
+    return {unit: 1 / sqrt(one) for unit, one in zip(sizes, left, strict=True)}
 
 
 def error_of(stands: Sequence[Stand], covariate: bool = False) -> tuple[float, float]:
@@ -292,12 +348,18 @@ def error_of(stands: Sequence[Stand], covariate: bool = False) -> tuple[float, f
 
 def of_arms(stands: Sequence[Stand], test: str, *, covariate: bool = False, ci: float = 0.95) -> dict[str, Any]:
     """What a comparison says of arms B and A by the formulas: the difference, its error, interval and p-value."""
-    difference, *parts, _ = linear(stands, covariate)
+    weighted = uneven(stands)
+    difference, *parts, _ = linear(stands, covariate, weighted=weighted)
     variances = [sum(one**2 for one in part) for part in parts]
     error = sqrt(sum(variances))
     free = float("inf")
     if test != "z":
-        free = error**4 / sum(v**2 / max(len(part) - 1, 1) for v, part in zip(variances, parts, strict=True) if v)
+        n = [float(len(part)) for part in parts]
+        if weighted:
+            a, b = (weights_of(stands, arm) for arm in "AB")
+            n = [of_sizes(b[u] for u in b if u not in a), of_sizes(a[u] for u in a if u not in b)]
+            n += [min(of_sizes(arm[u] for u in a if u in b) for arm in (a, b))]
+        free = error**4 / sum(v**2 / max(units - 1, 1) for v, units in zip(variances, n, strict=True) if v)
     wide = float(stats.t.ppf((1 + ci) / 2, free)) * error
     found: dict[str, Any] = {"difference": difference, "ci_low": difference - wide, "ci_high": difference + wide}
     arms = {arm: arm_of(stands, arm) for arm in "AB"}

@@ -54,7 +54,7 @@ def compared(
     error = np.sqrt(variances.sum(axis=0))
     if test == "randomization":
         return out | _exchanged(arms, variances, level, drawn, tick)
-    free = freedom(variances, arms.n_parts)
+    free = freedom(variances, arms.n_free)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
         draws = _drawn(arms, drawn[1], drawn[2])
@@ -78,7 +78,7 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     tested by Welch's t, where exchanges would take long.
     """
     permutations, _, seed = drawn
-    free, error = freedom(variances, arms.n_parts), np.sqrt(variances.sum(axis=0))
+    free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
     out = {"test": np.full(len(free), "randomization", object), "mde": error * _detectable(level, free)}
     p = permuted(arms, permutations, seed, tick, _surely_normal(arms))
     for column in np.flatnonzero(np.isnan(p)):
@@ -166,22 +166,23 @@ def _of_normal(difference: float, variance: float, grown: float) -> float:
     return ever_left(difference**2 / variance - log(grown))
 
 
-def freedom(variances: Array, n: Sequence[int]) -> Array:
+def freedom(variances: Array, n: Sequence[float]) -> Array:
     """Return the degrees of freedom of a sum of variances by Welch and Satterthwaite, 1 if all are 0.
 
     Parameters
     ----------
     variances : the parts of the sum, shape (parts, columns).
-    n : the number of units of each part; a part of fewer than two counts with one degree of freedom.
+    n : the number of units of each part; a part of fewer than two counts with one degree of freedom. NaN if nothing is
+        known: then the result is.
     """
     parts = (variances**2 / np.maximum(np.array(n) - 1, 1)[:, None]).sum(axis=0)
-    return np.where(parts > 0, ratio(variances.sum(axis=0) ** 2, parts), 1)
+    return np.where(parts == 0, 1, ratio(variances.sum(axis=0) ** 2, parts))
 
 
 def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
     """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
-        return np.array([t_quantile((1 + level) / 2, df) for df in freedom(variances, arms.n_parts).tolist()])
+        return np.array([t_quantile((1 + level) / 2, df) for df in freedom(variances, arms.n_free).tolist()])
     return np.full(variances.shape[1], normal_quantile(level))
 
 

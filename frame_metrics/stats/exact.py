@@ -233,7 +233,7 @@ def detectable(level: float, power: float = 0.8, df: float = inf) -> float:
 
     ``df``: the degrees of freedom of a t-test; those of the normal distribution are infinite.
     """
-    if df < inf:
+    if df != inf:
         return t_quantile((1 + level) / 2, df) + t_quantile(power, df)
     return normal_quantile(level) + NormalDist().inv_cdf(power)
 

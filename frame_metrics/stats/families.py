@@ -10,7 +10,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once
-from frame_metrics.stats.significance import CLOSE, Tick
+from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are held at a time
 NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
@@ -26,6 +26,12 @@ class Flipped:
     pattern: Array  # the pattern of each column, shape (columns,)
     offset: Array  # what was taken from the differences of each column, shape (columns,)
     family: Array  # the number of each column's family, shape (columns,)
+    weighted: Array  # whether the queries of a pattern have unlike weights, shape (patterns,)
+
+    @cached_property
+    def row_place(self) -> Array | None:
+        """The numbers of the units; None if they are all units."""
+        return None if self.place[-1] + 1 == len(self.place) else self.place
 
     @cached_property
     def whole(self) -> Array:
@@ -36,6 +42,16 @@ class Flipped:
     def centre(self) -> Array:
         """The means of the differences less their offset, shape (columns,)."""
         return self.sums.sum(axis=0) / self.sizes.sum(axis=0)[self.pattern]
+
+    @cached_property
+    def apart(self) -> Array:
+        """The sums of weighted distances from the mean, shape (units, columns)."""
+        return self.sums - self.sizes[:, self.pattern] * self.centre
+
+    @cached_property
+    def left(self) -> Array:
+        """What is left of the variance of each unit, as ``left_of`` has it, shape (units, patterns)."""
+        return np.column_stack([left_of(size) for size in self.sizes.T])
 
     @cached_property
     def units(self) -> Array:
@@ -96,8 +112,9 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
 
     The statistic of a column is u = |sum_c S_c| / sqrt(sum_c S_c**2), where S_c is the weighted sum of the differences
     of unit c. It grows with Student's t, and no flip changes its denominator. For intervals it is made of S_c - W_c
-    mean, where W_c is the weight of a unit, and turned into t = u sqrt((G - 1) / (G - u**2)), for G units. A column
-    without differences is in no maximum.
+    mean, where W_c is the weight of a unit, and turned into t = u sqrt((G - 1) / (G - u**2)), for G units. Of queries
+    with weights t has the standard error of the flipped distances themselves. A column without differences is in no
+    maximum.
 
     Parameters
     ----------
@@ -121,9 +138,13 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
             moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
             far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
             _keep(u, here, moved, _norm(block.whole[:, columns]))
-            distance = np.abs(sums - block.centre[columns] * sizes)
-            for n in np.unique(block.units[columns]):
-                own = block.units[columns] == n
+            distance, heavy = sums - block.centre[columns] * sizes, block.weighted[block.pattern[columns]]
+            if heavy.any():
+                own = np.flatnonzero(heavy) + columns.start
+                _keep(t, here[heavy], *_weighted(block, own, distance[:, heavy], flips, seed, every=every))
+            distance = np.abs(distance)
+            for n in np.unique(block.units[columns][~heavy]):
+                own = (block.units[columns] == n) & ~heavy
                 _keep(t, here[own], distance[:, own], left[columns][own], int(n))
         reached.append(far)
     return Maxima(u, t, reached, every)
@@ -135,16 +156,15 @@ def _silent(done: int) -> None:
 
 def _apart(block: Flipped) -> Array:
     """Return the root of the sum of squared distances from the mean, 0 where that is only rounding, (columns,)."""
-    apart = block.sums - block.sizes[:, block.pattern] * block.centre
     least = CLOSE * np.abs(block.sums).max(axis=0, initial=0) * np.sqrt(block.units)
-    found = _norm(apart)
+    found = _norm(block.apart)
     return np.where((found <= least) | (block.units < 2), 0, found)
 
 
 def _some(block: Flipped, flips: int) -> Iterator[slice]:
     """Yield parts of the columns of which the flipped sums fit into memory."""
     n = len(block.family)
-    each = 8 * flips * (held_at_once(int(block.place[-1]) + 1, flips) + 3)
+    each = 8 * flips * (held_at_once(int(block.place[-1]) + 1, flips) + 3) * (1 + block.weighted.any())
     step = max(ROOM // (each * (1 + (block.sizes.shape[1] > 1))), 1)
     for begin in range(0, n, step):
         yield slice(begin, min(begin + step, n))
@@ -154,10 +174,32 @@ def _flipped(block: Flipped, columns: slice, flips: int, seed: int, tick: Tick, 
     """Return the flipped sums of some columns, and of the sizes of their units, (flips, columns) or (flips, 1)."""
     patterns, at = np.unique(block.pattern[columns], return_inverse=True)
     rows = np.column_stack([block.sums[:, columns], block.sizes[:, patterns]])
-    place = None if block.place[-1] + 1 == len(rows) else block.place
-    found = flipped(rows, flips, seed, tick, place, every=every)
+    found = flipped(rows, flips, seed, tick, block.row_place, every=every)
     sums, sizes = np.split(found, [len(at)], axis=1)
     return sums, sizes if len(patterns) == 1 else sizes[:, at]
+
+
+def _weighted(
+    block: Flipped, columns: Array, distance: Array, flips: int, seed: int, *, every: bool
+) -> tuple[Array, Array]:
+    """Return flipped distances in standard errors of the flipped values, (flips, columns), and which there are.
+
+    With signs s, distances S_c, weights W_c and the f_c of ``left_of``, the flipped mean is m = sum_c s_c S_c / W, and
+    the squared error of W m is sum_c (s_c S_c - W_c m)^2 / f_c.
+
+    Parameters
+    ----------
+    columns : the numbers of the columns, of queries with weights.
+    distance : the sums of flipped distances.
+    """
+    apart, pattern = block.apart[:, columns], block.pattern[columns]
+    size, left = block.sizes[:, pattern], block.left[:, pattern]
+    pulled = flipped(apart * size / left, flips, seed, _silent, block.row_place, every=every)
+    mean, whole = distance / size.sum(axis=0), (apart**2 / left).sum(axis=0)
+    square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
+    some = _apart(block)[columns] > 0
+    sure = square <= NEVER * whole
+    return np.where(sure, np.inf, np.abs(distance) / np.sqrt(np.where(sure, 1, square))), some.astype(np.float64)
 
 
 def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int | None = None) -> None:

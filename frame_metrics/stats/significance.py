@@ -12,13 +12,14 @@ import numpy as np
 from frame_metrics.errors import NotComputableError, needed
 from frame_metrics.inputs.rows import Array, all_alike, ratio
 from frame_metrics.stats.averages import resampled_means, within
-from frame_metrics.stats.exact import expanded_level
+from frame_metrics.stats.exact import expanded_level, t_quantile
 from frame_metrics.stats.intervals import FEW, OFTEN
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.threads import in_threads
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
+LEAST = 2  # units, by Kish if they have weights, of which fewer say nothing of a variance
 PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 Tick = Callable[[int], None]
 
@@ -76,7 +77,7 @@ def spread_of(differences: Array, weight: Array | None, cluster: Array | None, s
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
-        error = _robust_error(times(apart - centre, weight), each, cluster)
+        error = _robust_error(times(apart - centre, weight), each, cluster, weighted=unlike(weight))
     return Spread(effect, np.where(error * np.sqrt(n) < least, 0, error), units)
 
 
@@ -158,14 +159,44 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
     return np.sqrt(ratio(times(apart**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
 
 
-def _robust_error(apart: Array, weight: Array, cluster: Array | None) -> Array:
+def unlike(weight: Array | None) -> bool:
+    """Return True for weights that differ, apart from those of 0."""
+    return weight is not None and not all_alike(weight[weight > 0])
+
+
+def left_of(size: Array) -> Array:
+    """Return how much of the variance of a unit is left in its squared distance from the weighted mean, (units,).
+
+    Of units that vary alike it is (1 - h_c)^2 + sum_d h_d^2 over the others d, with h = w / W: a unit of great weight
+    draws the mean to itself. Where all weigh alike it is (G - 1) / G.
+
+    Parameters
+    ----------
+    size : the weight of each unit, of which two or more are above 0, shape (units,).
+
+    Source: J. G. MacKinnon, H. White, Some heteroskedasticity-consistent covariance matrix estimators with improved
+    finite sample properties, Journal of Econometrics 29, 1985 (HC2, here for a mean of any weights).
+    """
+    part = size / size.sum()
+    square = part**2
+    return (1 - part) ** 2 + np.maximum(square.sum() - square, np.finfo(np.float64).tiny)
+
+
+def errors_away(level: float, units: float) -> float:
+    """Return how many standard errors the ends of a t interval are away; infinite for fewer than two units."""
+    return t_quantile((1 + level) / 2, units - 1) if units >= LEAST else np.inf
+
+
+def _robust_error(apart: Array, weight: Array, cluster: Array | None, *, weighted: bool) -> Array:
     """Return the standard error of the weighted mean of queries, or of those in G clusters, shape (columns,).
 
-    It is sqrt(G / (G - 1) sum_c S_c^2) / W, where S_c is the sum over the queries of a cluster of the weight times the
-    distance from the mean, and W that of all weights. Where all weigh alike and each is a cluster, it is the standard
-    deviation over the square root of their number.
+    It is sqrt(sum_c S_c^2 / f_c) / W, where S_c is the sum over the queries of a cluster of the weight times the
+    distance from the mean, W that of all weights, and f_c is (G - 1) / G, or with weights that of ``left_of``. Where
+    all weigh alike and each is a cluster, it is the standard deviation over the square root of their number.
     """
     sums, size = in_clusters(apart, cluster), in_clusters(weight[:, None], cluster)
+    if weighted:
+        return np.sqrt((sums**2 / left_of(size[:, 0])[:, None]).sum(axis=0)) / weight.sum()
     units = np.count_nonzero(size)
     return np.sqrt(units / (units - 1) * (sums**2).sum(axis=0)) / weight.sum()
 

@@ -11,7 +11,7 @@ from frame_metrics.inputs.rows import Array, all_alike
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.significance import CLOSE, LEAST, left_of
 
 KINDS = 3  # kinds of values, whose variance does not follow from their mean, as that of two kinds does
 FEW = 10  # units that do not have the commonest value, below which an arm's variance is far too small by chance
@@ -35,6 +35,7 @@ class Arms:
     share: Array | None = None  # whether all values are 0 or 1, shape (columns,); None: those of these units are asked
     rows: tuple[float, float] | None = None  # the number of queries of each arm, by Kish if they have weights
     clustered: bool = False  # whether some unit has several queries
+    weighted: bool = False  # whether queries have unlike weights
 
     @cached_property
     def n(self) -> tuple[int, int]:
@@ -46,6 +47,16 @@ class Arms:
         """The number of units of the first arm alone, of the other alone, and of both."""
         both = self.shared.shape[1]
         return self.n[0] - both, self.n[1] - both, both
+
+    @cached_property
+    def n_free(self) -> tuple[float, ...]:
+        """The same by Kish for queries with unlike weights; NaN if one arm has too few to say anything."""
+        if not self.weighted:
+            return self.n_parts
+        if (self.kish < LEAST).any():
+            return (np.nan,) * 3
+        alone = [kish(self.size[arm & self.alone]) for arm in (self.mine, ~self.mine)]
+        return *alone, min(kish(self.size[row]) for row in self.shared)
 
     @cached_property
     def _place(self) -> Array:
@@ -219,9 +230,10 @@ class Arms:
         """Return the variance of the difference of the means in three parts, for arms of two units or more.
 
         They are of the units of the first arm alone, of the other alone, and of both. With psi = (S - m r) / sum m, the
-        part of a unit in r = sum S / sum m over the G units of an arm, and f = G / (G - 1), they are f sum psi^2 for
-        the first two, and for the third the sum of (sqrt(f_A) psi_A - sqrt(f_B) psi_B)^2. With a covariate x, theta
-        (x - mean x) / G of the arm is taken from each psi.
+        part of a unit in r = sum S / sum m over the G units of an arm, and f = G / (G - 1), they are sum f psi^2 for
+        the first two, and for the third the sum of (sqrt(f_A) psi_A - sqrt(f_B) psi_B)^2. Of queries with unlike
+        weights 1 / f is that of ``left_of``. With a covariate x, theta (x - mean x) / G of the arm is taken from each
+        psi.
 
         Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
         ideas, KDD 2018. A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
@@ -239,13 +251,27 @@ class Arms:
         apart = value - x[:, None] * self.slope
         over = np.ones((2, apart.shape[1])) if over is None else over
         found = []
+        both = [*zip(self.shared, self.n, strict=True)]
         for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
-            own = (apart[arm & self.alone] ** 2).sum(axis=0) / (n - 1) / n
+            square = apart[arm & self.alone] ** 2
+            if self.weighted:
+                own = (square / self._left[arm & self.alone, None]).sum(axis=0) / n**2
+            else:
+                own = square.sum(axis=0) / (n - 1) / n
             least = (CLOSE * self._size_of(arm, beside=True)) ** 2
             found.append(np.where(own < least, 0, own) / by**2)
-        pull = [apart[row] / ((n - 1) * n) ** 0.5 / by for row, n, by in zip(self.shared, self.n, over, strict=True)]
-        both = ((pull[0] - pull[1]) ** 2).sum(axis=0)
-        return np.array([*found, np.where(both < (CLOSE * self.scale / np.abs(over).min(axis=0)) ** 2, 0, both)])
+        each = [np.sqrt(self._left[row, None]) * n if self.weighted else ((n - 1) * n) ** 0.5 for row, n in both]
+        pull = [apart[row] / part / by for row, part, by in zip(self.shared, each, over, strict=True)]
+        shared = ((pull[0] - pull[1]) ** 2).sum(axis=0)
+        return np.array([*found, np.where(shared < (CLOSE * self.scale / np.abs(over).min(axis=0)) ** 2, 0, shared)])
+
+    @cached_property
+    def _left(self) -> Array:
+        """What is left of the variance of each row in its arm, as ``left_of`` has it, shape (rows,)."""
+        left = np.empty(len(self.size))
+        for arm in (self.mine, ~self.mine):
+            left[arm] = left_of(self.size[arm])
+        return left
 
 
 def linear(sums: Array, size: Array) -> Array:

@@ -20,7 +20,7 @@ from trials import Line, agree, as_log
 from frame_metrics.stats.families import Flipped, maxima
 from frame_metrics.stats.flips import randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import adjusted, sureness
+from frame_metrics.stats.significance import adjusted, errors_away, sureness
 
 LEVEL = 0.05
 AGREE = 3  # trials of each kind that are done a second way
@@ -54,8 +54,13 @@ def flipped(differences: Any, flips: int, seed: int, tick: Any) -> tuple[Any, An
     """Return the pairs of a family, and what their flips say."""
     n, pairs = differences.shape
     every = np.zeros(pairs, np.int64)
-    block = Flipped(np.arange(n), differences, np.ones((n, 1)), every, np.zeros(pairs), every)
+    block = Flipped(np.arange(n), differences, np.ones((n, 1)), every, np.zeros(pairs), every, np.zeros(1, bool))
     return block, maxima([block], n, 1, flips, seed, tick)
+
+
+def away(found: Any, level: float, queries: int) -> float:
+    """Return how many standard errors the ends of intervals are away: no less than those of a single pair."""
+    return max(float(found.wide(level)[0]), errors_away(level, queries))
 
 
 def around(differences: Any, wide: float) -> dict[str, Any]:
@@ -67,14 +72,14 @@ def around(differences: Any, wide: float) -> dict[str, Any]:
 def of_family(differences: Any, level: float, flips: int, seed: int, tick: Any) -> dict[str, Any]:
     """Return what a family of pairs is told: corrected p-values, and intervals."""
     block, found = flipped(differences, flips, seed, tick)
-    return {"p_adjusted": found.adjusted(block)} | around(differences, found.wide(level)[0])
+    return {"p_adjusted": found.adjusted(block)} | around(differences, away(found, level, len(differences)))
 
 
 def both(differences: Any, seed: int) -> tuple[Any, Any, float]:
     """Return the corrected p-values of all pairs together, and by Holm, and how wide intervals are."""
     block, found = flipped(differences, FLIPS, seed, lambda done: None)
     alone = adjusted(found.share(found.reached[0]), "holm")
-    return found.adjusted(block), alone, found.wide(1 - LEVEL)[0]
+    return found.adjusted(block), alone, away(found, 1 - LEVEL, len(differences))
 
 
 def single(differences: Any, seed: int) -> dict[str, Any]:

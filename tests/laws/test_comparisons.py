@@ -123,7 +123,7 @@ def test_all_pairs_together(over: Any, unanswered: Any) -> None:
             p, wide = max_t(own, 0.9)
             for row in (row for row in found if row["day"] == day):
                 column = columns[day, row["run"], row["baseline"]]
-                far = wide * column.error
+                far = max(wide, column.away(0.9)) * column.error
                 ends = {"ci_low": column.mean - far, "ci_high": column.mean + far} if far < float("inf") else {}
                 at = next(i for i, other in enumerate(own) if other is column)
                 p_value = p_of_pairs("randomization", [Pair(one, 0.0) for one in column.sums.values()])

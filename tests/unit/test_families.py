@@ -178,3 +178,43 @@ def test_lists_in_a_family_leave_it_to_holm() -> None:
     log = pl.DataFrame(rows).with_columns(query=pl.int_range(24) // 4, grade=pl.col("doc") % 2)
     irm = log.irm(system="run", doc="doc", catalogue=9)
     assert irm.compare("rr", "item_coverage", over="all")["correction"].to_list() == ["holm"] * 2
+
+
+# Weights
+
+HEAVY = {"one of 15": np.r_[30.0, np.ones(14)], "by rank": 1 / np.arange(1, 51)}
+
+
+@pytest.mark.parametrize("weight", HEAVY.values(), ids=HEAVY)
+def test_intervals_of_weighted_queries_hold_together(weight: Any) -> None:
+    """A query of great weight draws the mean to itself, which makes no interval short."""
+    rng, held = np.random.default_rng(7), 0
+    for _ in range(40):
+        found = saved(rng.random((len(weight), 3)), w=weight).irm(system="run", value="v", weight="w")
+        ends = found.compare(permutations=299).select("ci_low", "ci_high")
+        held += ((ends["ci_low"] <= 0) & (ends["ci_high"] >= 0)).all()
+    assert held >= 35
+
+
+def test_one_query_with_nearly_all_the_weight_says_nothing() -> None:
+    """Below two units by Kish the interval of a pair, alone or not, is all that the metric allows, and mde is null."""
+    frame = saved(np.random.default_rng(1).random((15, 3)), w=np.r_[1e6, np.ones(14)]).rename({"v": "rr"})
+    for some in (frame, frame.filter(pl.col("run") < 2)):
+        found = some.irm(system="run", value="rr", weight="w").compare()
+        assert set(found.select("ci_low", "ci_high", "mde").rows()) == {(-1.0, 1.0, None)}
+
+
+def test_a_family_of_alike_shares_is_no_surer_than_a_pair() -> None:
+    """Where few queries differ c is at least the quantile of a single interval: other systems make none shorter."""
+    one, less = np.ones(9), np.r_[0.0, np.ones(8)]
+    single, *families = (
+        saved(np.column_stack(each)).irm(system="run", value="v").compare().row(0, named=True)
+        for each in ((one, one), (one, one, less), (one, one, one))
+    )
+    for row in families:
+        assert row["ci_low"] <= single["ci_low"] < single["ci_high"] <= row["ci_high"]
+    values = np.zeros((30, 3))
+    values[0, 1], values[1, 2] = 0.5, 0.3
+    ends = [saved(some).irm(system="run", value="v").compare(baseline=0).row(0, named=True) for some in (values,)]
+    error = values[:, 1].std(ddof=1) / sqrt(30)
+    assert ends[0]["ci_high"] - ends[0]["difference"] >= 2.045 * error

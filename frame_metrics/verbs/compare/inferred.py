@@ -13,7 +13,7 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import CLOSE, Spread, classical, in_clusters, sureness, times
+from frame_metrics.stats.significance import CLOSE, Spread, classical, errors_away, in_clusters, sureness, times
 from frame_metrics.verbs.compare.groups import Column, Group
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
@@ -52,7 +52,7 @@ def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Ti
     wide, p_value = np.full(len(group.columns), np.nan), None
     ends = np.full((2, len(wide)), np.nan)
     if spread is not None:
-        wide[:] = t_quantile((1 + options.ci) / 2, spread.units - 1)
+        wide[:] = errors_away(options.ci, spread.units)
     if group.tested:
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
@@ -74,7 +74,9 @@ def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> N
     for group, adjusted, wide in zip(groups, found.adjusted, found.wide, strict=True):
         p_value = _p_values(group, options, tick, found.p_value)
         ends = np.full((2, len(wide)), np.nan)
-        if group.spread is not None:
+        if group.spread is not None:  # no interval of a family is shorter than that of one pair
+            single = errors_away(options.ci, group.spread.units)
+            wide = np.maximum(wide, np.where(group.shares, normal_quantile(options.ci), single))
             ends = _around(group, group.spread, wide)
         _fill(group, p_value, ends, wide, [1] * len(wide), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
