@@ -291,7 +291,8 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     of, sums = [], []
     # If all queries have a value, many tallies share these two arrays: which have one, and which are undefined.
     defined = np.ones(np.count_nonzero(measured.evaluated), bool)
-    shared, squared = (defined, ~defined), None if weight is None else weight * weight
+    with np.errstate(over="ignore", under="ignore"):  # then Kish's number is not known
+        shared, squared = (defined, ~defined), None if weight is None else weight * weight
     for i, (_, metric) in enumerate(measured.asked):
         if metric.input is Lists:
             continue

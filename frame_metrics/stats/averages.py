@@ -209,7 +209,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     effective = np.where(rests_on > 0, rests_on, np.nan)
     for i, (average, rows) in enumerate(zip(tallies, each, strict=True)):
         if average.weight is not None:
-            effective[i] = ratio(rows[1] ** 2, rows[2])
+            with np.errstate(over="ignore", invalid="ignore"):
+                effective[i] = ratio(rows[1] ** 2, rows[2])
     return np.array([value, rests_on, undefined, effective])
 
 

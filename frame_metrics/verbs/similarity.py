@@ -46,7 +46,7 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
     result = (
         OF_QUERIES
         if options.per_query
-        else schema(asked, options, None, paired=of_frame, weighted=irm.columns.weight is not None)
+        else schema(asked, options, None, paired=of_frame, weighted=columns.weight is not None)
     )
     _check(plan, asked, options, result)
     beside = plan_beside(baseline, plan) if of_frame else None

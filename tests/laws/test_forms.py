@@ -69,7 +69,12 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "what to judge next": lambda irm: irm.to_judge(metric="ndcg@3", baseline="q", max_grade=4),
     "a comparison": lambda irm: irm(by="segment").compare("rr", "ndcg@3", baseline="q", permutations=100),
     "arms": lambda irm: IRM(
-        irm(by="segment").per_query("rr", "ndcg@3"), query="query", value="value", arm="system", by="segment"
+        irm(by="segment").per_query("rr", "ndcg@3"),
+        query="query",
+        value="value",
+        arm="system",
+        by="segment",
+        cluster="query",
     ).change(permutations=100),
     "what made a value": lambda irm: irm.explain("ndcg@3", query="q02"),
     "micro averages": lambda irm: irm(threshold=2.0).evaluate("recall", "f1", average="micro"),

@@ -1336,8 +1336,6 @@ LOG_OF_TWO.irm.compare("rr", average="q0.95")
     UnknownNameError: compare() has no option 'average'; other averages are those of evaluate(), side by side with by=
 LOG_OF_TWO.irm(query=None, label="grade", score="score").confusion(layout="wide")
     UnknownNameError: confusion() has no option 'layout'; pivot() the result
-LOG_OF_TWO.irm.per_class("f1", ci=0.95)
-    UnknownNameError: per_class() has no option 'ci'; intervals are those of evaluate(), of one class with positive=
 LOG_OF_TWO.irm.evaluate("rr", groupby="device")
     UnknownNameError: evaluate() has no option 'groupby'; say irm(by='device').evaluate(...)
 LOG_OF_TWO.irm.per_query("rr", position="shown")
