@@ -15,7 +15,6 @@ import polars as pl
 from scipy.stats import chi2
 from trials import Line, agree
 
-from frame_metrics import Ranking, metric
 from frame_metrics.stats.arms import compared
 from frame_metrics.stats.units import FEW as FEW_DIFFER
 from frame_metrics.stats.units import KINDS, SKEWED, Arms, few_differ
@@ -149,22 +148,17 @@ def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
     return {name: one[0] for name, one in found.items()}
 
 
-@metric(range=(0, 1))
-def graded(run: Ranking) -> Any:
-    """Grade of the only document of a query."""
-    return np.asarray(run.grade, np.float64)
-
-
 def same_arms(ours: dict[str, float], new: Any, old: Any, test: str, trial: int, *, limits: bool) -> None:
     """Raise where ab_test() tells something else; with ``limits`` of a metric whose range is known."""
     log = pl.DataFrame({"arm": ["new"] * len(new) + ["old"] * len(old), "v": [*new, *old]}).with_row_index("query")
     given: dict[str, Any] = {"permutations": DRAWN, "resamples": DRAWN, "seed": trial, "test": test}
-    if limits:
-        irm = log.with_columns(score=1.0).irm(query="query", arm="arm", grade="v", rel=0.5)
-        row = irm.ab_test(graded, baseline="old", **given).row(0, named=True)
-    else:
-        irm = log.irm(query="query", arm="arm", value="v")
-        row = irm.ab_test(baseline="old", **given).row(0, named=True)
+    name = "rr" if limits else "v"  # rr is from 0 to 1
+    row = (
+        log.rename({"v": name})
+        .irm(query="query", arm="arm", value=name)
+        .ab_test(baseline="old", **given)
+        .row(0, named=True)
+    )
     names = ("difference", "ci_low", "ci_high", "p_value", "mde")
     theirs = [np.nan if row[name] is None else row[name] for name in names]
     mine = [ours.get(name, np.nan) for name in names]
