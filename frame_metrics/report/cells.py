@@ -95,6 +95,11 @@ class Table:
     notes: Sequence[str] = field(default_factory=list)
     beside: str = ""  # the meaning of ``Cell.beside``
 
+    @property
+    def explained(self) -> str:
+        """The meaning of what stands beside cells, if something does."""
+        return self.beside if any(cell.beside for row in self.rows for cell in row) else ""
+
 
 def library(name: str) -> Any:
     """Return an optional library that reports need; if it is not installed, the error has the command that does it."""

@@ -168,7 +168,7 @@ def in_markdown(table: Table) -> str:
     head = [_line(map(markdown_text, table.names)), _line("--:" if number else ":--" for number in table.numbers)]
     lines = [*head, *(_line(map(_bold, row)) for row in table.rows)]
     title = [f"**{markdown_text(table.caption)}**", ""] if table.caption else []
-    said = [*([f"In brackets: {table.beside}."] if table.beside else []), *table.notes]
+    said = [*([f"In brackets: {table.explained}."] if table.explained else []), *table.notes]
     notes = ["", *map(markdown_text, said)] if said else []
     return "\n".join([*title, *lines, *notes])
 

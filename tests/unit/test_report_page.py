@@ -390,7 +390,9 @@ def test_a_metric_of_all_lists_together_has_a_value_and_no_interval() -> None:
     best = f"{values.filter(metric=asked[1])['value'].min():.3f}"
     assert re.search(rf"\*\*{re.escape(best)}\*\* \|$", text, re.MULTILINE)
     assert "catalogue_gini@2 (lower is better)" in irm.report(metrics=asked, queries=0)
-    assert irm.summary(asked[1], "rr@2")["sentence"][0].startswith("catalogue_gini@2 of ")
+    (sentence,) = irm.summary(asked[1], "rr@2").filter(about="difference")["sentence"]
+    told = "No difference between old and new can be told: catalogue_gini@2 0.752 against 0.785 (-0.033)."
+    assert sentence == told  # it has a test, by exchange of lists, and no interval
     arms = data(irm(system=None, arm="run"), metrics=asked, queries=0)
     assert (arms["keys"]["system"], arms["keys"]["arm"]) == (None, "run")
     assert {row["metric"] for row in arms["tables"]["comparison"]["rows"]} == {"rr@2"}

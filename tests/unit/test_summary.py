@@ -223,8 +223,11 @@ def test_a_report_of_weighted_clicks_says_so() -> None:
         assert "average: macro), weighted by propensity=**" in page
         assert f"{effective:.3f}" in page.partition("## Results")[2].partition("\n## ")[0]
         assert "┌" not in page
-        assert ("| a | **2.016** (" in page) == bool(roles)  # the best value, whatever the effective numbers are
-    assert "n_effective" not in two.irm(system="s", propensity=chances).report(queries=0)
+        assert ("| a | **2.016** |" in page) == bool(roles)  # the best value, whatever the effective numbers are
+        assert "In brackets: the 95 % interval." not in page  # three queries, and values without an end
+    page = two.irm(system="s", propensity=chances).report(queries=0)
+    assert page.count("n_effective") == page.count("too few for an interval (n_effective); clip=") == 1  # of the audit
+    assert "Small: the 95 % interval." not in page
     assert not said(log.irm, "dcg@10", about="weighted")
 
 
