@@ -65,7 +65,7 @@ def intervals(
         if len(members) < 2:
             continue
         of = None if cluster is None else numbered(cluster[members])
-        drawn: list[tuple[int, Seen]] = []
+        drawn: list[tuple[int, SeenUnits]] = []
         for i, average in enumerate(tallies):
             seen = _seen(average, members, of, level, share=shares[id(average.each)])
             if seen.ends is None or not (formulas or seen is NONE):
@@ -96,7 +96,7 @@ def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenUnits:
     """What the queries of a group say of an average."""
 
     units: int  # queries, or clusters
@@ -104,10 +104,10 @@ class Seen:
     ends: tuple[float, float] | None  # of the interval; None where draws give them
 
 
-NONE = Seen(0, 0, (np.nan, np.nan))
+NONE = SeenUnits(0, 0, (np.nan, np.nan))
 
 
-def _resamples(resamples: int, seen: Seen) -> int:
+def _resamples(resamples: int, seen: SeenUnits) -> int:
     return max(resamples, OFTEN) if seen.units < FEW else resamples
 
 
@@ -117,7 +117,7 @@ def _are_shares(values: Array) -> bool:
     return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
 
-def _seen(average: Tally, members: Array, of: Array | None, level: float, *, share: bool) -> Seen:
+def _seen(average: Tally, members: Array, of: Array | None, level: float, *, share: bool) -> SeenUnits:
     """Return the number of units of an average, and the interval if a formula gives it.
 
     Parameters
@@ -142,15 +142,15 @@ def _seen(average: Tally, members: Array, of: Array | None, level: float, *, sha
     if units < 2:
         return NONE
     if average.level is not None:
-        return Seen(units, units, _of_order(values, average.level, level) if of is None else None)
+        return SeenUnits(units, units, _of_order(values, average.level, level) if of is None else None)
     n = float(units) if weight is None else kish(weight if of is None else np.bincount(of, weight))
     if share and (average.finish is quotient or (average.finish is total and of is None)):
-        return Seen(units, n, _of_share(average, values, weight, of, level))
+        return SeenUnits(units, n, _of_share(average, values, weight, of, level))
     if share and average.average == "micro":
-        return Seen(units, n, _of_pooled_shares(average, members, of, level))
+        return SeenUnits(units, n, _of_pooled_shares(average, members, of, level))
     if units >= VARIED and _vary(values, of, units):
-        return Seen(units, n, None)
-    return Seen(units, n, _on_range(average, values, weight, members, n, level))
+        return SeenUnits(units, n, None)
+    return SeenUnits(units, n, _on_range(average, values, weight, members, n, level))
 
 
 def _of_order(values: Array, at: float, level: float) -> tuple[float, float]:

@@ -47,7 +47,7 @@ def times(values: Array, weight: Array | None) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class SpreadOfPairs:
     """How sure the means of paired differences are, before anything is drawn."""
 
     effect_size: Array  # the mean over the standard deviation of queries, shape (columns,)
@@ -55,7 +55,9 @@ class Spread:
     units: float  # as ``effective_units`` returns them
 
 
-def spread_of(differences: Array, weight: Array | None, cluster: Array | None, size: Array | None = None) -> Spread:
+def spread_of(
+    differences: Array, weight: Array | None, cluster: Array | None, size: Array | None = None
+) -> SpreadOfPairs:
     """Return effect sizes and standard errors of paired differences.
 
     Parameters
@@ -73,12 +75,12 @@ def spread_of(differences: Array, weight: Array | None, cluster: Array | None, s
     spread = np.where(spread < least, 0, spread)
     effect = ratio(centre + offset, spread)
     if cluster is not None and all_alike(cluster[each > 0]):
-        return Spread(effect, np.full(len(effect), np.nan), 1.0)
+        return SpreadOfPairs(effect, np.full(len(effect), np.nan), 1.0)
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(apart - centre, weight), each, cluster, weighted=unlike(weight))
-    return Spread(effect, np.where(error * np.sqrt(n) < least, 0, error), units)
+    return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error), units)
 
 
 def effective_units(n: int, weight: Array | None, cluster: Array | None) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import QueryValues
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.stats.significance import Spread, spread_of
+from frame_metrics.stats.significance import SpreadOfPairs, spread_of
 from frame_metrics.verbs.compare.differences import Pair, Row
 
 SOME = 64  # columns whose values are laid side by side at a time
@@ -33,14 +33,14 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class PairGroup:
     """Pairs of systems on the same queries of a segment."""
 
     values: QueryValues
     use: Array  # whether each query of the segment is used, shape (queries,)
     columns: Sequence[Column]
 
-    def only(self, some: Sequence[bool]) -> Group:
+    def only(self, some: Sequence[bool]) -> PairGroup:
         """Return the group with some of its columns."""
         if all(some):
             return self
@@ -89,7 +89,7 @@ class Group:
         return np.array([column.share is not None for column in self.columns])
 
     @cached_property
-    def spread(self) -> Spread | None:
+    def spread(self) -> SpreadOfPairs | None:
         """Effect sizes and standard errors; None of fewer than two queries."""
         return spread_of(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
 

@@ -13,8 +13,8 @@ from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p, randomization
 from frame_metrics.stats.paired_shares import mid_p, newcombe
-from frame_metrics.stats.significance import CLOSE, Spread, classical, errors_away, in_clusters, sureness, times
-from frame_metrics.verbs.compare.groups import Column, Group
+from frame_metrics.stats.significance import CLOSE, SpreadOfPairs, classical, errors_away, in_clusters, sureness, times
+from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
 
@@ -22,7 +22,7 @@ POWER = 0.8  # with which mde is detected
 DRAWN = 10  # units from which on they are drawn for intervals: means of fewer never leave the few values
 
 
-def infer(groups: Sequence[Group], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
+def infer(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick, *, others: int = 0) -> None:
     """Fill in the intervals and p-values of groups, of one segment or, with ``over="all"``, of all.
 
     ``others``: how many rows of the family are tested in another way, with ``over="all"``: then none are together.
@@ -46,7 +46,7 @@ def infer(groups: Sequence[Group], options: CompareOptions, tick: Tick, *, other
         _together(some, options, tick)
 
 
-def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
+def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of pairs by themselves; ``pairs``: of how many p-values the family of each is."""
     by_draws, spread = options.test == "bootstrap", group.spread
     wide, p_value = np.full(len(group.columns), np.nan), None
@@ -68,7 +68,7 @@ def _alone(group: Group, pairs: Sequence[int], options: CompareOptions, tick: Ti
     _fill(group, p_value, ends, wide, pairs if options.multiplied else [1] * len(pairs), options)
 
 
-def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> None:
+def _together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of families of pairs."""
     found = tested_together(groups, options, tick)
     for group, adjusted, wide in zip(groups, found.adjusted, found.wide, strict=True):
@@ -83,7 +83,7 @@ def _together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> N
             column.row["p_adjusted"] = float(max(own, p))
 
 
-def _around(group: Group, spread: Spread, wide: Array) -> Array:
+def _around(group: PairGroup, spread: SpreadOfPairs, wide: Array) -> Array:
     """Return the ends of intervals within what means may be, shape (2, columns).
 
     Differences that are all equal, and not 0, show no variance: null.
@@ -106,7 +106,7 @@ def _around(group: Group, spread: Spread, wide: Array) -> Array:
     return np.where(np.isinf(ends), np.nan, ends)
 
 
-def _p_values(group: Group, options: CompareOptions, tick: Tick, drawn: Array | None = None) -> Array:
+def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Array | None = None) -> Array:
     """Return the p-value of each column by itself, shape (columns,).
 
     ``drawn``: those of the randomization test, if they are known.
@@ -128,7 +128,7 @@ def _p_values(group: Group, options: CompareOptions, tick: Tick, drawn: Array | 
 
 
 def _fill(
-    group: Group, p_value: Array | None, ends: Array, wide: Array, pairs: Sequence[int], options: CompareOptions
+    group: PairGroup, p_value: Array | None, ends: Array, wide: Array, pairs: Sequence[int], options: CompareOptions
 ) -> None:
     """Put what is inferred of each column into its row.
 
@@ -161,7 +161,7 @@ def _test(column: Column, options: CompareOptions) -> str:
     return MID_P if options.by_default and column.share is not None else str(options.test)
 
 
-def _relative(group: Group, wide: Array) -> Array:
+def _relative(group: PairGroup, wide: Array) -> Array:
     """Return the ends of relative differences, shape (2, columns)."""
     means = np.array([[column.row["value"], column.row["baseline_value"]] for column in group.columns]).T
     known = np.where(np.isfinite(wide), wide, 0)

@@ -23,7 +23,7 @@ from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
-from frame_metrics.verbs.compare.groups import Column, Group
+from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
@@ -52,7 +52,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
-    groups: list[Group] = []
+    groups: list[PairGroup] = []
     of_lists, shares = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))], _shares(pairing, options)
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
     with progress(*_work(pairing, options, len(of_lists))) as tick:
@@ -104,7 +104,7 @@ def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[in
 
 def _described_pairs(
     values: QueryValues, asked: Asked, pairs: list[Pair], shares: Sequence[bool], options: CompareOptions
-) -> tuple[list[Row], list[Group]]:
+) -> tuple[list[Row], list[PairGroup]]:
     """Describe all pairs of systems on every metric in one segment, and group those on the same queries.
 
     ``shares``: whether the values of each metric are 0 and 1.
@@ -125,7 +125,7 @@ def _described_pairs(
             if use.any() and (weight is None or weight.any()):
                 column = _column(row, metric, i, pair, (value, base, difference), options, share=shares[i])
                 groups.setdefault(use.tobytes(), []).append(column)
-    return rows, [Group(values, np.frombuffer(used, bool), columns) for used, columns in groups.items()]
+    return rows, [PairGroup(values, np.frombuffer(used, bool), columns) for used, columns in groups.items()]
 
 
 def _column(

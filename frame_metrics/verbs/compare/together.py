@@ -14,12 +14,12 @@ from frame_metrics.stats.families import Flipped, maxima
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.significance import in_clusters, times, unlike
-from frame_metrics.verbs.compare.groups import Group
+from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class TestedTogether:
     """What the families of some groups are told."""
 
     adjusted: list[Array]  # the corrected p-value of each column, for each group
@@ -27,7 +27,7 @@ class Together:
     p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
 
 
-def tested_together(groups: Sequence[Group], options: CompareOptions, tick: Tick) -> Together:
+def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> TestedTogether:
     """Flip the signs of all units of some groups; a family is a metric in a segment, or with ``over="all"`` all."""
     family = [np.array([column.at if options.over == "metric" else 0 for column in one.columns]) for one in groups]
     _, number = np.unique(np.concatenate(family), return_inverse=True)
@@ -40,10 +40,10 @@ def tested_together(groups: Sequence[Group], options: CompareOptions, tick: Tick
         exact = np.full(len(adjusted), np.nan) if found.every else counted_all(blocks[0].whole, options.permutations)
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
-    return Together(np.split(adjusted, ends), [wide[own] for own in of_group], p_value)
+    return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value)
 
 
-def _blocks(groups: Sequence[Group], family: Sequence[Array]) -> tuple[list[Flipped], int]:
+def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[Flipped], int]:
     """Return the columns of groups by segment, in their order, and the number of units.
 
     Units are numbered by first appearance: a cluster, or a query, that is in several segments is one unit.
@@ -72,7 +72,7 @@ def _blocks(groups: Sequence[Group], family: Sequence[Array]) -> tuple[list[Flip
     return blocks, int(number.max()) + 1
 
 
-def _sums(group: Group, unit: Array, units: int) -> tuple[Array, Array, Array]:
+def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Array]:
     """Return the sums of weighted differences in each unit, less the offset, the weight of each, and the offset.
 
     ``unit``: the number of the unit of each query that is used.
