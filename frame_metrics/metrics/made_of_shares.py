@@ -1,4 +1,4 @@
-"""Which metrics of rows are shares of rows, or are made of shares, seen by trying them on tables."""
+"""Metrics of rows that are shares of rows, or are made of shares, found by trying them on tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIRS = ("recall", "specificity"), ("precision", "npv")
 
 @dataclass(frozen=True, eq=False)
 class MadeOf:
-    """How a metric is made of shares of rows: start + slopes * shares, or 2 J / (1 + J) of one share J.
+    """The way a metric is made of shares of rows: start + slopes * shares, or 2 J / (1 + J) of one share J.
 
     Parameters
     ----------

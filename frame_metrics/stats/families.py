@@ -50,7 +50,7 @@ class Flipped:
 
     @cached_property
     def left(self) -> Array:
-        """What is left of the variance of each unit, as ``left_of`` has it, shape (units, patterns)."""
+        """The part that is left of the variance of each unit, as ``left_of`` has it, shape (units, patterns)."""
         return np.column_stack([left_of(size) for size in self.sizes.T])
 
     @cached_property

@@ -97,7 +97,7 @@ def _of_draws(average: Tally, members: Array, sums: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SeenUnits:
-    """What the queries of a group say of an average."""
+    """The units behind an average, and its interval if a formula gives it."""
 
     units: int  # queries, or clusters
     n: float  # their number, or Kish's

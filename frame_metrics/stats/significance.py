@@ -48,7 +48,7 @@ def times(values: Array, weight: Array | None) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SpreadOfPairs:
-    """How sure the means of paired differences are, before anything is drawn."""
+    """Effect sizes and standard errors of the means of paired differences, before anything is drawn."""
 
     effect_size: Array  # the mean over the standard deviation of queries, shape (columns,)
     error: Array  # the standard error of the mean, 0 where it is only rounding, shape (columns,); NaN of one cluster

@@ -267,7 +267,7 @@ class Arms:
 
     @cached_property
     def _left(self) -> Array:
-        """What is left of the variance of each row in its arm, as ``left_of`` has it, shape (rows,)."""
+        """The part that is left of the variance of each row in its arm, as ``left_of`` has it, shape (rows,)."""
         left = np.empty(len(self.size))
         for arm in (self.mine, ~self.mine):
             left[arm] = left_of(self.size[arm])

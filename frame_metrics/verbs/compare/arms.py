@@ -216,7 +216,7 @@ class ArmValues:
 
     @cached_property
     def share(self) -> Array:
-        """Whether all values of a metric are 0 or 1, in all arms and segments, shape (metrics,)."""
+        """True where all values of a metric are 0 or 1, in all arms and segments, shape (metrics,)."""
         return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
 
 

@@ -85,7 +85,7 @@ class PairGroup:
 
     @cached_property
     def shares(self) -> Array:
-        """Whether the values of each column are 0 and 1, shape (columns,)."""
+        """True where the values of a column are 0 and 1, shape (columns,)."""
         return np.array([column.share is not None for column in self.columns])
 
     @cached_property

@@ -20,7 +20,7 @@ from frame_metrics.verbs.compare.options import CompareOptions
 
 @dataclass(frozen=True, eq=False)
 class TestedTogether:
-    """What the families of some groups are told."""
+    """The p-values and quantiles of the families of some groups."""
 
     adjusted: list[Array]  # the corrected p-value of each column, for each group
     wide: list[Array]  # how many standard errors the ends of its interval are away, for each group
