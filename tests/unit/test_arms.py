@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
-from math import comb, sqrt
+from itertools import combinations, product
+from math import comb, exp, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from comparisons import Stand, of_arms
 from frame_metrics import IRM, BadValueError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
 from inside import always_a_progress_bar, threads
@@ -168,18 +169,33 @@ def test_the_bootstrap_comes_near_the_delta_method(covariate: str | None) -> Non
 
 
 def test_a_weight_is_a_cluster_of_as_many() -> None:
-    """A query of weight 3 is a cluster that has it three times, but for the counts of queries and the effect size."""
+    """A query of weight 3 is a cluster that has it three times, but for the counts of queries and the effect size.
+
+    Where weights differ, intervals, mde and p-values of formulas have the variance of weighted queries.
+    """
     a, b, w = [1, 2, 4, 3], [2, 5, 3], [1, 3, 2, 1, 1, 2, 3]
-    weighed = log_of({"A": a, "B": b}, weight=w)
-    times = [a for a, n in zip([*a, *b], w, strict=True) for _ in range(n)]
-    often = log_of({"A": times[:7], "B": times[7:]}, user=np.repeat(np.arange(7), w))
-    for test in TESTS:
-        one = versus(weighed, weight="weight", test=test)
-        other = versus(often, cluster="user", test=test)
-        beside = ("n", "baseline_n", "effect_size", "split_note")
+    stands = [Stand(arm, i, x, w[i]) for i, (arm, x) in enumerate(zip("AAAABBB", [*a, *b], strict=True))]
+    means = {"A": np.average(a, weights=w[:4]), "B": np.average(b, weights=w[4:])}
+    for each, test in product((w, [3] * 7), TESTS):
+        times = [x for x, n in zip([*a, *b], each, strict=True) for _ in range(n)]
+        often = log_of({"A": times[: sum(each[:4])], "B": times[sum(each[:4]) :]}, user=np.repeat(np.arange(7), each))
+        one = versus(log_of({"A": a, "B": b}, weight=each), weight="weight", test=test)
+        told = versus(often, cluster="user", test=test)
+        beside = ["n", "baseline_n", "effect_size", "split_note"]
+        if each is w:
+            formula = of_arms(stands, test)
+            of_logarithm = of_arms([one._replace(value=one.value / means[one.arm]) for one in stands], test)
+            ends = {
+                f"relative_{end}": exp(of_logarithm[f"ci_{end}"]) * means["B"] / means["A"] - 1
+                for end in ("low", "high")
+            }
+            told |= (
+                {"mde": formula["mde"]} if test == "bootstrap" else formula | ends | {"p_adjusted": formula["p_value"]}
+            )
         same = {name: value for name, value in one.items() if name not in beside}
-        assert same == pytest.approx({name: other[name] for name in same}, abs=1e-12)
-    assert (one["n"], one["n_units"]) == (3, 3)
+        assert same == pytest.approx({name: told[name] for name in same}, abs=1e-12)
+        assert (one["n"], one["n_units"]) == (3, 3)
+    weighed = log_of({"A": a, "B": b}, weight=w)
     assert versus(weighed.with_columns(weight=7.0), weight="weight") == pytest.approx(versus(weighed), abs=1e-12)
 
 
@@ -509,10 +525,11 @@ SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9})
 SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "C": 0.1})
     BadValueError: split: 'C' is not among the arms of arm: 'A', 'B'
     but: SHARED(cluster="user").sample_size(detect=0.1, split={"A": 0.9, "B": 0.1})
-CLICKED.VALUE
+CLICKED.ab_test("rr")
+CLICKED.change("rr")
+CLICKED.sample_size("rr", detect=0.1)
     BadValueError: clicked: no row has a 0, and in 2 of 4 queries every row is null, which means not judged: these would
         be left out. If null means no click, make it 0, or pass unjudged_queries='count'; else drop their rows
-    for: ab_test("rr"), change("rr"), sample_size("rr", detect=0.1)
     but: CLICKED(unjudged_queries="count").ab_test("rr")
     but: CLICKED(label=pl.col("clicked").fill_null(0)).ab_test("rr")
     but: JUDGED.ab_test("rr")
@@ -588,7 +605,6 @@ SAME.irm(query="query", arm="arm").ab_test("rr")
         cluster=
     but: SAME.irm(query="query", system="arm").compare("rr")
     but: SAME.irm(query="query", arm="arm", cluster="user").ab_test("rr")
-    but: SAME.irm(query="query", arm="arm").change("rr")
     but: SAME[1:].irm(query="query", arm="arm").ab_test("rr")
 arms(per_query=True)
     UnknownNameError: ab_test() has no option 'per_query'
@@ -600,7 +616,10 @@ ARMS.irm(arm="arm").change("dcg@1", test="tukey")
         intervals that hold together; leave test= out
     but: ARMS.irm(arm="arm").change("dcg@1")
 arms(test="welch")
-    UnknownNameError: test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap',
+    UnknownNameError: test='welch' is called 't' here
+    but: arms(test="t")
+arms(test="welsh")
+    UnknownNameError: test='welsh' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap',
         'mcnemar_mid_p', 'mcnemar', 'delong', 'fisher'
 ARMS.irm(system="arm").compare("dcg@1", test="z")
     NotComputableError: test='z' is of arms, whose verb is ab_test(); say test= as one of 'randomization', 't',

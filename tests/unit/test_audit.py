@@ -345,7 +345,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
         "warning",
         2,
         1,
-        "little",
+        "much",
     ),
     "few clusters": (lambda: CLEAN.with_columns(u=1).irm(cluster="u"), "warning", 1, None, ""),
     "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
@@ -397,6 +397,7 @@ LACKED = "systems without rows for some queries"
 WITH_IT = {
     "few clusters": {"few queries"},
     "segments of few clusters": {"segments of few queries"},
+    "clipped weights": {"few effective results"},
     "nothing to evaluate": {"queries without judgments"},
     "queries without results": {LACKED},
     "queries without a weight": {"queries without results", LACKED},

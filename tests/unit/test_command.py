@@ -480,6 +480,8 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         [named().with_columns(run=pl.lit("a")), named().with_columns(run=pl.lit("b"), score=-pl.col("score"))]
     )
     write(two, "two.parquet")
+    apart = two.with_columns(pl.concat_str("query", "run"))
+    write(apart, "apart.parquet")
     irm, both = IRM(named()), IRM(two, system="run")
     expected = {
         "per-query log.parquet rr --layout wide": irm.per_query("rr", layout="wide"),
@@ -489,7 +491,7 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         "compare two.parquet rr --system run --baseline b --test bootstrap --seed 3": both.compare(
             "rr", baseline="b", test="bootstrap", seed=3
         ),
-        "change two.parquet rr --arm run --test z": both(system=None, arm="run").change("rr", test="z"),
+        "change apart.parquet rr --arm run --test z": IRM(apart, arm="run").change("rr", test="z"),
         "similarity two.parquet rbo --system run --doc docid --baseline b --per-query": both(doc="docid").similarity(
             "rbo", baseline="b", per_query=True
         ),

@@ -384,8 +384,8 @@ GAPS = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 3, 1, 2], "grade": [1, 0
         (["ranks with gaps=.49"], ["ranks with gaps"]),
         (["ranks with gaps=true"], ["ranks with gaps"]),
         (["constant scores=0", "duplicates=0"], []),
-        (["info", "ranks with gaps=100%", "ideal from the results alone=1.0"], []),
-        (["info", "ranks with gaps=100%"], ["ideal from the results alone"]),
+        (["info", "ranks with gaps=100%", "ideal from the results alone=1.0", "few queries=2"], []),
+        (["info", "ranks with gaps=100%"], ["few queries", "ideal from the results alone"]),
     ],
 )
 def test_bounds_of_checks(flags: list[str], failed: list[str], capsys: Captured) -> None:

@@ -393,7 +393,8 @@ def test_a_metric_of_all_lists_together_has_a_value_and_no_interval() -> None:
     (sentence,) = irm.summary(asked[1], "rr@2").filter(about="difference")["sentence"]
     told = "No difference between old and new can be told: catalogue_gini@2 0.752 against 0.785 (-0.033)."
     assert sentence == told  # it has a test, by exchange of lists, and no interval
-    arms = data(irm(system=None, arm="run"), metrics=asked, queries=0)
+    apart = irm.frame.with_columns(pl.concat_str("query", "run"))
+    arms = data(IRM(apart, arm="run", catalogue=50), metrics=asked, queries=0)
     assert (arms["keys"]["system"], arms["keys"]["arm"]) == (None, "run")
     assert {row["metric"] for row in arms["tables"]["comparison"]["rows"]} == {"rr@2"}
     assert "differences of catalogue_gini@2" in [one["section"] for one in arms["absent"]]
