@@ -1524,9 +1524,10 @@ class IRM(Generic[Frame]):
         Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
         variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
         t-test needs beyond a normal one. Of systems n is at least 1 + log2(1 / (1 - ``ci``)), 6 at 0.95: with fewer no
-        flip of signs has so small a p-value. Of arms s^2 is the sum of the variances of both, each n times that of a
-        mean of n units, and the last term is halved. With ``split`` arms have n_1 and n_2 units in that ratio, n is
-        their mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the place of s^2 / n; the last term is that of Welch's test.
+        flip of signs has so small a p-value; of arms at least so many that an exchange can, 4 of each. Of arms s^2 is
+        the sum of the variances of both, each n times that of a mean of n units, and the last term is halved. With
+        ``split`` arms have n_1 and n_2 units in that ratio, n is their mean, and s_1^2 / n_1 + s_2^2 / n_2 takes the
+        place of s^2 / n; the last term is that of Welch's test.
 
         With a ``proxy`` of ``judge`` it counts the queries that people must judge, of those that the machine judges, to
         detect the prediction-powered difference. Let s^2 be the variance by people on the queries that they judged, v^2
@@ -1555,13 +1556,13 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
         n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide if the pilot
-        is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units. With
-        ``arm`` n, baseline_n, n_units, baseline_n_units, n_shared, n_unjudged and baseline_n_unjudged are those of the
-        two arms, as in ``ab_test``; needed counts units of the arm, and baseline_needed those of the baseline, of a
-        test with the shares in share and baseline_share; split_note is that of ``ab_test``. With a proxy n and n_units
-        are of people, n_all follows them, and a last column reason says why needed is null: even all n_all are too few,
-        or people judged fewer than 5 units, or fewer than 5 with all that the metric reads. The ends of the interval
-        are null if they are beyond n_all.
+        is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units, or no
+        variance. With ``arm`` n, baseline_n, n_units, baseline_n_units, n_shared, n_unjudged and baseline_n_unjudged
+        are those of the two arms, as in ``ab_test``; needed counts units of the arm, and baseline_needed those of the
+        baseline, of a test with the shares in share and baseline_share; split_note is that of ``ab_test``. With a proxy
+        n and n_units are of people, n_all follows them, and a last column reason says why needed is null: even all
+        n_all are too few, or people judged fewer than 5 units, or fewer than 5 with all that the metric reads. The ends
+        of the interval are null if they are beyond n_all.
 
         Raises
         ------

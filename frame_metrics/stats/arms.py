@@ -203,7 +203,7 @@ def relative_ends(means: Array, variance: Array, wide: Array) -> Array:
     wide : how many standard errors the ends are away, shape (columns,).
     """
     value, base = means
-    some = value * base > 0
+    some = np.sign(value) * np.sign(base) > 0
     ends = np.full((2, len(value)), np.nan)
     share = value[some] / base[some]
     with np.errstate(over="ignore"):

@@ -7,6 +7,7 @@ import numpy as np
 from frame_metrics.inputs.rows import Array
 
 FAR = 1e-8  # numbers whose spread is a smaller share of their size are an offset and a measurement
+SQUARED = 1e-100, 1e100  # sizes between which squares, and their sums, are floats with all digits
 ROUNDING = 2.0**-48  # 16 times the precision of a float: a smaller spread, as a share of the size, is only rounding
 
 
@@ -33,3 +34,15 @@ def offsets(values: Array, size: Array | float | None = None) -> Array:
         spread = high - low
         some = (spread < FAR * own) & (spread > ROUNDING * (own if size is None else np.maximum(own, size)))
     return np.where(some, low, 0.0)
+
+
+def scales(values: Array) -> Array:
+    """Return the powers of two by which columns are divided before they are squared, 1 for most, shape (columns,).
+
+    Parameters
+    ----------
+    values : shape (numbers, columns).
+    """
+    most = np.abs(values).max(axis=0, initial=0)
+    far = (most > 0) & ((most < SQUARED[0]) | (most > SQUARED[1]))
+    return np.where(far, np.ldexp(1.0, np.where(far, np.frexp(most)[1] - 1, 0)), 1.0)

@@ -14,7 +14,7 @@ from frame_metrics.inputs.rows import Array, all_alike, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import expanded_level, t_quantile
 from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.shares import kish
 from frame_metrics.threads import in_threads
 
@@ -67,6 +67,8 @@ def spread_of(
     cluster : the number of each query's cluster, shape (queries,).
     size : the size of what the differences are of, shape (columns,), for rounding; None: their own.
     """
+    scale = scales(differences)
+    differences, size = differences / scale, None if size is None else size / scale
     offset, each = offsets(differences, size), np.ones(len(differences)) if weight is None else weight
     apart, n = differences - offset, len(differences)
     least = CLOSE * np.abs(apart).max(axis=0)  # what is nearer to 0 is left by adding floats
@@ -80,7 +82,7 @@ def spread_of(
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(apart - centre, weight), each, cluster, weighted=unlike(weight))
-    return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error), units)
+    return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error * scale), units)
 
 
 def effective_units(n: int, weight: Array | None, cluster: Array | None) -> float:
@@ -245,7 +247,7 @@ def classical(differences: Array, test: str) -> Array:
     """Return the p-values of scipy's paired t-test, Wilcoxon's signed rank test or the sign test, two-sided."""
     stats = scipy_stats(test)
     p = []
-    for column in differences.T:
+    for column in (differences / scales(differences)).T:
         moved = column[column != 0]
         if not len(moved) or (test == "t" and len(column) < 2):
             p.append(1.0 if len(column) > 1 or test != "t" else np.nan)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from math import ceil, lgamma, log
 from statistics import NormalDist
 
 import numpy as np
@@ -144,6 +146,27 @@ def fewest(level: float) -> int:
     Of n units the least p-value is 2 / 2^n, those of all pairs of a family that are tested together too.
     """
     return int(np.ceil(1 - np.log2(1 - level) - NEAR))
+
+
+def fewest_of_arm(level: float, share: float) -> int:
+    """Return the least number of units of an arm of which a test that exchanges units can reach a level.
+
+    The least p-value is 1 / (ways to choose n of N units), and twice that of arms of equal size.
+
+    Parameters
+    ----------
+    share : the arm's share of the units of both; the other has two units or more.
+    """
+
+    def reached(n: int) -> bool:
+        other = max(ceil(n * (1 - share) / share - NEAR), 2)
+        ways = lgamma(n + other + 1) - lgamma(n + 1) - lgamma(other + 1)
+        return log(1 + (n == other)) - ways <= log(1 - level) + NEAR
+
+    many = 2
+    while not reached(many):
+        many *= 2
+    return bisect_left(range(many), x=True, lo=2, key=reached)
 
 
 def more(level: float) -> float:

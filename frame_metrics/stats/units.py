@@ -42,6 +42,12 @@ class Arms:
         """The number of units of each arm."""
         return int(self.mine.sum()), int((~self.mine).sum())
 
+    @property
+    def widest(self) -> Array | float:
+        """The greatest difference that there can be, shape (columns,); infinite where it is not known."""
+        wide = np.inf if self.limits is None else self.limits[1] - self.limits[0]
+        return np.where(np.isnan(wide), np.inf, wide)
+
     @cached_property
     def n_parts(self) -> tuple[int, int, int]:
         """The number of units of the first arm alone, of the other alone, and of both."""
@@ -219,7 +225,7 @@ class Arms:
     def few_at_looks(self) -> Array:
         """True for columns in which an arm has so few units that its variance may be wrong at some look, (columns,)."""
         n = np.array(self.n)[:, None]
-        return few_differ(n, self._most, np.where(self.of_two, FEW, SKEWED)).any(axis=0)
+        return np.asarray(few_differ(n, self._most, np.where(self.of_two, FEW, SKEWED)).any(axis=0))
 
     @cached_property
     def kish(self) -> Array:

@@ -968,3 +968,19 @@ def test_intervals_of_weighted_arms_hold_the_truth() -> None:
             else:
                 held += row["ci_low"] <= 0 <= row["ci_high"]
     assert held >= 37
+
+
+def test_values_beyond_the_range_of_their_name_have_no_interval_on_it() -> None:
+    """Few numbers above 1 in a column precision@5 have no interval on the range of shares; nor has mde its limit."""
+    values = [0.0] * 30 + [50.0] + [0.0] * 30 + [80.0, 90.0]
+    frame = pl.DataFrame({"query": range(63), "arm": ["a"] * 31 + ["b"] * 32, "precision@5": values})
+    (row,) = frame.irm(arm="arm", value="precision@5").ab_test(permutations=99).rows(named=True)
+    assert (row["ci_low"], row["ci_high"]) == (None, None)
+
+
+def test_an_mde_beyond_all_differences_of_arms_is_null() -> None:
+    """Of a few units of 0 and 1 the least difference that would be detected is above all that there can be."""
+    values = [0.0, 1.0, 0.2, 0.9, 0.0, 0.8, 1.0, 0.1]
+    frame = pl.DataFrame({"query": range(8), "arm": ["a"] * 4 + ["b"] * 4, "rr": values})
+    (row,) = frame.irm(arm="arm", value="rr").ab_test(test="t").rows(named=True)
+    assert row["mde"] is None

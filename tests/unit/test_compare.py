@@ -1191,6 +1191,51 @@ def test_too_few_flips_have_no_interval_of_a_family(queries: int, permutations: 
     assert five["ci_high"].max() < 1
 
 
+PERCENT = ([10.0, 20, 30, 40, 50], [60.0, 50, 70, 88, 90])
+
+
+def of_pair(name: str, *systems: Any, **columns: Any) -> IRM[pl.DataFrame]:
+    """Saved numbers of systems, with these columns of queries."""
+    each = [
+        pl.DataFrame({"system": i, "query": range(len(one)), name: one, **columns}) for i, one in enumerate(systems)
+    ]
+    return pl.concat(each).irm(system="system", value=name, **{role: role for role in columns})  # type: ignore[arg-type]
+
+
+def test_values_beyond_the_range_of_their_name_have_none() -> None:
+    """Percent in a column precision@5 are compared as numbers without a range are."""
+    for more in ([], [[5.0, 6, 9, 1, 2]]):
+        known, other = (
+            of_pair(name, *PERCENT, *more).compare(baseline=0).drop("metric", "k")
+            for name in ("precision@5", "latency")
+        )
+        assert_frame_equal(known, other)
+        assert known["ci_low"][0] < known["difference"][0] < known["ci_high"][0]
+
+
+def test_an_mde_beyond_all_differences_is_null() -> None:
+    """No difference of shares is above 1, so that none is the least that few clusters would detect."""
+    rng = np.random.default_rng(3)
+    values = (rng.random((3, 12)) < 0.5).astype(float)
+    found = of_pair("rr", *values, cluster=np.repeat(np.arange(6), 2)).compare()
+    assert found["mde"].null_count() or found["mde"].max() <= 1
+    weight = np.r_[1e6, 1e6, np.ones(10)]
+    assert of_pair("rr", *values[:2], weight=weight).compare()["mde"].to_list() == [None]
+
+
+@pytest.mark.parametrize("systems", [2, 3])
+@pytest.mark.parametrize("size", [-700, 700])
+def test_numbers_of_any_size_are_compared(systems: int, size: int) -> None:
+    """Squares of huge and of tiny numbers are no floats: all that is said is as of usual numbers."""
+    values = np.random.default_rng(4).random((systems, 12))
+    scaled = ("value", "baseline_value", "difference", "ci_low", "ci_high", "mde")
+    for more in ({}, {"weight": np.arange(1.0, 13)}):
+        usual, other = (
+            of_pair("latency", *own, **more).compare(resamples=200) for own in (values, np.ldexp(values, size))
+        )
+        assert_frame_equal(other.with_columns(pl.col(*scaled) * 2.0**-size), usual, rel_tol=1e-12)
+
+
 @pytest.mark.parametrize("n", [3, 12])
 def test_differences_that_are_all_equal_show_no_variance(n: int) -> None:
     """They have no interval and no mde; what the test says of them stays."""

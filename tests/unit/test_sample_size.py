@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, comb
 from typing import Any
 
 import numpy as np
@@ -336,7 +336,7 @@ def test_several_differences_and_chances_have_a_row_each() -> None:
     ]
     alone = irm.sample_size(detect=0.2, power=0.9)
     assert_frame_equal(found.filter(detect=0.2, power=0.9), alone)
-    assert irm.sample_size(detect=0.2, power=1e-9)["needed"].to_list() == [2] * 3
+    assert irm.sample_size(detect=0.2, power=1e-9)["needed"].to_list() == [4] * 3
 
 
 @pytest.mark.parametrize("sides", [([0.4], [0.1, 0.5, 0.9]), ([0.1, 0.5, 0.9], [0.4])])
@@ -369,7 +369,7 @@ def test_a_pilot_that_has_enough_shows_the_difference() -> None:
 
 @pytest.mark.parametrize(("ci", "least"), [(0.95, 6), (0.9, 5), (0.999, 11)])
 def test_so_many_queries_that_the_test_can_reach_the_level(ci: float, least: int) -> None:
-    """Of fewer, no flip of signs is rare enough, however alike the differences are; of arms this is not so."""
+    """Of fewer, no flip of signs is rare enough, however alike the differences are; of arms fewer are enough."""
     runs = {"run": ["a", "b"] * 4, "query": [0, 0, 1, 1, 2, 2, 3, 3], "v": [0.1, 0.9, 0.2, 0.9, 0.1, 0.8, 0.2, 0.9]}
     frame = pl.DataFrame(runs)
     planned = {"detect": 0.7, "ci": ci, "n_tests": 3, "resamples": 50}
@@ -437,9 +437,24 @@ def test_a_saved_baseline_is_a_pilot_too() -> None:
 
 
 def test_what_says_nothing_of_a_spread_is_null() -> None:
-    """One query has none; where none differs, as many are enough as a test of flips needs."""
+    """One query has none, nor have queries, or units of arms, of which none differs."""
     assert of([0.5]).sample_size(detect=0.1).select("n", "needed", "needed_low").row(0) == (1, None, None)
-    assert of([0.5] * 5).sample_size(detect=0.1)["needed"].to_list() == [6]
+    columns = ["needed", "needed_low", "needed_high"]
+    assert of([0.5] * 5).sample_size(detect=0.1).select(columns).row(0) == (None,) * 3
+    found = arms([0.0] * 20, [0.0] * 20).sample_size(detect=0.05)
+    assert found.select(*columns, "baseline_needed").row(0) == (None,) * 4
+
+
+@pytest.mark.parametrize(("ci", "split", "least"), [(0.95, 0.5, (4, 4)), (0.99, 0.5, (5, 5)), (0.95, 0.9, (15, 2))])
+def test_so_many_units_of_arms_that_the_test_can_reach_the_level(
+    ci: float, split: float, least: tuple[int, int]
+) -> None:
+    """Of fewer, no exchange of units is rare enough, however alike the units of an arm are."""
+    irm = arms([0.1, 0.11, 0.12], [0.1, 0.12, 0.11])
+    one, other = sorted(irm.frame["arm"].unique())
+    (row,) = irm.sample_size(detect=0.9, ci=ci, split={other: split, one: 1 - split}).rows(named=True)
+    assert (row["needed"], row["baseline_needed"]) == least
+    assert (1 + (least[0] == least[1])) / comb(sum(least), least[0]) <= 1 - ci
 
 
 @pytest.mark.parametrize(

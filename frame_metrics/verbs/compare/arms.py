@@ -28,6 +28,7 @@ from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import unlike
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
+from frame_metrics.verbs.compare.groups import range_of
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
 
@@ -153,6 +154,8 @@ class ArmValues:
             counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
+            if "mde" in found:
+                found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
@@ -200,6 +203,7 @@ class ArmValues:
         values = [self.values[metric, at] for metric in metrics]
         offset = [offsets(own) for own in values]
         held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
+        limits = [range_of(self.asked[metric][1], own) for metric, own in zip(metrics, values, strict=True)]
         row = numbered(2 * unit + mine)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
@@ -207,7 +211,7 @@ class ArmValues:
         covariate = None if self.covariate is None else self.covariate[at][first][some]
         return Arms(
             *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)),
-            limits=np.array([self.asked[metric][1].range for metric in metrics], float).T,
+            limits=np.array(limits, float).T,
             share=self.share[metrics],
             rows=(kish(weight[mine]), kish(weight[~mine])),
             clustered=row is not None,

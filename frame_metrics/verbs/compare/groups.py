@@ -17,6 +17,13 @@ from frame_metrics.verbs.compare.differences import Pair, Row
 SOME = 64  # columns whose values are laid side by side at a time
 
 
+def range_of(metric: Metric, values: Array) -> tuple[float, float]:
+    """Return the range of a metric; NaN where some values are outside, as they are of another metric of that name."""
+    least, most = metric.range
+    inside = not len(values) or (least <= values.min() and values.max() <= most)
+    return (least, most) if inside else (np.nan, np.nan)
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """The differences of a pair of systems on one metric, and the row of the result that they belong to."""

@@ -151,7 +151,8 @@ def _fill(
         row["ci_low"], row["ci_high"] = ends[:, i].tolist()
         far, error = float(wide[i]) + more, float(spread.error[i])
         reached = least_p(test, group.units, options.permutations) * pairs[i] <= 1 - options.ci + CLOSE
-        row["mde"] = far * error if reached and np.isfinite(far) and (error or not column.mean) else np.nan
+        known = reached and np.isfinite(far) and (error or not column.mean) and far * error <= column.ends[1]
+        row["mde"] = far * error if known else np.nan
         if relative is not None:
             row["relative_low"], row["relative_high"] = relative[:, i].tolist()
 

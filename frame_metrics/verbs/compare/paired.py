@@ -23,7 +23,7 @@ from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
-from frame_metrics.verbs.compare.groups import Column, PairGroup
+from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
@@ -143,8 +143,8 @@ def _column(
     if options.of_wins:
         moved = np.sign(difference) * metric.sign / 2
         return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
-    wide = metric.range[1] - metric.range[0]
-    wide = np.inf if np.isnan(wide) else wide  # no range is known of other numbers
+    least, most = range_of(metric, np.concatenate([value, base]))
+    wide = np.inf if np.isnan(most - least) else most - least
     table = np.bincount((3 - 2 * value - base).astype(np.int64), minlength=4) if share else None
     size = float(np.abs(value).max(initial=0))
     return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))

@@ -20,7 +20,7 @@ from frame_metrics.errors import (
     check_whole,
     shown,
 )
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, ratio
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.measuring.queries import Measured
@@ -32,8 +32,8 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
-from frame_metrics.stats.significance import in_clusters
-from frame_metrics.stats.size import Proxied, fewest, needed, seen_by, spreads
+from frame_metrics.stats.significance import CLOSE, in_clusters
+from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, needed, seen_by, spreads
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
     NOTE,
@@ -126,11 +126,14 @@ class SizeOptions(CompareOptions):
         seen = spreads(sums, sizes, self.resamples, self.seed, share)
         if beside is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
+        if beside is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)))) ** 2:
+            seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
+        least = [fewest_of_arm(self.level, own) for own in (share, 1 - share)] if self.of == "arms" else [0, 0]
+        least = [fewest(self.ci), 0] if self.of == "queries" else least
         rows: list[Row] = []
         for detect, power in self.cases:
-            n = needed(seen, len(sums), detect, power, self.level, beside, share)
-            n = np.maximum(n, fewest(self.ci)) if self.of == "queries" else n
-            base = needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share)
+            n = np.maximum(needed(seen, len(sums), detect, power, self.level, beside, share), least[0])
+            base = np.maximum(needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share), least[1])
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
             numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high), base[0]))

@@ -12,7 +12,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.families import Flipped, maxima
 from frame_metrics.stats.flips import counted_all
-from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, unlike
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -75,10 +75,14 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
 def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Array]:
     """Return the sums of weighted differences in each unit, less the offset, the weight of each, and the offset.
 
+    Differences are divided by what ``scales`` returns, which changes no statistic.
+
     ``unit``: the number of the unit of each query that is used.
     """
-    offset = offsets(group.differences, group.size)
-    apart, each = group.differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
+    scale = scales(group.differences)
+    differences = group.differences / scale
+    offset = offsets(differences, group.size / scale)
+    apart, each = differences - offset, np.ones(len(unit)) if group.weight is None else group.weight
     sums, sizes = times(apart, group.weight), each[:, None]
     if len(unit) > len(np.unique(unit)):
         sums, sizes = in_clusters(sums, unit), in_clusters(sizes, unit)
