@@ -247,7 +247,8 @@ def statistic(sums: dict[Any, float], signs: dict[Any, int]) -> float:
 def max_t(columns: Sequence[Column], ci: float) -> tuple[list[float], float]:
     """The corrected p-values of a family of pairs, and how many standard errors the ends of its intervals are away.
 
-    Every flip of the signs of all units is tried, and the greatest statistic of each is kept.
+    Every flip of the signs of all units is tried, and the greatest statistic of each is kept. Flips of which two, the
+    fewest that are as extreme as what is seen, are more than twice 1 - ``ci`` of all are too few for an interval.
     """
     units = sorted({unit for column in columns for unit in column.sums}, key=str)
     greatest, wide = [], []
@@ -257,7 +258,8 @@ def max_t(columns: Sequence[Column], ci: float) -> tuple[list[float], float]:
         wide.append(max(column.t(signs) for column in columns))
     seen = [statistic(column.sums, dict.fromkeys(units, 1)) for column in columns]
     p = [share(greatest, one) if one >= 0 else 1.0 for one in seen]
-    return p, sorted(wide)[ceil(ci * (len(wide) - 1) - ROUNDING)]
+    enough = 2 / len(wide) <= 2 * (1 - ci) + ROUNDING
+    return p, sorted(wide)[ceil(ci * (len(wide) - 1) - ROUNDING)] if enough else float("inf")
 
 
 # Arms

@@ -124,10 +124,10 @@ def test_all_pairs_together(over: Any, unanswered: Any) -> None:
             for row in (row for row in found if row["day"] == day):
                 column = columns[day, row["run"], row["baseline"]]
                 far = max(wide, column.away(0.9)) * column.error
-                ends = {"ci_low": column.mean - far, "ci_high": column.mean + far} if far < float("inf") else {}
+                low, high = (column.mean - far, column.mean + far) if far < float("inf") else (None, None)
                 at = next(i for i, other in enumerate(own) if other is column)
                 p_value = p_of_pairs("randomization", [Pair(one, 0.0) for one in column.sums.values()])
-                close(row, {"p_adjusted": max(p[at], p_value)} | ends)
+                close(row, {"p_adjusted": max(p[at], p_value), "ci_low": low, "ci_high": high})
                 assert row["correction"] == "max_t"
 
 

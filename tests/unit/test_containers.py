@@ -46,6 +46,10 @@ LOG.bounds("rr", of="ties", per_query=VALUE)
     for: "no", [], pd.Series([True]), np.array([])
     BadValueError: per_query=[...] is not True or False
     but: LOG.bounds("rr", of="ties", per_query=True)
+LOG.compare("rr", test=VALUE)
+    for: np.array(["t", "t"]), pd.Series(["t", "t"]), pl.Series(["t"]), ["t"], {"t"}, 1.5, pd.NA
+    UnknownNameError: test=[...] is not one of [...]
+    but: LOG.compare("rr", test="t")
 LOG.compare("rr", baseline="\ud800")
     BadValueError: baseline='\ud800' is not among the systems of system: 'p', 'q'
     but: LOG.compare("rr", baseline="p")

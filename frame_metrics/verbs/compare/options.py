@@ -95,7 +95,7 @@ class CompareOptions(IntervalOptions):
 
     def __post_init__(self) -> None:
         """Raise for an option out of its range, or two that do not go together; nothing is read."""
-        if self.test == "tukey":
+        if isinstance(self.test, str) and self.test == "tukey":
             raise UnknownNameError(
                 "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
                 "intervals that hold together; leave test= out"
