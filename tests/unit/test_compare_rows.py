@@ -152,14 +152,17 @@ def test_exact_tests_of_ten_billion_rows() -> None:
 
 @pytest.mark.slow
 def test_mcnemar_is_that_of_statsmodels() -> None:
-    """The exact test of statsmodels has the same p-value."""
+    """The exact test of statsmodels has the same p-value; the default has half of what its own counts have."""
     from statsmodels.stats import contingency_tables
 
     for seed in range(5):
         frame = drawn(seed=seed)
-        row = row_of(frame, "accuracy")
+        row = row_of(frame, "accuracy", test="mcnemar")
         table = [[0, row["wins"]], [row["losses"], 0]]
         assert row["p_value"] == pytest.approx(contingency_tables.mcnemar(table, exact=True).pvalue, rel=1e-12)
+        few = stats.binom(row["wins"] + row["losses"], 0.5)
+        fewer = min(row["wins"], row["losses"])
+        assert row_of(frame, "accuracy")["p_value"] == pytest.approx(2 * few.cdf(fewer) - few.pmf(fewer), rel=1e-12)
 
 
 def test_a_metric_is_a_share_of_rows_or_none() -> None:
@@ -781,7 +784,8 @@ IRM(ROWS, query="doc", system="system").compare("accuracy", test="mcnemar")
 irm_of(ROWS).compare("precision", test="mcnemar")
     NotComputableError: test='mcnemar' is none of precision here; say test= as one of 'bootstrap', or test=None
 irm_of(ROWS).compare("accuracy", test="delong")
-    NotComputableError: test='delong' is none of accuracy here; say test= as one of 'mcnemar', 'bootstrap', or test=None
+    NotComputableError: test='delong' is none of accuracy here; say test= as one of 'mcnemar_mid_p',
+        'mcnemar', 'bootstrap', or test=None
 irm_of(ROWS).compare("roc_auc", test="fisher")
     NotComputableError: test='fisher' is none of roc_auc here; say test= as one of 'delong', 'bootstrap', or test=None
     but: irm_of(ROWS).compare("precision", "accuracy", test="bootstrap")

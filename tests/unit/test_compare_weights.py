@@ -161,7 +161,7 @@ def test_mde_is_found_four_times_in_five() -> None:
     values = np.column_stack([np.full(n * each, 20.0), 20 + noise])
     days = np.repeat(np.arange(n), each)
     irm = IRM(frame_of(values, weight, day=days), system="system", weight="visits", by="day")
-    shift = irm.compare("cg@1", permutations=1, resamples=1)["mde"].mean()
+    shift = irm.compare("cg@1", permutations=99, resamples=1)["mde"].mean()
     moved = IRM(frame_of(values + [0, shift], weight, day=days), system="system", weight="visits", by="day").compare(
         "cg@1", permutations=999, resamples=1
     )

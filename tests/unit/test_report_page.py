@@ -527,7 +527,7 @@ def test_markdown_has_the_same_numbers() -> None:
         "Queries",
         "Conventions and versions",
     ]
-    assert "differences are significant: corrected p (holm) below 0.05" in text
+    assert "differences are significant: corrected p (max_t) below 0.05" in text
 
 
 @pytest.mark.slow
@@ -684,7 +684,7 @@ def test_a_comparison_has_few_columns_and_opens_the_rest() -> None:
     text = many().irm(system="run", doc=None).report(metrics=["rr"], baseline="s200", queries=0, format="md")
     part = text.partition("## Comparison")[2].partition("\n## ")[0]
     table, _, rest = part.partition("<details>")
-    assert "Differences to s200 (randomization test)" in table
+    assert "Differences to s200 (mcnemar_mid_p test)" in table
     assert "| metric | run | difference | p, corrected | value | of the baseline | wins | losses | n |" in table
     assert "<summary>All columns of this table</summary>" in rest
     assert "mde: the smallest difference" in rest.partition("</details>")[0]

@@ -103,7 +103,8 @@ UNREAD = this().lazy().map_batches(lambda _: pytest.fail("the plan was run"), sc
 REFUSALS = r"""
 saved().irm(value="value").compare()
     ColumnError: compare() pairs systems query by query; name their column with system=, or give what per_query()
-        returned of another one, as baseline=saved
+        returned of another one, as baseline=saved; parts of the traffic with queries of their own, as arm=, are
+        compared by ab_test() and change()
     but: saved().irm(value="value").compare(baseline=saved())
 saved().irm(value="value").compare("gm_rr", baseline=saved())
     NotComputableError: gm_rr is an average, and compare() pairs the values of queries
