@@ -225,13 +225,13 @@ both(system=None, arm="system").sample_size("rr", detect=0.1)
 one().sample_size("rr", detect=0.1)
     ColumnError: sample_size() pairs systems query by query; name their column with system=, or give what per_query()
         returned of another one, as baseline=saved; for arms with queries of their own pass arm= in its place
-    but: runs(system=None, arm="system").sample_size("rr", detect=0.1)
+    but: arms().sample_size("rr", detect=0.1)
     but: one().sample_size("rr", detect=0.1, baseline=SAVED)
 runs().sample_size("rr", detect=0.1, paired=False)
     UnknownNameError: sample_size() has no option 'paired'; name the column of arms, which have queries of their own,
         with arm= in the place of system=
-    but: runs(system=None, arm="system").sample_size("rr", detect=0.1)
-    but: runs(system=None, arm="system").summary("rr")
+    but: arms().sample_size("rr", detect=0.1)
+    but: arms().summary("rr")
 clicks(team="system", system="arm").interleaving("clicks")
     NotComputableError: team='system' says which system contributed each row of a list, and system='arm' says another;
         pass system=None
