@@ -124,7 +124,8 @@ def _counted(said: Said) -> str:
 
 
 def _difference(said: Said) -> str:
-    if said.p_adjusted is None or said.difference is None:
+    alone = said.ci_low is None and said.n == 1  # no interval, and a p-value of 1
+    if alone or said.p_adjusted is None or said.difference is None:
         return _untested(said)
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
     of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"

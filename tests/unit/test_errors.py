@@ -1374,6 +1374,7 @@ LOG_OF_TWO.irm.sample_size("rr", mde=0.02)
     UnknownNameError: sample_size() has no option 'mde'; did you mean detect=?
 LOG_OF_TWO.irm.sample_size("rr", target=0.02)
     UnknownNameError: sample_size() has no option 'target'; pass detect=
+    but: pl.concat([LOG_OF_TWO] * 2).with_columns(s=pl.Series([*"aabb"])).irm(system="s").sample_size("rr", detect=1)
 LOG_OF_TWO.irm.compare("rr", unpaired=True)
     UnknownNameError: compare() has no option 'unpaired'; it pairs, and arms with queries of their own are compared by
         ab_test() and change(), of arm=

@@ -100,8 +100,8 @@ class CompareOptions(IntervalOptions):
                 "test='tukey' is no test any more: correction='max_t', the default, tests all pairs together, with "
                 "intervals that hold together; leave test= out"
             )
-        own = CALLED.get(str(self.test).lower())
-        if own in get_args(self.choices["test"]):
+        own = CALLED.get(self.test.lower()) if isinstance(self.test, str) else None
+        if own and own in get_args(self.choices["test"]):
             raise UnknownNameError(f"test={shown(self.test)} is called {own!r} here")
         for name, choices in self.choices.items():
             if getattr(self, name) is not None or name not in OPTIONAL:

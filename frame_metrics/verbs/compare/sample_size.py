@@ -126,7 +126,7 @@ class SizeOptions(CompareOptions):
         seen = spreads(sums, sizes, self.resamples, self.seed, share)
         if beside is not None and counts["n_units"] < FEWEST:
             seen = np.full_like(seen, np.nan)
-        if beside is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)))) ** 2:
+        if beside is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
             seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
         least = [fewest_of_arm(self.level, own) for own in (share, 1 - share)] if self.of == "arms" else [0, 0]
         least = [fewest(self.ci), 0] if self.of == "queries" else least
