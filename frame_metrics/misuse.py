@@ -26,6 +26,7 @@ INSTEAD = {
     "margins": "; leave out by= to take all segments together",
     "k": "; a cutoff is part of a metric's name, as 'ndcg@10'",
     "layout": "; pivot() the result",
+    "ci": "; intervals are those of evaluate()",
     "average": "; other averages are those of evaluate(), side by side with by=",
 }
 SAID = 400  # letters of the documentation of an argument that are shown

@@ -299,6 +299,7 @@ ASKED: dict[str, Ask] = {
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau"),
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
     "change": lambda irm, asked: as_arms(irm).change(*asked, **FEW),
+    "interleaving": lambda irm, asked: irm.interleaving(*asked[:1], **FEW),
     "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=7),
     "bounds": lambda irm, asked: irm.bounds(*asked[:1], of="ties"),
     "bounds of unjudged": lambda irm, asked: irm.bounds(*asked[:1], of="unjudged", max_grade=3),

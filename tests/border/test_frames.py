@@ -501,10 +501,13 @@ def test_names_of_our_own(verb: str, name: str, kind: str) -> None:
     for column in needed:
         if column != "run":
             frame = _called(as_kind(pl.DataFrame(rows), kind), column, name)
-            said = error(lambda: call(IRM(frame, **{column: name})), ColumnError)  # noqa: B023
             in_c = kind == "pyarrow"  # where the null character ends a name
             said_of = f"{column}={name!r}: there is no such column" if in_c else f"a column is called {name!r}; "
-            assert said.startswith(said_of)
+            irm = IRM(frame, **{column: name})
+            if verb == "audit" and kind == "pandas-arrow":  # where it is data that cannot be read
+                assert as_polars(call(irm))["message"][0].startswith(said_of)
+            else:
+                assert error(lambda: call(irm), ColumnError).startswith(said_of)  # noqa: B023
     as_polars(call(IRM(_called(as_kind(pl.DataFrame(rows).with_columns(other=1), kind), "other", name))))
 
 

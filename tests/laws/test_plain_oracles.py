@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -226,8 +225,8 @@ def test_units_of_a_split_are_counted_one_by_one(seed: int) -> None:
 
 @examples(25)
 @given(seed=SEEDS)
-def test_intervals_of_a_curve_are_those_of_drawing_queries(seed: int) -> None:
-    """Ends are percentiles of the mean over queries, or clusters, drawn with the seed; weighted and in segments."""
+def test_intervals_of_a_curve_are_those_of_its_cutoffs(seed: int) -> None:
+    """Ends are those of evaluate() at each cutoff, weighted, of clusters and in segments."""
     draw = random.Random(seed)
     rows, facts = [], {}
     for query in range(draw.randint(2, 7)):
@@ -242,29 +241,9 @@ def test_intervals_of_a_curve_are_those_of_drawing_queries(seed: int) -> None:
     irm = IRM(pl.DataFrame(rows, schema=schema), undefined=draw.choice([None, "null"]), **roles)
     ks = [1, 3]
     found = irm.curve("precision@k", "recall@k", cutoffs=ks, ci=0.8, resamples=40, seed=5)
-    each = irm.per_query(*(f"{name}@{k}" for name in ("precision", "recall") for k in ks))
+    asked = [f"{name}@{k}" for name in ("precision", "recall") for k in ks]
+    each = irm.evaluate(*asked, ci=0.8, resamples=40, seed=5)
     for row in found.rows(named=True):
-        some = each.filter(pl.col("k") == row["k"], pl.col("metric").str.starts_with(row["metric"].removesuffix("@k")))
-        values = dict(some.select("query", "value").rows())
-        here = [query for query in sorted(values) if "by" not in roles or facts[query]["day"] == row["day"]]
-        ends = drawn_ends({query: values[query] for query in here}, facts, roles)
-        assert (row["ci_low"], row["ci_high"]) == (pytest.approx(ends, abs=1e-12) if ends else (None, None))
-
-
-def drawn_ends(
-    values: dict[int, float | None], facts: dict[int, Row], roles: dict[str, str]
-) -> tuple[float, float] | None:
-    """The 10th and 90th percentile of 40 means of units drawn as often as there are; None for fewer than two."""
-    weight = {query: facts[query]["w"] if "weight" in roles else 1.0 for query in values}
-    known = [query for query, value in values.items() if value is not None]
-    unit = {query: facts[query]["user"] if "cluster" in roles else query for query in values}
-    units = list(dict.fromkeys(unit[query] for query in values))
-    if len({unit[query] for query in known}) < 2:
-        return None
-    means = []
-    for chosen in np.random.default_rng(5).integers(0, len(units), (40, len(units))):
-        picked = [query for i in chosen for query in known if unit[query] == units[i]]
-        total = sum(weight[query] for query in picked)
-        if total:
-            means.append(sum(weight[query] * float(values[query] or 0) for query in picked) / total)
-    return (float(np.quantile(means, 0.1)), float(np.quantile(means, 0.9))) if means else None
+        same = each.filter(pl.col("k") == row["k"], pl.col("metric").str.starts_with(row["metric"].removesuffix("@k")))
+        same = same.filter(day=row["day"]) if "by" in roles else same
+        assert (row["value"], row["ci_low"], row["ci_high"]) == same.select("value", "ci_low", "ci_high").row(0)
