@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -17,6 +18,7 @@ from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stat
 from frame_metrics.stats.units import Arms
 
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
+PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units
 LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
 DOMINANT = 0.001  # share of one unit in the variance of a difference from which that may not be normal
 
@@ -39,6 +41,8 @@ def compared(
         are then those of a confidence sequence, whatever the test. 0 before the first look: no interval, and a p-value
         of 1. None for a single look.
     """
+    if test in PLAIN and grown is None:
+        arms = replace(arms, weighted=False)
     value, base = arms.means
     apart = arms.apart
     out = {"value": value, "baseline_value": base, "difference": apart}
