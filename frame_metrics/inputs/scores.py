@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.kept import kept, seal
+from frame_metrics.inputs.bins import CalibrationBins
+from frame_metrics.inputs.kept import Remembers, kept, seal
 from frame_metrics.inputs.rows import Array, Rows, Segmented, ratio
 
 
@@ -54,6 +55,11 @@ class FullScores(Segmented):
     def negatives(self) -> Array:
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
+
+    def bins(self, n: int) -> CalibrationBins:
+        """Return the rows in ``n`` bins of their probability."""
+        of = self.query, self.probability, self.pos + self.neg, self.pos
+        return self.once(("bins", n), lambda: CalibrationBins.of(*of, (self.n_queries, n)))
 
     @kept
     def area(self) -> Array:
@@ -141,7 +147,7 @@ def _between_0_and_1(score: Array) -> Array:
     return score
 
 
-class ClassScores:
+class ClassScores(Remembers):
     """The scores of several classes for each row, and its true class.
 
     Parameters
@@ -195,6 +201,15 @@ class ClassScores:
     def probability(self) -> Array:
         """The scores, shape (rows, K); raises unless all lie between 0 and 1."""
         return _between_0_and_1(self.score)
+
+    def bins(self, n: int) -> CalibrationBins:
+        """Return the rows in ``n`` bins of their greatest probability; a row whose class has it counts as relevant."""
+
+        def made() -> CalibrationBins:
+            sure, right = self.probability.max(axis=1), self.probability.argmax(axis=1) == self.actual
+            return CalibrationBins.of(self.query, sure, self.weight, self.weight * right, (self.n_queries, n))
+
+        return self.once(("bins", n), made)
 
     def mean(self, values: Array) -> Array:
         """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""

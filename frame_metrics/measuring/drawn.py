@@ -14,13 +14,13 @@ import polars as pl
 
 from frame_metrics.border.progress import progress
 from frame_metrics.data.cases import Cases
-from frame_metrics.inputs import Array, Classes, ClassScores, FullScores, ratio
+from frame_metrics.inputs import Array, Classes, ClassScores, FullScores
 from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
-from frame_metrics.measuring.rows import Inputs, each_class, input_of, one_metric
+from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.resampling import Units, draws, percentiles, units_of
+from frame_metrics.stats.resampling import Units, draws, often_enough, percentiles, units_of
+from frame_metrics.stats.shares import kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
 HARDER = 20  # for the progress bar: drawing and sorting a row takes as long as 20 sign flips of a query
@@ -49,7 +49,7 @@ class RowDraws:
     resamples: int
     seed: int
     group: Array | None = None  # number of each segment's group; a group is resampled together, shape (segments,)
-    few: int = 0  # the least number of resamples of fewer than ``FEW`` rows, or clusters
+    for_ends: bool = False  # whether few rows, or clusters, have the more resamples that ends of intervals take
     paired: bool = False  # whether all segments have the same rows in the same order, and each draw is for all of them
 
     def values(self, wanted: Mapping[int, Averaged]) -> dict[tuple[int, int], Array]:
@@ -79,7 +79,7 @@ class RowDraws:
 
         Measures of the order of two classes' scores depend on the rows of the rarer class most, so these are their
         number. Over several classes a draw has fewer classes than the data, and is lower where a measure is not linear:
-        draws are moved so that their mean is the value. Few rows are drawn ``OFTEN``.
+        draws are moved so that their mean is the value. Few rows are drawn more often.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class RowDraws:
         The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined.
         """
         found: dict[tuple[int, int], Array] = {}
-        for at, drawn in replace(self, few=OFTEN).values(wanted).items():
+        for at, drawn in replace(self, for_ends=True).values(wanted).items():
             metric, own = wanted[at[0]][1], value[at]
             known = drawn[~np.isnan(drawn)]
             if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(own) and len(known):
@@ -109,7 +109,7 @@ class RowDraws:
         blocks: dict[tuple[int, int], list[Array]] = {}
         for kind in (Classes, ClassScores):
             some = {i: one for i, one in wanted.items() if (one.input is FullScores) is (kind is ClassScores)}
-            for segment, drawn in replace(self, few=OFTEN)._drawn(kind) if some else ():
+            for segment, drawn in replace(self, for_ends=True)._drawn(kind) if some else ():
                 inputs = self._inputs(segment, drawn, ())
                 for i, metric in some.items():
                     blocks.setdefault((i, segment), []).append(each_class(inputs, metric))
@@ -128,15 +128,13 @@ class RowDraws:
     def _rarest(self) -> Array:
         """The same number of the rarest class in each segment, shape (segments,)."""
         cases, n, k = self.inputs.cases, len(self.inputs.segments), max(self.inputs.cases.k, 1)
-        place = self.inputs.segments.of(cases.rows)
-        cell = np.where(place < 0, place, place * k + cases.rows["actual"].to_numpy())
-        return sizes(cases, cell, n * k).reshape(n, k).min(axis=1)
+        return sizes(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
-            resamples = max(self.resamples, self.few) if rows.units.number < FEW else self.resamples
+            resamples = often_enough(self.resamples, rows.units.number) if self.for_ends else self.resamples
             with progress(resamples, "resample", work=HARDER * resamples * len(rows.units.times)) as tick:
                 for often in draws(rows.units, resamples, self.seed):
                     tick(len(often))
@@ -221,8 +219,6 @@ def sizes(cases: Cases, group: Array, n: int) -> Array:
     """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number where they have weights.
 
     ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.
-
-    Source: L. Kish, Survey sampling, 1965.
     """
     here = group >= 0
     group, mass = group[here], (cases.each * cases.times)[here]
@@ -232,9 +228,7 @@ def sizes(cases: Cases, group: Array, n: int) -> Array:
         pairs, of = np.unique(np.stack([group, cluster]), axis=1, return_inverse=True)
         mass = np.bincount(of.ravel(), mass, minlength=pairs.shape[1])
         group, squares = pairs[0], mass**2
-    sums = (np.bincount(group, each, minlength=n) for each in (mass, squares))
-    total, square = sums
-    return np.nan_to_num(ratio(total**2, square))
+    return np.nan_to_num(kish_within(group, mass, squares, n))
 
 
 def columns_read(cases: Cases, kind: type) -> list[Array]:

@@ -10,7 +10,7 @@ from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import SEVERAL
-from frame_metrics.stats.shares import between, effective, hybrid
+from frame_metrics.stats.shares import between, effective, hybrid, kish_within
 
 
 def ends_by_shares(
@@ -78,14 +78,15 @@ def _of_rows(inputs: Inputs, marks: Array, c: int | None, level: float) -> Array
     place, told, each, times = place[some], told[some], cases.each[some], cases.times[some]
     total, n = np.bincount(place, times * each, size), np.bincount(place, times, size)
     share = ratio(np.bincount(place, times * each * told, size), total)
-    rest, alone = each * (told - share[place]), ratio(total**2, np.bincount(place, times * each**2, size))
+    rest, alone = each * (told - share[place]), kish_within(place, times * each, times * each**2, size)
     variance, units = ratio(np.bincount(place, times * rest**2, size), total**2), alone
     rows = effective(share, variance, alone, alone, level, clustered=False) if cases.weighted else alone
     if cases.columns.cluster:
         at, of = _clusters(inputs, place, some)
         many = len(at)
         together = ratio(np.bincount(at, np.bincount(of, times * rest, many) ** 2, size), total**2)
-        clusters = ratio(total**2, np.bincount(at, np.bincount(of, times * each, many) ** 2, size))
+        mass = np.bincount(of, times * each, many)
+        clusters = kish_within(at, mass, mass**2, size)
         grouped = np.bincount(at, minlength=size) < n
         units = np.where(grouped, clusters, units)
         rows = np.where(grouped, effective(share, together, clusters, alone, level, clustered=True), rows)

@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
-from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores, ratio
+from frame_metrics.inputs import Array, Classes, ClassScores, FullConfusion, FullScores
 from frame_metrics.inputs.kept import Remembers
 from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
@@ -25,6 +25,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import Areas
+from frame_metrics.stats.shares import kish_within
 
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and one of its averages
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
@@ -256,21 +257,24 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
 
 def class_sizes(cases: Cases, segments: Segments) -> Array:
     """Return the number of true rows of each class in each segment, shape (segments, K)."""
-    place, k = segments.of(cases.rows), max(cases.k, 1)
-    cell, here = place * k + cases.rows["actual"].to_numpy(), place >= 0
+    cell, k = class_cells(cases, segments), max(cases.k, 1)
+    here = cell >= 0
     return np.bincount(cell[here], cases.times[here], len(segments) * k).reshape(-1, k)
 
 
-def effective_rows(inputs: Inputs) -> Array:
-    """Return Kish's effective number of weighted rows in each segment, shape (segments,); NaN of no weight.
+def class_cells(cases: Cases, segments: Segments) -> Array:
+    """Return the number of each row's segment and true class, those of one segment together; -1 outside, (rows,)."""
+    place = segments.of(cases.rows)
+    return np.where(place < 0, place, place * max(cases.k, 1) + cases.rows["actual"].to_numpy())
 
-    Source: L. Kish, Survey sampling, 1965.
-    """
+
+def effective_rows(inputs: Inputs) -> Array:
+    """Return Kish's effective number of weighted rows in each segment, shape (segments,); NaN of no weight."""
     cases, n = inputs.cases, len(inputs.segments)
     place = inputs.segments.of(cases.rows)
     some = place >= 0
-    mass, square = cases.times * cases.each, cases.times * cases.each**2
-    return ratio(np.bincount(place[some], mass[some], n) ** 2, np.bincount(place[some], square[some], n))
+    mass = (cases.times * cases.each)[some]
+    return kish_within(place[some], mass, mass * cases.each[some], n)
 
 
 def two_by_two(inputs: Inputs, c: int) -> FullConfusion:

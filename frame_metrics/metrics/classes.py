@@ -14,7 +14,6 @@ from frame_metrics.errors import NotComputableError, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
 from frame_metrics.metrics.parameters import Count
 from frame_metrics.metrics.registry import beside, for_classes, metric
-from frame_metrics.metrics.scores import alone, by_chance, distance, summed_in_bins
 
 
 @metric(undefined=None)
@@ -198,26 +197,16 @@ def _log_loss(scores: ClassScores) -> Array:
 @for_classes("ece")
 def _ece(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Distance of the greatest probabilities to the shares in which their class is true, bin by bin."""
-    return distance(*_binned(scores, bins), norm, debiased)
-
-
-def _binned(scores: ClassScores, bins: int) -> tuple[Array, Array, Array]:
-    """Rows, summed greatest probabilities and right rows of each bin, shape (queries, bins) each."""
-    p = scores.probability
-    sure, right = p.max(axis=1), p.argmax(axis=1) == scores.actual
-    place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], sure)
-    each = (scores.weight, scores.weight * sure, scores.weight * right)
-    return summed_in_bins(place, each, (scores.n_queries, bins))
+    return scores.bins(bins).distance(norm, debiased)
 
 
 @beside("ece", "calibrated", ClassScores)
 def _calibrated(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """The error that calibrated probabilities have."""
-    n, said, _ = _binned(scores, bins)
-    return by_chance(n, said, norm, debiased)
+    return scores.bins(bins).by_chance(norm, debiased)
 
 
 @beside("ece", "lone", ClassScores)
 def _lone(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
-    return alone(_binned(scores, bins)[0], debiased)
+    return scores.bins(bins).lone(debiased)

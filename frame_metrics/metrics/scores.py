@@ -6,7 +6,6 @@ depends on their order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -200,64 +199,16 @@ def ece(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased:
     Source: M. P. Naeini, G. F. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning,
         2015; debiased: A. Kumar, P. Liang, T. Ma, Verified uncertainty calibration, NeurIPS 2019.
     """
-    return distance(*_binned(scores, bins), norm, debiased)
-
-
-def _binned(scores: FullScores, bins: int) -> tuple[Array, Array, Array]:
-    """Rows, summed scores and relevant rows of each bin, shape (queries, bins) each."""
-    p = scores.probability
-    place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
-    rows = scores.pos + scores.neg
-    return summed_in_bins(place, (rows, rows * p, scores.pos), (scores.n_queries, bins))
-
-
-def summed_in_bins(place: Array, values: Sequence[Array], shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """Sum three values of each row in bins, shape (queries, bins) each; ``place``: the number of the row's bin."""
-    n, said, came = (np.bincount(place, each, shape[0] * shape[1]).reshape(shape) for each in values)
-    return n, said, came
-
-
-def distance(n: Array, said: Array, came: Array, norm: int, debiased: bool) -> Array:
-    """Return the distance of mean scores to shares over bins, shape (queries,); the arrays have shape (queries, bins).
-
-    ``n``, ``said``, ``came``: rows, their summed scores, and the relevant ones, of each bin.
-    """
-    if debiased and norm != 2:
-        raise BadValueError("ece: debiased=True is for squared distances; pass norm=2 too")
-    if norm == 1:
-        return ratio(np.abs(said - came).sum(axis=1), n.sum(axis=1))
-    some = n > 1 if debiased else n > 0
-    rows = np.where(some, n, 2)
-    share = came / rows
-    square = (said / rows - share) ** 2 - (share * (1 - share) / (rows - 1) if debiased else 0)
-    mean = ratio((square * rows * some).sum(axis=1), (n * some).sum(axis=1))
-    return np.sqrt(np.maximum(mean, 0))
-
-
-def by_chance(n: Array, said: Array, norm: int, debiased: bool) -> Array:
-    """Return the distance that calibrated scores have in the mean, NaN for a debiased one; as in ``distance``."""
-    p = said / np.where(n > 0, n, 1)
-    variance = np.maximum(p * (1 - p), 0)
-    if debiased:
-        return np.full(len(n), np.nan)
-    if norm == 1:
-        return ratio((np.sqrt(n * variance * 2 / np.pi)).sum(axis=1), n.sum(axis=1))
-    return np.sqrt(ratio((variance * (n > 0)).sum(axis=1), n.sum(axis=1)))
-
-
-def alone(n: Array, debiased: bool) -> Array:
-    """Return the number of bins of one row, which a debiased distance leaves out, shape (queries,)."""
-    return ((n > 0) & (n <= 1)).sum(axis=1) * float(debiased)
+    return scores.bins(bins).distance(norm, debiased)
 
 
 @beside("ece", "calibrated", FullScores)
 def _calibrated(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """The error that calibrated scores have."""
-    n, said, _ = _binned(scores, bins)
-    return by_chance(n, said, norm, debiased)
+    return scores.bins(bins).by_chance(norm, debiased)
 
 
 @beside("ece", "lone", FullScores)
 def _lone(scores: FullScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
-    return alone(_binned(scores, bins)[0], debiased)
+    return scores.bins(bins).lone(debiased)

@@ -51,7 +51,7 @@ def fisher(table: Array) -> float:
     def step(x: Array) -> Array:
         return np.log((row - x) * (column - x) / ((x + 1) * (rest - column + x + 1)))
 
-    return _no_likelier(step, a, (max(0, column - rest), min(row, column)), mean, spread)
+    return _no_likelier(a, step, (max(0, column - rest), min(row, column)), mean, spread)
 
 
 def binomial(count: int, n: int, share: float) -> float:
@@ -62,9 +62,7 @@ def binomial(count: int, n: int, share: float) -> float:
     count, n : ``count`` of ``n`` rows.
     share : the expected share, between 0 and 1.
     """
-    mean = n * share
-    odds = share / (1 - share)
-    return _no_likelier(lambda x: np.log((n - x) / (x + 1) * odds), count, (0, n), mean, sqrt(mean * (1 - share)))
+    return _no_likelier(count, *_binomial(n, share))
 
 
 def binomial_shares(n: int, share: float) -> tuple[int, Array]:
@@ -78,33 +76,39 @@ def binomial_shares(n: int, share: float) -> tuple[int, Array]:
     """
     if share in (0, 1):
         return round(n * share), np.ones(1)
-    mean = n * share
-    far = FAR[0] * sqrt(mean * (1 - share)) + FAR[1]
-    low, high = max(0, int(mean - far)), min(n, int(mean + far))
-    x = np.arange(low, high, dtype=np.float64)
-    each = np.append(0.0, np.cumsum(np.log((n - x) / (x + 1) * (share / (1 - share)))))
-    chance = np.exp(each - each.max())
+    low, chance = _chances(*_binomial(n, share))
     return low, np.minimum(np.cumsum(chance) / chance.sum(), 1.0)
 
 
-def _no_likelier(step: Callable[[Array], Array], at: int, ends: tuple[int, int], mean: float, spread: float) -> float:
-    """Return the probability of all outcomes, whole numbers, that are no likelier than the outcome ``at``.
+def _binomial(n: int, share: float) -> tuple[Callable[[Array], Array], tuple[int, int], float, float]:
+    """Return what ``_chances`` takes of a binomial count."""
+    mean, odds = n * share, share / (1 - share)
+    return lambda x: np.log((n - x) / (x + 1) * odds), (0, n), mean, sqrt(mean * (1 - share))
 
-    Outcomes further from the mean than ``FAR`` have a probability of 0 in floats, and are left out.
+
+def _chances(step: Callable[[Array], Array], ends: tuple[int, int], mean: float, spread: float) -> tuple[int, Array]:
+    """Return the least outcome that is likely at all, and numbers proportional to the chances of it and the next ones.
+
+    Outcomes, whole numbers, that are further from the mean than ``FAR`` have a probability of 0 in floats, and are left
+    out.
 
     Parameters
     ----------
     step : a function of x: the logarithm of the probability of x + 1 over that of x.
-    at : the outcome.
     ends : the least and the greatest outcome.
     mean, spread : the mean and the standard deviation of outcomes.
     """
     far = FAR[0] * spread + FAR[1]
     low, high = max(ends[0], int(mean - far)), min(ends[1], int(mean + far))
-    if not low <= at <= high:
-        return 0.0
     each = np.append(0.0, np.cumsum(step(np.arange(low, high, dtype=np.float64))))
-    share = np.exp(each - each.max())  # proportional to the probability of each outcome
+    return low, np.exp(each - each.max())
+
+
+def _no_likelier(at: int, *of: Any) -> float:
+    """Return the probability of all outcomes that are no likelier than ``at``; ``of``: what ``_chances`` takes."""
+    low, share = _chances(*of)
+    if not low <= at < low + len(share):
+        return 0.0
     return float(share[share <= share[at - low] * (1 + EQUAL)].sum() / share.sum())
 
 
@@ -217,7 +221,11 @@ def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
     Statistical Association 22, 1927.
     """
-    z = normal_quantile(level)
+    return wilson(p, n, normal_quantile(level))
+
+
+def wilson(p: Any, n: Any, z: Any) -> tuple[Any, Any]:
+    """Return the same with ends that are z standard errors away."""
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2) ** 0.5
     return centre - half, centre + half

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once
+from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once, share_reached
 from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are held at a time
@@ -49,6 +49,13 @@ class Flipped:
         return self.sums - self.sizes[:, self.pattern] * self.centre
 
     @cached_property
+    def spread(self) -> Array:
+        """The root of the sum of squared distances from the mean, 0 where that is only rounding, shape (columns,)."""
+        least = CLOSE * np.abs(self.sums).max(axis=0, initial=0) * np.sqrt(self.units)
+        found = _norm(self.apart)
+        return np.where((found <= least) | (self.units < 2), 0, found)
+
+    @cached_property
     def left(self) -> Array:
         """The part that is left of the variance of each unit, as ``left_of`` has it, shape (units, patterns)."""
         return np.column_stack([left_of(size) for size in self.sizes.T])
@@ -79,8 +86,7 @@ class Maxima:
 
     def share(self, far: Array) -> Array:
         """Return the p-value of so many flips that are as extreme as what was seen."""
-        flips = self.u.shape[1]
-        return far / flips if self.every else (far + 1) / (flips + 1)
+        return share_reached(far, self.u.shape[1], every=self.every)
 
     def adjusted(self, block: Flipped) -> Array:
         """Return the share of flips whose greatest statistic is at least that of each column, shape (columns,)."""
@@ -130,7 +136,7 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
     flips = 1 << units if every else permutations
     u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
     for block in blocks:
-        left, far = _apart(block), np.zeros(len(block.family), np.int64)
+        far = np.zeros(len(block.family), np.int64)
         for columns in _some(block, flips):
             sums, sizes = _flipped(block, columns, flips, seed, tick, every=every)
             tick = _silent
@@ -145,20 +151,13 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
             distance = np.abs(distance)
             for n in np.unique(block.units[columns][~heavy]):
                 own = (block.units[columns] == n) & ~heavy
-                _keep(t, here[own], distance[:, own], left[columns][own], int(n))
+                _keep(t, here[own], distance[:, own], block.spread[columns][own], int(n))
         reached.append(far)
     return Maxima(u, t, reached, every)
 
 
 def _silent(done: int) -> None:
     """Tell nobody: columns that follow flip the same units."""
-
-
-def _apart(block: Flipped) -> Array:
-    """Return the root of the sum of squared distances from the mean, 0 where that is only rounding, (columns,)."""
-    least = CLOSE * np.abs(block.sums).max(axis=0, initial=0) * np.sqrt(block.units)
-    found = _norm(block.apart)
-    return np.where((found <= least) | (block.units < 2), 0, found)
 
 
 def _some(block: Flipped, flips: int) -> Iterator[slice]:
@@ -197,7 +196,7 @@ def _weighted(
     pulled = flipped(apart * size / left, flips, seed, _silent, block.row_place, every=every)
     mean, whole = distance / size.sum(axis=0), (apart**2 / left).sum(axis=0)
     square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
-    some = _apart(block)[columns] > 0
+    some = block.spread[columns] > 0
     sure = square <= NEVER * whole
     return np.where(sure, np.inf, np.abs(distance) / np.sqrt(np.where(sure, 1, square))), some.astype(np.float64)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
@@ -11,6 +13,7 @@ from frame_metrics.threads import in_threads
 BYTES = 1 << 22  # random bytes that are drawn at a time: a block
 ATONCE = 16  # blocks that are processed before their sums are added up
 TABLES = 64  # tables of eight rows that are made together
+PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 MOST = 62  # units of which all flips can be numbered by a 64-bit integer
 
 
@@ -25,6 +28,11 @@ def least_p(test: str, units: int, permutations: int) -> float:
         drawn = test == "randomization" and not every_flip(units, permutations)
         return 1 / (permutations + 1) if drawn else 2.0 ** ((test != "mcnemar_mid_p") - units)
     return 0.0
+
+
+def share_reached(reached: Array, flips: int, *, every: bool) -> Array:
+    """Return the p-values of so many flips that are as extreme as what was seen, which counts as one of random ones."""
+    return reached / flips if every else (reached + 1) / (flips + 1)
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -43,7 +51,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
     many = np.flatnonzero(np.isnan(p))
     if len(many):
         reached = np.abs(flipped(differences[:, many], permutations, seed, tick)) >= enough(differences[:, many])
-        p[many] = (reached.sum(axis=0) + 1) / (permutations + 1)
+        p[many] = share_reached(reached.sum(axis=0), permutations, every=False)
     return p
 
 
@@ -52,7 +60,7 @@ def counted_all(differences: Array, permutations: int) -> Array:
     p = np.full(differences.shape[1], np.nan)
     moved = (differences != 0).sum(axis=0)
     for column in np.flatnonzero([every_flip(n, permutations) for n in moved]):
-        p[column] = _share_reached(differences[differences[:, column] != 0, column])
+        p[column] = _of_all(differences[differences[:, column] != 0, column])
     return p
 
 
@@ -61,12 +69,50 @@ def enough(differences: Array) -> Array:
     return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
 
 
-def _share_reached(moved: Array) -> float:
+def _of_all(moved: Array) -> float:
     """Return the p-value over all ways to flip signs: the share of sums at least as far from 0 as the observed one."""
     sums = np.zeros(1)
     for difference in moved:
         sums = np.concatenate([sums + difference, sums - difference])
     return float((np.abs(sums) >= enough(moved)).mean())
+
+
+def exchanged(
+    differences: Callable[[Array], Array],
+    seen: Array,
+    units: int,
+    permutations: int,
+    seed: int,
+    step: int,
+    tick: Tick,
+) -> Array:
+    """Return the p-values of exchanging what two systems have of each unit, two-sided, as ``randomization`` has them.
+
+    Parameters
+    ----------
+    differences : gives those of some draws, shape (draws, columns), by what each exchanges, 1 or 0, shape (draws,
+        units).
+    seen : those where nothing is exchanged, shape (columns,).
+    step : draws that are made at a time.
+    tick : told how many units are done, as many in all as there are.
+    """
+    every = every_flip(units, permutations)
+    n, least = 1 << units if every else permutations, np.abs(seen) - CLOSE * np.maximum(np.abs(seen), 1)
+    reached: list[Array] = []
+
+    def work(begin: int) -> None:
+        draws = np.arange(begin, min(begin + step, n))
+        if every:
+            exchange = draws[:, None] >> np.arange(units) & 1
+        else:
+            exchange = np.random.default_rng([seed, begin // step]).integers(0, 2, (len(draws), units))
+        few = max(step // PARTS, 1)
+        for some in np.split(exchange, range(few, len(draws), few)):
+            reached.append((~(np.abs(differences(some)) < least)).sum(axis=0))  # an undefined one too
+        tick((begin + len(draws)) * units // n - begin * units // n)
+
+    in_threads(range(0, n, step), work)
+    return share_reached(np.sum(reached, axis=0), n, every=every)
 
 
 def flipped(

@@ -12,11 +12,19 @@ from frame_metrics.stats.averages import FLOOR, Tally, apart, geometric, numbere
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.quantiles import order_statistics, quantile_drawn
-from frame_metrics.stats.resampling import Units, draws, percentiles, resampled, sums_drawn
+from frame_metrics.stats.resampling import (
+    FEW,
+    OFTEN,
+    Units,
+    draws,
+    often_enough,
+    percentiles,
+    resampled,
+    sums_drawn,
+)
 from frame_metrics.stats.shares import between, effective, kish
 
 VARIED = 5  # units, and values that differ from the commonest, that a spread takes
-FEW, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
 
 
 def intervals(
@@ -72,8 +80,8 @@ def intervals(
                 drawn.append((i, seen))
             else:
                 out[:, i, g] = seen.ends
-        for often in {_resamples(resamples, seen) for _, seen in drawn}:
-            some = [(i, seen) for i, seen in drawn if _resamples(resamples, seen) == often]
+        for often in {often_enough(resamples, seen.units) for _, seen in drawn}:
+            some = [(i, seen) for i, seen in drawn if often_enough(resamples, seen.units) == often]
             own = [_beside_offset(tallies[i], members) for i, _ in some]
             sums = _draws([average for average, _ in own], members, of, often, seed)
             for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
@@ -105,10 +113,6 @@ class SeenUnits:
 
 
 NONE = SeenUnits(0, 0, (np.nan, np.nan))
-
-
-def _resamples(resamples: int, seen: SeenUnits) -> int:
-    return max(resamples, OFTEN) if seen.units < FEW else resamples
 
 
 def _are_shares(values: Array) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from math import exp, isfinite, lgamma, log, nan, sqrt
 
+import numpy as np
+
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.exact import mcnemar
+from frame_metrics.stats.exact import mcnemar, wilson
+from frame_metrics.stats.shares import hybrid
 
 
 def mid_p(wins: int, losses: int) -> float:
@@ -29,6 +32,14 @@ def mid_p(wins: int, losses: int) -> float:
     return 1 - same / 2 if wins == losses else max(mcnemar(few, many) - same, 0.0)
 
 
+def table_of(value: Array, base: Array, times: Array | None = None) -> Array:
+    """Return how many of some values of 0 and 1 are 1 in both, in the first only, in the second only, in none, (4,).
+
+    ``times``: how many each one stands for; None: one.
+    """
+    return np.bincount((3 - 2 * value - base).astype(np.int64), times, minlength=4)
+
+
 def newcombe(table: Array, z: float) -> tuple[float, float]:
     """Return the ends of Newcombe's interval of the difference of two paired shares (his method 10).
 
@@ -50,15 +61,13 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
         return -1.0, 1.0
     a, b, c, d = (float(count) for count in table)
     n = a + b + c + d
-    down, up = zip(*(_away(count / n, n, z) for count in (a + b, a + c)), strict=True)
+    parts = np.array([a + b, a + c]) / n
     sides = (a + b) * (c + d) * (a + c) * (b + d)
     agree = a * d - b * c
     phi = (max(agree - n / 2, 0) if agree > 0 else agree) / sqrt(sides) if sides else 0.0
-
-    def far(one: float, other: float) -> float:
-        return sqrt(max(one**2 - 2 * phi * one * other + other**2, 0))
-
-    return (b - c) / n - far(down[0], up[1]), (b - c) / n + far(down[1], up[0])
+    ends = np.array(wilson(parts, n, z)).T
+    low, high = hybrid(parts, ends, 0.0, (1.0, -1.0), phi).tolist()
+    return low, high
 
 
 def errors(table: Array) -> tuple[float, float]:
@@ -78,10 +87,3 @@ def errors(table: Array) -> tuple[float, float]:
     apart = max((b + c) / n - ((b - c) / n) ** 2, 0) / (n - 1)
     ratio = max(n / one + n / other - 2 * a * n / (one * other), 0) / (n - 1) if one and other else nan
     return sqrt(apart), sqrt(ratio)
-
-
-def _away(p: float, n: float, z: float) -> tuple[float, float]:
-    """Return how far the ends of Wilson's interval are below and above a share of n."""
-    part = z**2 / n
-    centre, half = (p + part / 2) / (1 + part), sqrt(part * (p * (1 - p) + part / 4)) / (1 + part)
-    return p - (centre - half), centre + half - p

@@ -12,6 +12,7 @@ from frame_metrics.threads import in_threads
 
 AT_ONCE = 1 << 20  # random numbers that are drawn together
 CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
+FEW, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
 MANY = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
 
@@ -85,6 +86,11 @@ def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
     place = np.empty(len(times), np.int64)
     place[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
     return place
+
+
+def often_enough(resamples: int, units: float) -> int:
+    """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
+    return max(resamples, OFTEN) if units < FEW else resamples
 
 
 def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:

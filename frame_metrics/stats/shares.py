@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, ratio
 from frame_metrics.stats.exact import normal_quantile, share_between, t_quantile
 
 LEAST = 0.01  # rows, of which Wilson's interval is nearly that of all shares: one unit may have all the weight
@@ -26,6 +26,17 @@ def kish(weight: Array) -> float:
         return 0.0
     part = weight / top  # squares of tiny and of huge weights would be 0 or infinite
     return float(part.sum() ** 2 / (part * part).sum())
+
+
+def kish_within(group: Array, mass: Array, square: Array, n: int) -> Array:
+    """Return Kish's effective number of the units of each group, shape (n,); NaN of a group without weight.
+
+    Parameters
+    ----------
+    group : of each unit, shape (units,).
+    mass, square : its weight, and its square; of rows that stand for several, as many times as much, shape (units,).
+    """
+    return ratio(np.bincount(group, mass, n) ** 2, np.bincount(group, square, n))
 
 
 def between(mean: Any, n: Any, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
@@ -88,7 +99,7 @@ def hybrid(
     """Return Newcombe's interval of a weighted sum of two shares, from the interval of each.
 
     Each end is as far from the sum as the ends of both shares on that side are from these, by the sum of squares, and
-    of twice their product times the correlation.
+    of twice their product times the correlation of what is added.
 
     Parameters
     ----------
@@ -108,7 +119,7 @@ def hybrid(
     each = np.array(slopes).reshape(-1, *[1] * (parts.ndim - 1))
     turned = np.where(each[:, None] < 0, ends[:, ::-1], ends)
     apart = each[:, None] * (turned - parts[:, None])
-    square = np.square(apart).sum(axis=0) + 2 * correlation * apart[0] * apart[1]
+    square = np.square(apart).sum(axis=0) + 2 * np.sign(np.prod(slopes)) * correlation * apart[0] * apart[1]
     far = np.sqrt(np.maximum(square, 0))
     whole = start + (each * parts).sum(axis=0)
     return np.array([whole - far[0], whole + far[1]])

@@ -13,14 +13,12 @@ from frame_metrics.errors import NotComputableError, needed
 from frame_metrics.inputs.rows import Array, all_alike, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import expanded_level, t_quantile
-from frame_metrics.stats.intervals import FEW, OFTEN
 from frame_metrics.stats.offsets import offsets, scales
+from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.shares import kish
-from frame_metrics.threads import in_threads
 
 CLOSE = 1e-12  # sums that differ by less, relative to the size of their terms, are equal: floats are rounded
 LEAST = 2  # units, by Kish if they have weights, of which fewer say nothing of a variance
-PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 Tick = Callable[[int], None]
 
 
@@ -113,23 +111,18 @@ def sureness(
     differences, weight, cluster, size : as ``spread_of`` takes them, of two clusters or more; all columns are resampled
         by the same draws.
     level : of the interval.
-    resamples, seed : the number of resamples, and the seed; of few units there are more, see ``drawn_of``.
+    resamples, seed : the number of resamples, and the seed; of few units there are more, see ``often_enough``.
     tick : told how many queries, or clusters, are resampled.
     """
     offset = offsets(differences, size)
     apart, units = differences - offset, effective_units(len(differences), weight, cluster)
-    means = resampled_means(apart.T, weight, cluster, drawn_of(resamples, units), seed, tick)
+    means = resampled_means(apart.T, weight, cluster, often_enough(resamples, units), seed, tick)
     means = means[:, ~np.isnan(means[0])].T + offset
     mean = np.average(apart, axis=0, weights=weight) + offset
     scale = np.average(np.abs(differences), axis=0, weights=weight)
     if not len(means):
         return {"p_value": np.ones(len(mean))}
     return drawn_ends(means, mean, scale, expanded_level(level, units))
-
-
-def drawn_of(resamples: int, units: float) -> int:
-    """Return how many resamples are drawn of some units: of few, whose ends are far out, more."""
-    return max(resamples, OFTEN) if units < FEW else resamples
 
 
 def drawn_ends(drawn: Array, seen: Array, scale: Array | float, level: float) -> dict[str, Array]:
@@ -203,44 +196,6 @@ def _robust_error(apart: Array, weight: Array, cluster: Array | None, *, weighte
         return np.sqrt((sums**2 / left_of(size[:, 0])[:, None]).sum(axis=0)) / weight.sum()
     units = np.count_nonzero(size)
     return np.sqrt(units / (units - 1) * (sums**2).sum(axis=0)) / weight.sum()
-
-
-def exchanged(
-    differences: Callable[[Array], Array],
-    seen: Array,
-    units: int,
-    permutations: int,
-    seed: int,
-    step: int,
-    tick: Tick,
-) -> Array:
-    """Return the p-values of exchanging what two systems have of each unit, two-sided, as ``randomization`` has them.
-
-    Parameters
-    ----------
-    differences : gives those of some draws, shape (draws, columns), by what each exchanges, 1 or 0, shape (draws,
-        units).
-    seen : those where nothing is exchanged, shape (columns,).
-    step : draws that are made at a time.
-    tick : told how many units are done, as many in all as there are.
-    """
-    every = units <= min(np.log2(permutations), 62)
-    n, enough = 1 << units if every else permutations, np.abs(seen) - CLOSE * np.maximum(np.abs(seen), 1)
-    reached: list[Array] = []
-
-    def work(begin: int) -> None:
-        draws = np.arange(begin, min(begin + step, n))
-        if every:
-            exchange = draws[:, None] >> np.arange(units) & 1
-        else:
-            exchange = np.random.default_rng([seed, begin // step]).integers(0, 2, (len(draws), units))
-        few = max(step // PARTS, 1)
-        for some in np.split(exchange, range(few, len(draws), few)):
-            reached.append((~(np.abs(differences(some)) < enough)).sum(axis=0))  # an undefined one too
-        tick((begin + len(draws)) * units // n - begin * units // n)
-
-    in_threads(range(0, n, step), work)
-    return np.sum(reached, axis=0) / n if every else (np.sum(reached, axis=0) + 1) / (n + 1)
 
 
 def classical(differences: Array, test: str) -> Array:

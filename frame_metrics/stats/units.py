@@ -211,7 +211,7 @@ class Arms:
     @cached_property
     def _most(self) -> Array:
         """The number of units of each arm that have its commonest value, shape (2, columns)."""
-        return np.array([[commonest(own)[0] for own in self.of_units[arm].T] for arm in (self.mine, ~self.mine)])
+        return np.array([[of_kinds(own).max() for own in self.of_units[arm].T] for arm in (self.mine, ~self.mine)])
 
     @cached_property
     def few(self) -> Array:

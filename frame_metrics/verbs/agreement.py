@@ -28,8 +28,7 @@ from frame_metrics.roles.columns import judging
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, percentiles
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentiles
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
@@ -168,7 +167,7 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
 
 def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Array]:
     """Return the measures in resamples of the queries, by name, shape (resamples, rows of the result) each."""
-    resamples = max(options.resamples, OFTEN) if compared.queries < FEW else options.resamples
+    resamples = often_enough(options.resamples, compared.queries)
     size, made, parts = max(1, AT_ONCE // compared.size), {1: compared}, []
     for block in draws(Units.alone(compared.queries), resamples, options.seed):
         for begin in range(0, len(block), size):

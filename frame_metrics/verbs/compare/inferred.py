@@ -115,9 +115,8 @@ def _p_values(group: PairGroup, options: CompareOptions, tick: Tick, drawn: Arra
         return np.ones(len(group.columns))
     if options.test not in ("randomization", MID_P):
         return classical(group.differences, str(options.test))
-    each = [column.share for column in group.columns]
-    exact = options.test == "randomization" and not options.by_default
-    out = np.array([np.nan if one is None or exact else mid_p(int(one[1]), int(one[2])) for one in each])
+    of_shares = ((column.share, _test(column, options) == MID_P) for column in group.columns)
+    out = np.array([mid_p(int(one[1]), int(one[2])) if one is not None and mid else np.nan for one, mid in of_shares])
     rest = np.isnan(out)
     if rest.any() and drawn is not None:
         out[rest] = drawn[rest]

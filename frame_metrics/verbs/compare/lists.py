@@ -12,7 +12,7 @@ from frame_metrics.measuring.lists import EVERY
 from frame_metrics.measuring.pairs import Pairing
 from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.significance import exchanged
+from frame_metrics.stats.flips import exchanged
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row
 from frame_metrics.verbs.compare.options import CompareOptions
 

@@ -22,6 +22,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.paired_shares import table_of
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
 from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of
 from frame_metrics.verbs.compare.inferred import infer
@@ -145,7 +146,7 @@ def _column(
         return Column(row, metric, at, pair, moved, 0.0, None, row["preference"], (-0.5, 0.5))
     least, most = range_of(metric, np.concatenate([value, base]))
     wide = np.inf if np.isnan(most - least) else most - least
-    table = np.bincount((3 - 2 * value - base).astype(np.int64), minlength=4) if share else None
+    table = table_of(value, base) if share else None
     size = float(np.abs(value).max(initial=0))
     return Column(row, metric, at, pair, difference, size, table, row["difference"], (-wide, wide))
 

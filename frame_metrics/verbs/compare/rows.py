@@ -25,7 +25,7 @@ from frame_metrics.stats import delong
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p
-from frame_metrics.stats.paired_shares import errors, mid_p, newcombe
+from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.verbs.compare.differences import (
@@ -205,8 +205,7 @@ class RowComparison:
         tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
         wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
-        both = (3 - 2 * mine - other)[about].astype(np.int64)  # a table of 0 and 1
-        row["table"] = np.bincount(both, times[about], minlength=4)
+        row["table"] = table_of(mine[about], other[about], times[about])
         heavy = (each * times)[about]
         if heavy.sum() > 0:
             (spread,) = deviation(differs[about, None], each[about], times[about])
