@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.eights import chosen_sums
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.threads import in_threads
 
 BYTES = 1 << 22  # random bytes that are drawn at a time: a block
 ATONCE = 16  # blocks that are processed before their sums are added up
-TABLES = 64  # tables of eight rows that are made together
 PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 MOST = 62  # units of which all flips can be numbered by a 64-bit integer
 
@@ -142,12 +142,7 @@ def flipped(
     def work(block: int) -> None:
         here = slice(*np.searchsorted(eight, [block * step, (block + 1) * step]))
         some, chosen = eights[here], _chosen(eight[here] - block * step, flips, [seed, block], every=every)
-        total, each = np.zeros((flips, rows.shape[1])), np.empty((flips, rows.shape[1]))
-        tables = (table for at in range(0, len(some), TABLES) for table in _sums(some[at : at + TABLES]))
-        for table, byte in zip(tables, chosen, strict=True):
-            table.take(byte, axis=0, out=each, mode="clip")  # with "clip" numpy needs no buffer
-            total += each
-        pieces[block] = total
+        pieces[block] = chosen_sums(some, chosen, _sums)
         tick(8 * len(some))
 
     whole = np.zeros((flips, rows.shape[1]))

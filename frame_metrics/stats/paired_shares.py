@@ -65,7 +65,7 @@ def newcombe(table: Array, z: float) -> tuple[float, float]:
     sides = (a + b) * (c + d) * (a + c) * (b + d)
     agree = a * d - b * c
     phi = (max(agree - n / 2, 0) if agree > 0 else agree) / sqrt(sides) if sides else 0.0
-    ends = np.array(wilson(parts, n, z)).T
+    ends = np.clip(wilson(parts, n, z), 0, 1).T
     low, high = hybrid(parts, ends, 0.0, (1.0, -1.0), phi).tolist()
     return low, high
 

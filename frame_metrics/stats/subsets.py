@@ -7,10 +7,10 @@ from math import ceil
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.eights import chosen_sums
 
 HELD = 1 << 26  # random bytes that are kept at a time
 MOST = 1000  # subsets that are drawn together
-TABLES = 64  # tables of eight units that are made together
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
 
 
@@ -36,11 +36,7 @@ def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Arra
     padded = np.zeros((groups * 8, columns + 1))
     padded[:n, :-1], padded[:n, -1] = rows, 1
     eights, bytes_ = padded.reshape(groups, 8, columns + 1), _bytes(random, (groups, len(chosen)), chance)
-    total, each = np.zeros((len(chosen), columns + 1)), np.empty((len(chosen), columns + 1))
-    for begin in range(0, groups, TABLES):
-        for table, byte in zip(_tables(eights[begin : begin + TABLES]), bytes_[begin : begin + TABLES], strict=True):
-            table.take(byte, axis=0, out=each, mode="clip")  # with "clip" numpy needs no buffer
-            total += each
+    total = chosen_sums(eights, bytes_, _tables)
     for i, more in enumerate((chosen - total[:, -1].round()).astype(np.int64).tolist()):
         if more:
             units = _some(random, n, bytes_[:, i], abs(more), inside=more < 0)
