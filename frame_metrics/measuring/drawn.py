@@ -122,13 +122,15 @@ class RowDraws:
     @cached_property
     def _sizes(self) -> Array:
         """Number of rows, or clusters, of each segment, shape (segments,); Kish's where they have weights."""
-        return sizes(self.inputs.cases, self.inputs.segments.of(self.inputs.cases.rows), len(self.inputs.segments))
+        return effective_counts(
+            self.inputs.cases, self.inputs.segments.of(self.inputs.cases.rows), len(self.inputs.segments)
+        )
 
     @cached_property
     def _rarest(self) -> Array:
         """The same number of the rarest class in each segment, shape (segments,)."""
         cases, n, k = self.inputs.cases, len(self.inputs.segments), max(self.inputs.cases.k, 1)
-        return sizes(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
+        return effective_counts(cases, class_cells(cases, self.inputs.segments), n * k).reshape(n, k).min(axis=1)
 
     def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
         """Yield segments, each with the input of metrics for a block of resamples; ``kind``: the class of the input."""
@@ -215,7 +217,7 @@ class RowDraws:
         return units_of(columns, cases.times[rows], cluster)
 
 
-def sizes(cases: Cases, group: Array, n: int) -> Array:
+def effective_counts(cases: Cases, group: Array, n: int) -> Array:
     """Return the number of rows, or of clusters, in each group, shape (n,); Kish's number where they have weights.
 
     ``group``: of each row, -1 for none, shape (rows,). A cluster counts in each group in which it has rows.

@@ -13,7 +13,7 @@ import numpy as np
 from frame_metrics.errors import NotComputableError, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
 from frame_metrics.metrics.parameters import Count
-from frame_metrics.metrics.registry import beside, for_classes, metric
+from frame_metrics.metrics.registry import for_classes, metric, stands_beside
 
 
 @metric(undefined=None)
@@ -200,13 +200,13 @@ def _ece(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiase
     return scores.bins(bins).distance(norm, debiased)
 
 
-@beside("ece", "calibrated", ClassScores)
+@stands_beside("ece", "calibrated", ClassScores)
 def _calibrated(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """The error that calibrated probabilities have."""
     return scores.bins(bins).by_chance(norm, debiased)
 
 
-@beside("ece", "lone", ClassScores)
+@stands_beside("ece", "lone", ClassScores)
 def _lone(scores: ClassScores, bins: Count = 10, norm: Literal[1, 2] = 1, debiased: bool = False) -> Array:
     """Bins that are left out."""
     return scores.bins(bins).lone(debiased)

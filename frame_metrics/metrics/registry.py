@@ -128,7 +128,7 @@ def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Arr
     return partial(_kept, FORMS, name)
 
 
-def beside(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+def stands_beside(name: str, what: str, of: type) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Give the metric of this name, as computed from an input, something that stands beside it."""
     return partial(_kept, BESIDE, (name, what, of))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.exact import detectable, normal, normal_quantile, student, t_quantile
-from frame_metrics.stats.exchange import least_p, permuted
+from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left
 from frame_metrics.stats.shares import between, effective, hybrid
@@ -97,7 +97,7 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     pooled = np.where(share, arms.mine.mean() * arms.means[0] + (~arms.mine).mean() * arms.means[1], np.nan)
     known = np.sqrt(pooled * (1 - pooled) * (1 / arms.kish).sum())
     out["mde"] = np.where(few, np.where(known > 0, known * detectable(level), np.nan), out["mde"])
-    if least_p(arms, permutations) > 1 - level:
+    if least_p_of_arms(arms, permutations) > 1 - level:
         out["mde"] = np.full(len(free), np.nan)
     return out
 

@@ -225,7 +225,7 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     sums = np.concatenate(each) if each else np.zeros((0, n))
     order, there, first = _together(group)
     rests = np.zeros(sums.shape)
-    for row, column, rounded in zip(rests, summed(tallies)[0], sums, strict=True):
+    for row, column, rounded in zip(rests, to_sum(tallies)[0], sums, strict=True):
         if len(there):
             row[there] = rests_of(column[order], first, rounded[there])
     return np.concatenate([rests_on, undefined, sums, *ends, rests])
@@ -233,12 +233,12 @@ def numbers_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 def of_numbers(tallies: list[Tally], numbers: Array) -> list[Tally]:
     """Return the same tallies with groups in the place of queries; ``numbers``: as ``numbers_within`` returned them."""
-    columns, edges = summed(tallies)
+    columns, edges = to_sum(tallies)
     means = sum(one.ends is not None for one in tallies)
     sizes = [len(tallies), len(tallies), len(columns), means, means]
     rests_on, undefined, sums, least, most, rests = np.split(numbers, [*accumulate(sizes)])
     ends = zip(least, most, strict=True)
-    parts = zip(tallies, apart(sums, edges), apart(rests, edges), rests_on, undefined, strict=True)
+    parts = zip(tallies, by_tally(sums, edges), by_tally(rests, edges), rests_on, undefined, strict=True)
     return [
         replace(one, columns=tuple(rows), rests=tuple(lost), defined=n, undefined=lacking, ends=one.ends and next(ends))
         for one, rows, lost, n, lacking in parts
@@ -255,7 +255,7 @@ def _summed_within(
     The numbers of queries that count, and of undefined ones, shape (tallies, n) each; the sums of each tally's columns;
     and the least and the greatest values of each mean.
     """
-    columns, edges = summed(tallies)
+    columns, edges = to_sum(tallies)
     counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     rests = [rest for average in tallies for rest in average.rests]
     every, of = [*counted, *columns], group
@@ -266,17 +266,17 @@ def _summed_within(
     table, m = within(of, n, every), len(tallies)
     ends = [average.ends for average in tallies if average.ends is not None]
     least, most = (within(group, n, [end[at] for end in ends], (np.fmin, np.fmax)[at]) for at in (0, 1))
-    return table[:m], table[m : 2 * m], apart(table[2 * m :], edges), (least, most)
+    return table[:m], table[m : 2 * m], by_tally(table[2 * m :], edges), (least, most)
 
 
-def summed(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
+def to_sum(tallies: list[Tally]) -> tuple[list[Array], list[int]]:
     """Return the columns to sum of all tallies (quantiles have none), and the end of each tally's but the last."""
     summed = [() if average.level is not None else average.columns for average in tallies]
     return [column for columns in summed for column in columns], [*accumulate(map(len, summed))][:-1]
 
 
-def apart(sums: Array, ends: list[int]) -> list[Array]:
-    """Split the rows of sums by tally; ``ends``: as ``summed`` returns them."""
+def by_tally(sums: Array, ends: list[int]) -> list[Array]:
+    """Split the rows of sums by tally; ``ends``: as ``to_sum`` returns them."""
     edges = [0, *ends, len(sums)]
     return [sums[begin:end] for begin, end in pairwise(edges)]
 

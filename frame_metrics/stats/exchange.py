@@ -13,7 +13,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.distances import LEFT, Distance, distances
 from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
 from frame_metrics.stats.significance import CLOSE, Tick
-from frame_metrics.stats.subsets import at_once, subset_sums
+from frame_metrics.stats.subsets import subset_sums, subsets_at_once
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
 
@@ -62,7 +62,7 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick, normal: Array
     return _by_kinds(each, seen, drawn, tick, normal)
 
 
-def least_p(arms: Arms, permutations: int) -> float:
+def least_p_of_arms(arms: Arms, permutations: int) -> float:
     """Return the least p-value that exchanges can have: of arms of equal size, two ways are as far apart as any."""
     ways = _ways(arms, permutations)
     return (1 + (arms.n[0] == arms.n[1])) / ways if ways else 1 / (permutations + 1)
@@ -105,7 +105,7 @@ def _of_kinds(each: Sequence[Distance], seen: Array, kinds: Kinds, drawn: Drawn,
     def draw(random: np.random.Generator, draws: int) -> Array:
         return _from_sums(each, kinds.sums(random, draws, less, flat), totals, (less, len(seen) - less))
 
-    step = at_once(kinds.left) if kinds.left >= WIDE else max(AT_ONCE // len(kinds.times), 1)
+    step = subsets_at_once(kinds.left) if kinds.left >= WIDE else max(AT_ONCE // len(kinds.times), 1)
     return drawn.share(draw, _enough(_between(each, less), seen), step, tick, costly=kinds.labour >= WIDE)
 
 

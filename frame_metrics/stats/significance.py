@@ -53,7 +53,7 @@ class SpreadOfPairs:
     units: float  # as ``effective_units`` returns them
 
 
-def spread_of(
+def spread_of_pairs(
     differences: Array, weight: Array | None, cluster: Array | None, size: Array | None = None
 ) -> SpreadOfPairs:
     """Return effect sizes and standard errors of paired differences.
@@ -79,7 +79,7 @@ def spread_of(
     units = effective_units(n, weight, cluster)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
-        error = _robust_error(times(apart - centre, weight), each, cluster, weighted=unlike(weight))
+        error = _robust_error(times(apart - centre, weight), each, cluster, weighted=weigh_unlike(weight))
     return SpreadOfPairs(effect, np.where(error * np.sqrt(n) < least, 0, error * scale), units)
 
 
@@ -108,8 +108,8 @@ def sureness(
 
     Parameters
     ----------
-    differences, weight, cluster, size : as ``spread_of`` takes them, of two clusters or more; all columns are resampled
-        by the same draws.
+    differences, weight, cluster, size : as ``spread_of_pairs`` takes them, of two clusters or more; all columns are
+        resampled by the same draws.
     level : of the interval.
     resamples, seed : the number of resamples, and the seed; of few units there are more, see ``often_enough``.
     tick : told how many queries, or clusters, are resampled.
@@ -156,7 +156,7 @@ def deviation(values: Array, weight: Array, often: Array) -> Array:
     return np.sqrt(ratio(times(apart**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
 
 
-def unlike(weight: Array | None) -> bool:
+def weigh_unlike(weight: Array | None) -> bool:
     """Return True for weights that differ, apart from those of 0."""
     return weight is not None and not all_alike(weight[weight > 0])
 

@@ -14,7 +14,7 @@ MOST = 1000  # subsets that are drawn together
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
 
 
-def at_once(units: int) -> int:
+def subsets_at_once(units: int) -> int:
     """Return how many subsets of so many units are drawn together."""
     return max(min(HELD // max(units // 8, 1), MOST), 1)
 

@@ -25,7 +25,7 @@ from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import means_of, numbered, within
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
-from frame_metrics.stats.significance import unlike
+from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.groups import range_of
@@ -215,7 +215,7 @@ class ArmValues:
             share=self.share[metrics],
             rows=(kish(weight[mine]), kish(weight[~mine])),
             clustered=row is not None,
-            weighted=unlike(weight),
+            weighted=weigh_unlike(weight),
         )
 
     @cached_property

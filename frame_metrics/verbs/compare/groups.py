@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import QueryValues
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.stats.significance import SpreadOfPairs, spread_of
+from frame_metrics.stats.significance import SpreadOfPairs, spread_of_pairs
 from frame_metrics.verbs.compare.differences import Pair, Row
 
 SOME = 64  # columns whose values are laid side by side at a time
@@ -98,7 +98,7 @@ class PairGroup:
     @cached_property
     def spread(self) -> SpreadOfPairs | None:
         """Effect sizes and standard errors; None of fewer than two queries."""
-        return spread_of(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
+        return spread_of_pairs(self.differences, self.weight, self.cluster, self.size) if self.n > 1 else None
 
     def relative_error(self) -> Array:
         """Return the standard error of the logarithm of the ratio of both means, shape (columns,)."""
@@ -110,5 +110,5 @@ class PairGroup:
             means = np.array([[column.row["value"], column.row["baseline_value"]] for column in some]).T
             over = np.where(means == 0, 1, means)  # with a mean of 0 the result is not used
             apart = value / over[0] - base / over[1]
-            found.append(spread_of(apart, self.weight, self.cluster, np.ones(len(some))).error)
+            found.append(spread_of_pairs(apart, self.weight, self.cluster, np.ones(len(some))).error)
         return np.concatenate(found)

@@ -30,7 +30,7 @@ from frame_metrics.verbs.compare.options import (
     check_units,
 )
 from frame_metrics.verbs.compare.paired import each_query, pairs_tested
-from frame_metrics.verbs.compare.splits import lacking
+from frame_metrics.verbs.compare.splits import without_judgment
 
 Preference = Literal["randomization", "sign", "bootstrap"]
 TESTS: dict[str, Sequence[str]] = {"randomization": BOTH, "sign": (), "bootstrap": BOTH}  # and the roles of each
@@ -68,7 +68,7 @@ def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOpt
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
         # A list without rows of one team compares nothing.
-        unjudged = lacking(measured)
+        unjudged = without_judgment(measured)
         measured = without(measured, ~measured.log.with_results | ~measured.evaluated)
         pairing = paired_systems(measured, options.baseline, options.one)
         if options.per_query:

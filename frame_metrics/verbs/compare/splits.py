@@ -133,7 +133,7 @@ def beside_saved(measured: Measured, segments: Segments, arms: Segments, options
     return Splits(columns, options.one, None, unjudged_of(measured, segments, arms), 0, nothing)
 
 
-def lacking(measured: Measured) -> Array:
+def without_judgment(measured: Measured) -> Array:
     """Mark the rankings that have rows and no judgment, and so are left out, shape (rankings,).
 
     Raises
@@ -156,7 +156,7 @@ def unjudged_of(measured: Measured, segments: Segments, arms: Segments) -> Array
     """Count the queries of each arm that have rows and no judgment, shape (segments, arms)."""
     grid, counts = measured.log.grid, np.zeros((len(segments), len(arms)), np.int64)
     at, arm = segments.place[grid.cell], arms.place[grid.cell]
-    some = lacking(measured) & (at >= 0) & (arm >= 0)
+    some = without_judgment(measured) & (at >= 0) & (arm >= 0)
     np.add.at(counts, (at[some], arm[some]), 1)
     return counts
 

@@ -13,7 +13,7 @@ from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.families import Flipped, maxima
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
-from frame_metrics.stats.significance import in_clusters, times, unlike
+from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -65,7 +65,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         sums, sizes, offset = zip(*parts, strict=True)
         pattern = np.repeat(np.arange(len(own)), [len(groups[i].columns) for i in own])
         families = np.concatenate([family[i] for i in own])
-        weighted = np.array([unlike(groups[i].weight) for i in own])
+        weighted = np.array([weigh_unlike(groups[i].weight) for i in own])
         blocks.append(
             Flipped(place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted)
         )
