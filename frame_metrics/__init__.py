@@ -69,10 +69,11 @@ def __getattr__(name: str) -> object:
 
         return version(__name__)
     if name not in __all__:
-        from frame_metrics.accessor import IRM
+        way = ""
+        if not name.startswith("_") and not importlib.util.find_spec(f"{__name__}.{name}"):  # a module is imported next
+            from frame_metrics.accessor import IRM
 
-        verb = not name.startswith("_") and callable(getattr(IRM, name, None))
-        way = f"; it is a verb of a frame: df.irm(...).{name}(...)" if verb else ""
+            way = f"; it is a verb of a frame: df.irm(...).{name}(...)" if callable(getattr(IRM, name, None)) else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{way}")
     importlib.import_module("polars")
     with _LOCK:

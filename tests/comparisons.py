@@ -350,7 +350,7 @@ def error_of(stands: Sequence[Stand], covariate: bool = False) -> tuple[float, f
 
 def of_arms(stands: Sequence[Stand], test: str, *, covariate: bool = False, ci: float = 0.95) -> dict[str, Any]:
     """What a comparison says of arms B and A by the formulas: the difference, its error, interval and p-value."""
-    weighted = uneven(stands)
+    weighted = uneven(stands) and test not in ("t", "z")
     difference, *parts, _ = linear(stands, covariate, weighted=weighted)
     variances = [sum(one**2 for one in part) for part in parts]
     error = sqrt(sum(variances))

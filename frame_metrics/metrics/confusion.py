@@ -106,7 +106,16 @@ def error_rate(table: FullConfusion) -> Array:
 @_share(
     unjudged="rises",
     adds=True,
-    also=("p", "ppv", "positive_predictive_value", "set_p", "setp", "confidence", "true_positive_accuracy"),
+    also=(
+        "p",
+        "ppv",
+        "positive_predictive_value",
+        "set_p",
+        "setp",
+        "confidence",
+        "confidence_of_a_rule",
+        "true_positive_accuracy",
+    ),
 )
 def precision(table: FullConfusion) -> Array:
     """Share of the retrieved documents that are relevant.
