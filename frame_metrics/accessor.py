@@ -1120,6 +1120,71 @@ class IRM(Generic[Frame]):
         return compare(self._plan, metrics, _given(CompareOptions, locals()))
 
     @verb
+    def leaderboard(
+        self,
+        *metrics: Metrics,
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Rank systems by their means, with the ranks that each may have, and which of them may be the best.
+
+        Values are paired query by query, as in ``compare``; systems need the same queries.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. With ``value``, all metrics in
+            the frame if none is named.
+        ci : the level at which intervals, ranks, and the set of systems that may be the best hold.
+        permutations, seed : random flips of the signs of differences; as in ``compare``.
+        resamples : draws for the intervals of means; as in ``evaluate``.
+
+        Returns
+        -------
+        A frame of the caller's kind, the best system of each segment and metric first: system, by..., metric, k, value,
+        ci_low, ci_high, rank, rank_low, rank_high, may_be_best, reliability, n, n_undefined, n_unanswered.
+
+        - value, ci_low, ci_high, n ... : as ``evaluate`` returns them. The interval is that of one mean.
+        - rank : 1 for the best mean; equal means share a rank.
+        - rank_low, rank_high : 1 + the number of systems that are surely better, and the number of systems less those
+          that are surely worse: those whose differences exclude 0 in ``compare`` of all pairs. The ranks of all systems
+          hold together.
+        - may_be_best : false if some other system is surely better: the greatest difference in standard errors from the
+          others passes a bound, for comparisons of this system with all others on one side. All those that are
+          true have the best system among them. This is another claim than the ranks: it asks less, so that it tells
+          more of who is first, and nothing of the others.
+        - reliability : would other queries like these order the systems so? 1 - MS_residual / MS_systems of the values
+          by query and system: 1 if all queries tell the same differences, 0 if the means differ no more than chance
+          makes them. Null with weights, clusters, values that only some systems have, and for one system.
+
+        Undefined, and null, is all of a system without a value; systems that share no query, or too few, are not told
+        apart.
+
+        Raises
+        ------
+        FrameMetricsError
+            There is no query or no system; arms; a metric without a value for each query.
+
+        Source: J. C. Hsu, Multiple comparisons: theory and methods, 1996 (the best); M. Mogstad, J. P. Romano,
+        A. M. Shaikh, D. Wilhelm, Inference for ranks with applications to mobility across neighbourhoods and academic
+        achievement across countries, Review of Economic Studies 91(1), 2024 (ranks); D. Bodoff, P. Li, Test theory for
+        assessing IR test collections, SIGIR 2007 (reliability).
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rr = {"a": [1, 0.5, 1, 1, 0.5, 1, 1, 1], "b": [0.5, 1, 1, 0.5, 1, 1, 1, 0.5], "c": [0.0] * 7 + [0.2]}
+        >>> runs = pl.concat(pl.DataFrame({"query": range(8), "run": run, "rr": map(float, rr[run])}) for run in rr)
+        >>> board = runs.irm(query="query", system="run", value="rr").leaderboard()
+        >>> board.select("run", "rank", "rank_low", "rank_high", "may_be_best").rows()
+        [('a', 1, 1, 2, True), ('b', 2, 1, 2, True), ('c', 3, 3, 3, False)]
+        """
+        from frame_metrics.verbs.compare.leaderboard import LeaderboardOptions, leaderboard
+
+        return leaderboard(self._plan, metrics, _given(LeaderboardOptions, locals()))
+
+    @verb
     def ab_test(
         self,
         *metrics: Metrics,

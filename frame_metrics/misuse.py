@@ -18,7 +18,20 @@ from frame_metrics.roles.roles import Roles, option_called, role_called
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 # Verbs that take numbers from elsewhere.
-OF_VALUES = (*("evaluate", "per_query", "compare", "ab_test", "change", "sample_size", "audit", "report", "summary"),)
+OF_VALUES = (
+    *(
+        "evaluate",
+        "per_query",
+        "compare",
+        "leaderboard",
+        "ab_test",
+        "change",
+        "sample_size",
+        "audit",
+        "report",
+        "summary",
+    ),
+)
 # Verbs that take judgments of people and of a machine.
 OF_PROXIES = ("judge", "evaluate", "compare", "sample_size", "audit")
 # What to do where a verb does not have an option of another one.

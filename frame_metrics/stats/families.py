@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,16 +145,45 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
             moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
             far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
             _keep(u, here, moved, _norm(block.whole[:, columns]))
-            distance, heavy = sums - block.centre[columns] * sizes, block.weighted[block.pattern[columns]]
-            if heavy.any():
-                own = np.flatnonzero(heavy) + columns.start
-                _keep(t, here[heavy], *_weighted(block, own, distance[:, heavy], flips, seed, every=every))
-            distance = np.abs(distance)
-            for n in np.unique(block.units[columns][~heavy]):
-                own = (block.units[columns] == n) & ~heavy
-                _keep(t, here[own], distance[:, own], block.spread[columns][own], int(n))
+            _keep_t(t, block, columns, sums - block.centre[columns] * sizes, here, Flips(flips, seed, every))
         reached.append(far)
     return Maxima(u, t, reached, every)
+
+
+def greatest_against(block: Flipped, against: Array, units: int, permutations: int, seed: int) -> tuple[Array, bool]:
+    """Flip the signs of units, and keep of each family the greatest one-sided t of the columns against it.
+
+    It is the distribution of the greatest of several one-sided comparisons with the same system (Hsu).
+
+    Parameters
+    ----------
+    block : the columns.
+    against : the families that a column is against where it is above 0, and where it is below, shape (2, columns).
+    units, permutations : as for ``maxima``.
+
+    Returns
+    -------
+    The greatest statistics, shape (families, flips), and whether the flips are all that there are.
+
+    Source: J. C. Hsu, Multiple comparisons: theory and methods, 1996, chapter 4 (comparisons with the best).
+    """
+    every = every_flip(units, permutations)
+    flips = 1 << units if every else permutations
+    t = np.zeros((int(against.max()) + 1, flips))
+    for columns in _some(block, flips):
+        sums, sizes = _flipped(block, columns, flips, seed, _silent, every=every)
+        distance = sums - block.centre[columns] * sizes
+        for side, family in zip((1, -1), against, strict=True):
+            _keep_t(t, block, columns, distance, family[columns], Flips(flips, seed, every), side)
+    return t, every
+
+
+def quantile_against(t: Array, level: float, *, every: bool) -> Array:
+    """Return the quantiles of what ``greatest_against`` returned, shape (families,); infinite if flips are too few."""
+    flips = t.shape[1]
+    at = int(np.ceil(level * (flips - 1 if every else flips + 1) - NEVER)) - (not every)
+    known = 1 / flips <= 1 - level + NEVER if every else at < flips
+    return np.sort(t, axis=1)[:, at] if known else np.full(len(t), np.inf)
 
 
 def _silent(done: int) -> None:
@@ -178,9 +208,42 @@ def _flipped(block: Flipped, columns: slice, flips: int, seed: int, tick: Tick, 
     return sums, sizes if len(patterns) == 1 else sizes[:, at]
 
 
-def _weighted(
-    block: Flipped, columns: Array, distance: Array, flips: int, seed: int, *, every: bool
-) -> tuple[Array, Array]:
+class Flips(NamedTuple):
+    """How signs are flipped."""
+
+    n: int
+    seed: int
+    every: bool  # whether they are all that there are
+
+
+def _keep_t(
+    t: Array, block: Flipped, columns: slice, distance: Array, family: Array, flips: Flips, side: int = 0
+) -> None:
+    """Update the greatest t of families from flipped distances from the mean.
+
+    Parameters
+    ----------
+    t : shape (families, flips); changed.
+    columns, distance : some columns, and their sums of flipped distances, shape (flips, columns).
+    family : of each of them, shape (columns,).
+    side : 1 or -1 for one side, 0 for both.
+    """
+    heavy = block.weighted[block.pattern[columns]]
+    if heavy.any():
+        own = np.flatnonzero(heavy) + columns.start
+        found, some = _weighted(block, own, distance[:, heavy], flips)
+        _keep(t, family[heavy], _of_side(found, side), some)
+    distance = _of_side(distance, side)
+    for n in np.unique(block.units[columns][~heavy]):
+        own = (block.units[columns] == n) & ~heavy
+        _keep(t, family[own], distance[:, own], block.spread[columns][own], int(n))
+
+
+def _of_side(values: Array, side: int) -> Array:
+    return side * values if side else np.abs(values)
+
+
+def _weighted(block: Flipped, columns: Array, distance: Array, flips: Flips) -> tuple[Array, Array]:
     """Return flipped distances in standard errors of the flipped values, (flips, columns), and which there are.
 
     With signs s, distances S_c, weights W_c and the f_c of ``left_of``, the flipped mean is m = sum_c s_c S_c / W, and
@@ -193,12 +256,13 @@ def _weighted(
     """
     apart, pattern = block.apart[:, columns], block.pattern[columns]
     size, left = block.sizes[:, pattern], block.left[:, pattern]
-    pulled = flipped(apart * size / left, flips, seed, _silent, block.row_place, every=every)
+    pulled = flipped(apart * size / left, flips.n, flips.seed, _silent, block.row_place, every=flips.every)
     mean, whole = distance / size.sum(axis=0), (apart**2 / left).sum(axis=0)
     square = whole - 2 * mean * pulled + mean**2 * (size**2 / left).sum(axis=0)
     some = block.spread[columns] > 0
     sure = square <= NEVER * whole
-    return np.where(sure, np.inf, np.abs(distance) / np.sqrt(np.where(sure, 1, square))), some.astype(np.float64)
+    found = np.where(sure, np.copysign(np.inf, distance), distance / np.sqrt(np.where(sure, 1, square)))
+    return found, some.astype(np.float64)
 
 
 def _keep(greatest: Array, family: Array, sums: Array, norm: Array, units: int | None = None) -> None:

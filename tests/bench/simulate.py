@@ -36,6 +36,7 @@ from simulate_arms import of_many_looks
 from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
 from simulate_few import few as of_few
+from simulate_leaderboard import leaderboards
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -986,6 +987,7 @@ PARTS = {
     "families": families,
     "arms_looked_at": of_many_looks,
     **OF_CLASSES,
+    "leaderboards": leaderboards,
 }
 
 

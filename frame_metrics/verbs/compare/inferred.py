@@ -57,7 +57,7 @@ def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick
         p_value = _p_values(group, options, tick)
     if group.tested and spread is not None:
         known = np.where(group.shares, normal_quantile(options.ci), wide)
-        ends = _around(group, spread, known)
+        ends = ends_around(group, spread, known)
         vary = (spread.error > 0) | (np.array([column.mean for column in group.columns]) == 0)
         some = np.flatnonzero(by_draws | (~group.shares & vary & (spread.units >= DRAWN)))
         if len(some):
@@ -77,13 +77,13 @@ def _together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) 
         if group.spread is not None:  # no interval of a family is shorter than that of one pair
             single = errors_away(options.ci, group.spread.units)
             wide = np.maximum(wide, np.where(group.shares, normal_quantile(options.ci), single))
-            ends = _around(group, group.spread, wide)
+            ends = ends_around(group, group.spread, wide)
         _fill(group, p_value, ends, wide, [1] * len(wide), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
 
 
-def _around(group: PairGroup, spread: SpreadOfPairs, wide: Array) -> Array:
+def ends_around(group: PairGroup, spread: SpreadOfPairs, wide: Array) -> Array:
     """Return the ends of intervals within what means may be, shape (2, columns).
 
     Differences that are all equal, and not 0, show no variance: null.

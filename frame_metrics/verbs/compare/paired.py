@@ -54,11 +54,14 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
     groups: list[PairGroup] = []
-    of_lists, shares = [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))], _shares(pairing, options)
+    of_lists, shares = (
+        [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))],
+        values_of_shares(pairing, options),
+    )
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
-    with progress(*_work(pairing, options, len(of_lists))) as tick:
+    with progress(*work_of(pairing, options, len(of_lists))) as tick:
         for segment in segments:
-            described, own = _described_pairs(pairing.laid(segment), pairing.measured.asked, pairs, shares, options)
+            described, own = described_pairs(pairing.laid(segment), pairing.measured.asked, pairs, shares, options)
             tested = dict(enumerate(described))
             for metrics, (at, two) in of_lists:
                 found = lists_compared(pairing, segment, metrics, two, options, tick)
@@ -75,7 +78,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def _shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
+def values_of_shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
     """Return for each metric whether all its values are 0 or 1, of queries that are independent and weigh alike."""
     measured = pairing.measured
     if options.of_wins or measured.weight is not None or measured.cluster is not None:
@@ -89,7 +92,7 @@ def _shares(pairing: Pairing, options: CompareOptions) -> list[bool]:
     return shares
 
 
-def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
+def work_of(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[int, str, int]:
     """Return the number of queries, the word for them in the progress bar, and the work, in sign flips of a query.
 
     ``exchanges``: the number of exchange tests of lists in each segment.
@@ -103,7 +106,7 @@ def _work(pairing: Pairing, options: CompareOptions, exchanges: int) -> tuple[in
     return queries + exchanges * pairing.n_queries, "query", work
 
 
-def _described_pairs(
+def described_pairs(
     values: QueryValues, asked: Asked, pairs: list[Pair], shares: Sequence[bool], options: CompareOptions
 ) -> tuple[list[Row], list[PairGroup]]:
     """Describe all pairs of systems on every metric in one segment, and group those on the same queries.

@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.families import Flipped, maxima
+from frame_metrics.stats.families import Flipped, greatest_against, maxima, quantile_against
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
@@ -29,8 +29,8 @@ class TestedTogether:
 
 def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> TestedTogether:
     """Flip the signs of all units of some groups; a family is a metric in a segment, or with ``over="all"`` all."""
-    family = [np.array([column.at if options.over == "metric" else 0 for column in one.columns]) for one in groups]
-    _, number = np.unique(np.concatenate(family), return_inverse=True)
+    family = [column.at if options.over == "metric" else 0 for one in groups for column in one.columns]
+    _, number = np.unique(family, return_inverse=True)
     of_group = np.split(number, np.cumsum([len(one.columns) for one in groups])[:-1])
     blocks, units = _blocks(groups, of_group)
     found = maxima(blocks, units, int(number.max()) + 1, options.permutations, options.seed, tick)
@@ -41,6 +41,29 @@ def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: 
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value)
+
+
+def wide_against(groups: Sequence[PairGroup], options: CompareOptions) -> list[Array]:
+    """Return how many standard errors away a bound is that holds for all pairs with the same system at once.
+
+    Parameters
+    ----------
+    groups : the pairs of one segment.
+
+    Returns
+    -------
+    For each group, shape (2, columns): of the pairs with the system that is surely worse if a difference is above the
+    bound, and with the one that is if it is below its negative.
+    """
+    columns = [column for one in groups for column in one.columns]
+    pairs = [(column.pair[::-1] if column.metric.sign > 0 else column.pair) for column in columns]
+    each = np.array([[(column.at, pair[side]) for column, pair in zip(columns, pairs, strict=True)] for side in (0, 1)])
+    against = np.unique(each.reshape(-1, 2), axis=0, return_inverse=True)[1].reshape(2, -1)
+    ends = np.cumsum([len(one.columns) for one in groups])[:-1]
+    (block,), units = _blocks(groups, np.split(against[0], ends))
+    t, every = greatest_against(block, against, units, options.permutations, options.seed)
+    wide = quantile_against(t, options.ci, every=every)
+    return np.split(wide[against], ends, axis=1)
 
 
 def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[Flipped], int]:

@@ -1,0 +1,176 @@
+"""The verb leaderboard: systems in the order of their means, which of them may be the best, and the ranks of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.progress import progress
+from frame_metrics.data.groups import groups_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart
+from frame_metrics.inputs import Array, Lists
+from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.pairs import Pairing, QueryValues, in_order
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.results import EvaluateOptions, averaged, number
+from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.exact import t_quantile
+from frame_metrics.stats.reliability import reliability
+from frame_metrics.verbs.compare.groups import PairGroup
+from frame_metrics.verbs.compare.inferred import ends_around, infer
+from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
+from frame_metrics.verbs.compare.together import wide_against
+
+ENDS = ("value", "ci_low", "ci_high")
+RANKS = ("rank", "rank_low", "rank_high")
+TOLD = {"may_be_best": pl.Boolean, "reliability": pl.Float64}
+COLUMNS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | dict.fromkeys(ENDS, pl.Float64)
+COLUMNS |= dict.fromkeys(RANKS, pl.Int64) | TOLD | dict.fromkeys(("n", "n_undefined", "n_unanswered"), pl.Int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardOptions(CompareOptions):
+    """Options of ``leaderboard``, which documents them."""
+
+    verb: ClassVar[str] = "leaderboard"
+    baseline: Any = None
+    test: str | None = "randomization"
+    by_default: bool = True
+
+
+def leaderboard(irm: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
+    """Implement ``irm.leaderboard``, whose docstring has the parameters."""
+    plan, asked = planned(irm, metrics, MEANS)
+    _check(plan, asked or ())
+    check_apart(plan.columns.keys, COLUMNS)
+    paired = paired_by(plan, asked, options)
+
+    def compute(source: Source) -> Answer:
+        measured = measured_of(source, asked)
+        pairing = paired(measured) if len(measured.log.grid.system_row) > 1 else None
+        return _ranked(measured if pairing is None else pairing.measured, pairing, options)
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        return {name: types[name] for name in plan.columns.groups} | COLUMNS
+
+    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+
+
+def _check(plan: Plan, asked: Asked) -> None:
+    """Raise for columns and metrics without values that are paired between systems, query by query."""
+    columns = plan.columns
+    if arm := columns.arm:
+        raise ColumnError(
+            f"arm={arm!r} is of arms with queries of their own, and leaderboard() ranks systems on the same ones; "
+            "use ab_test() for units that were assigned to arms at random, or change() for periods"
+        )
+    if not columns.query and not plan.of_values:
+        raise NotComputableError("leaderboard() ranks means over queries, and there is no query; name query=")
+    if plan.proxy is not None:
+        raise NotComputableError(
+            "leaderboard() ranks means of one kind of judgments, and with proxy= there are two; use compare(), or "
+            "judge() without proxy="
+        )
+    if columns.system is None:
+        raise ColumnError("leaderboard() ranks systems; name their column with system=")
+    for name, metric in asked:
+        if metric.input is Lists or metric.average is not None:
+            what = "all lists together" if metric.input is Lists else "an average of its own"
+            raise NotComputableError(f"{name} is of {what}, and leaderboard() ranks means of the values of queries")
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What pairs say of the systems of a segment in each metric, shape (metrics, systems) but for the last."""
+
+    better: Array  # how many systems are surely better
+    worse: Array  # how many are surely worse
+    beaten: Array  # whether a system is surely not the best
+    reliability: Array  # shape (metrics,)
+
+
+def _ranked(measured: Measured, pairing: Pairing | None, options: LeaderboardOptions) -> Answer:
+    """Return the answer: a row for each segment, metric and system, the best system first."""
+    given = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
+    answer = averaged(measured, given, systems=True)
+    log, asked = measured.log, measured.asked
+    groups, grid, m = groups_of(log.cells, margins=False).each[0], log.grid, len(asked)
+    segment, system = np.zeros((2, len(groups)), np.int64)
+    place = groups.place[grid.cell]
+    segment[place], system[place] = grid.segment, grid.system
+    segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
+    value = answer.columns["value"].fill_null(np.nan).to_numpy() * np.array([one.sign for _, one in asked])[metric]
+    columns = {name: np.full(len(value), np.nan) for name in (*RANKS, *TOLD)}
+    standing = {} if pairing is None else _standings(pairing, options)
+    for at in np.unique(segment):
+        for i in range(m):
+            own = np.flatnonzero((segment == at) & (metric == i) & ~np.isnan(value))
+            columns["rank"][own] = rank = 1 + (value[own] > value[own, None]).sum(axis=1)
+            better, worse, beaten = np.zeros((3, len(own)))
+            if found := standing.get(int(at)):
+                better, worse, beaten = (one[i, system[own]] for one in (found.better, found.worse, found.beaten))
+                columns["reliability"][own] = found.reliability[i]
+            columns["rank_low"][own] = np.minimum(1 + better, rank)
+            columns["rank_high"][own] = np.maximum(len(own) - worse, rank)
+            columns["may_be_best"][own] = 1 - beaten
+    turns = [np.argsort(order) for order in in_order(log)]
+    order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
+    every = answer.columns | {name: number(values) for name, values in columns.items()}
+    keys = {name: rows[order] for name, rows in answer.keys.items()}
+    return replace(answer, keys=keys, columns={name: every[name].cast(kind)[order] for name, kind in COLUMNS.items()})
+
+
+def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Standing]:
+    """Return what all pairs say of the systems, for each segment."""
+    asked, pairs = pairing.measured.asked, pairing.pairs
+    shares, found = values_of_shares(pairing, options), {}
+    with progress(*work_of(pairing, options, 0)) as tick:
+        for segment in pairing.segments.tolist():
+            here = pairing.laid(segment)
+            rows, groups = described_pairs(here, asked, pairs, shares, options)
+            infer(groups, options, tick)
+            better, worse, beaten = np.zeros((3, len(asked), here.values.shape[2]))
+            for i, row in enumerate(rows):
+                (_, metric), (system, base) = asked[i // len(pairs)], pairs[i % len(pairs)]
+                low, high = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+                if low > 0 or high < 0:
+                    first, second = (system, base) if (low > 0) == (metric.sign > 0) else (base, system)
+                    better[i // len(pairs), second] += 1
+                    worse[i // len(pairs), first] += 1
+            for at, system in _beaten([group for group in groups if group.tested and group.spread], options):
+                beaten[at, system] = 1
+            found[segment] = Standing(
+                better, worse, beaten, np.array([_reliability(here, i) for i in range(len(asked))])
+            )
+    return found
+
+
+def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
+    """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
+    for group, wide in zip(groups, wide_against(groups, options) if groups else (), strict=True):
+        spread = group.spread
+        if spread is None:
+            continue
+        single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
+        low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
+        for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):
+            if above or below:
+                yield column.at, column.pair[1 if bool(above) == (column.metric.sign > 0) else 0]
+
+
+def _reliability(here: QueryValues, metric: int) -> float:
+    """Return the reliability of a metric's means in a segment, NaN if it is not known."""
+    if here.weight is not None or here.cluster is not None:
+        return np.nan
+    values = np.where(here.absent[metric], np.nan, here.values[metric])
+    return reliability(values[~np.isnan(values).all(axis=1)])

@@ -1,0 +1,83 @@
+"""Lines of the simulation about leaderboards: which systems may be the best, and the ranks that each may have.
+
+Systems on the same queries are drawn in three shapes: with means evenly apart, all equal, and apart with skewed noise.
+The best is held if it is among those that may be the best; where all are equal, if the first system is. Ranks hold if
+the interval of every system has its true rank; where all are equal, if no system is told from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from simulate_families import apart, around, away, flipped
+from trials import Line, agree, as_log
+
+from frame_metrics.stats.exact import t_quantile
+from frame_metrics.stats.families import greatest_against, quantile_against
+
+LEVEL = 0.95
+AGREE, FLIPS = 2, 1000
+SYSTEMS, QUERIES = (3, 10, 40), (20, 50, 200)
+SHAPES = {"evenly apart": 0.5, "equal": 0.0, "skewed": 0.5}  # and how much better the best is than the worst
+FAR = 10.0  # added to values, so that none is below 0
+HELD = (0.935, 1.0)
+FEWER = 4  # of the largest families so many times fewer trials
+
+
+def drawn(shape: str, systems: int, queries: int, trial: int) -> Any:
+    """Draw the values of systems, the best last, shape (queries, systems)."""
+    rng = np.random.default_rng([44, [*SHAPES].index(shape), systems, queries, trial])
+    noise = rng.normal(size=(queries, systems))
+    noise = (np.exp(noise) - np.exp(0.5)) / 2 if shape == "skewed" else noise
+    return FAR + rng.normal(size=(queries, 1)) + noise / 2 + np.linspace(0, SHAPES[shape], systems)
+
+
+def board(values: Any, seed: int) -> tuple[Any, Any, Any]:
+    """Return which systems may be the best, and the least and the greatest rank of each."""
+    n, systems = values.shape
+    differences, which = apart(values), [(system, base) for system in range(systems) for base in range(system)]
+    block, found = flipped(differences, FLIPS, seed, lambda done: None)
+    ends, pairs = around(differences, away(found, LEVEL, n)), np.array(which)
+    better, worse = ends["ci_low"] > 0, ends["ci_high"] < 0
+    low = 1 + np.bincount(np.concatenate([pairs[better, 1], pairs[worse, 0]]), minlength=systems)
+    high = systems - np.bincount(np.concatenate([pairs[better, 0], pairs[worse, 1]]), minlength=systems)
+    t, every = greatest_against(block, pairs.T[::-1], n, FLIPS, seed)
+    wide = np.maximum(quantile_against(t, LEVEL, every=every), t_quantile(LEVEL, n - 1))
+    beaten = np.zeros(systems, bool)
+    beaten[pairs[around(differences, wide[pairs[:, 1]])["ci_low"] > 0, 1]] = True
+    beaten[pairs[around(differences, wide[pairs[:, 0]])["ci_high"] < 0, 0]] = True
+    return ~beaten, low, high
+
+
+def same(ours: tuple[Any, Any, Any], values: Any, seed: int) -> None:
+    """Raise where leaderboard() says something else."""
+    names = {f"s{i}": i for i in range(values.shape[1])}
+    found = as_log(values).leaderboard("dcg@1", permutations=FLIPS, resamples=10, seed=seed)
+    at = np.argsort([names[name] for name in found["system"]])
+    for name, own in zip(("may_be_best", "rank_low", "rank_high"), ours, strict=True):
+        agree(own, found[name].to_numpy()[at], f"{name} of a leaderboard")
+
+
+def leaderboards(rows: Any, trials: int) -> Iterator[Line]:
+    """Count how often the best system is held, and all ranks together; and how many systems may be the best."""
+    del rows
+    for systems in SYSTEMS:
+        for queries in QUERIES:
+            for shape in SHAPES:
+                some = max(trials // FEWER, 1) if systems == max(SYSTEMS) else trials
+                held, size = np.zeros(2, np.int64), 0
+                rank = np.arange(systems, 0, -1)
+                for trial in range(some):
+                    values = drawn(shape, systems, queries, trial)
+                    best, low, high = board(values, trial)
+                    if trial < AGREE and systems < max(SYSTEMS):
+                        same((best, low, high), values, trial)
+                    told = (low > 1) | (high < systems) if shape == "equal" else (rank < low) | (rank > high)
+                    held += [best[-1], not told.any()]
+                    size += int(best.sum())
+                setting = f"{systems} systems on {queries} queries, {shape}"
+                for name, happened in zip(("the best is held", "all ranks hold"), held.tolist(), strict=True):
+                    yield Line(name, setting, some, happened, HELD)
+                yield Line("systems that may be the best", setting, some * systems, size, None)
