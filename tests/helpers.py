@@ -135,6 +135,7 @@ VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
     "thresholds": (_CASES, lambda irm: irm(predicted=None).thresholds("f1"), ["score", "label"]),
     "best_threshold": (_CASES, lambda irm: irm(predicted=None).best_threshold("f1"), ["score", "label"]),
     "compare": (_RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
+    "leaderboard": (_RUNS, lambda irm: irm(system="run").leaderboard("rr"), ["query", "score", "grade", "doc", "run"]),
     "interleaving": (
         _SHOWN | {"query": [1, 1, 2, 2], "run": [*"xyyx"]},
         lambda irm: irm(team="run").interleaving("clicks"),

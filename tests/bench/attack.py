@@ -317,6 +317,9 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             rng, baseline=("a", 0, None, "x", ["a"]), per_query=(True,), average=AVERAGES, ci=LEVELS, margins=(True,)
         ),
     ),
+    "leaderboard": lambda irm, rng: irm.leaderboard(
+        *metrics_of(irm, rng, RANKED), permutations=9, resamples=9, **some(rng, ci=LEVELS)
+    ),
     "compare": lambda irm, rng: irm.compare(
         *metrics_of(irm, rng, RANKED),
         permutations=9,
@@ -415,6 +418,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
 }
 NEEDS = {
     "compare": ("  system ", " ["),
+    "leaderboard": ("  system ", " ["),
     "interleaving": ("  team ",),
     "click_judgments": ("  rank ",),
     "similarity": ("  system ", " ["),

@@ -298,6 +298,7 @@ ASKED: dict[str, Ask] = {
     "best_threshold": lambda irm, asked: irm.best_threshold("f1"),
     "similarity": lambda irm, asked: irm.similarity("rbo", "kendall_tau"),
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
+    "leaderboard": lambda irm, asked: irm.leaderboard(*asked, **FEW),
     "change": lambda irm, asked: as_arms(irm).change(*asked, **FEW),
     "interleaving": lambda irm, asked: irm.interleaving(*asked[:1], **FEW),
     "sample_size": lambda irm, asked: irm.sample_size(*asked, detect=0.1, resamples=7),

@@ -101,6 +101,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "per_query wide": (lambda irm: irm.per_query(METRICS, layout="wide"), {"by": ["system", "device"]}),
     "compare": (lambda irm: irm.compare(METRICS, permutations=50), {"system": "system", "by": "device"}),
     "compare clusters": (lambda irm: irm.compare("rr", permutations=50), {"system": "system", "cluster": "user"}),
+    "leaderboard": (lambda irm: irm.leaderboard(METRICS, permutations=50), {"system": "system", "by": "device"}),
     "similarity": (lambda irm: irm.similarity("rbo", "tau_ap", baseline="a"), {"system": "system", "by": "device"}),
     "similarity of all": (lambda irm: irm.similarity("jaccard@3", per_query=True), {"system": "system"}),
     "compare per query": (lambda irm: irm.compare("rr", baseline="a", per_query=True), {"system": "system"}),
