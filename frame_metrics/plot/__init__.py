@@ -14,7 +14,7 @@ from frame_metrics.plot.called import not_called
 
 needed("altair", "pictures need altair", "plot")
 
-from frame_metrics.plot.averages import bounds, comparison, cutoffs, metrics
+from frame_metrics.plot.averages import bounds, comparison, cutoffs, leaderboard, metrics
 from frame_metrics.plot.by_query import differences, queries
 from frame_metrics.plot.charts import png, svg
 from frame_metrics.plot.curves import gain, pr, roc
@@ -33,6 +33,7 @@ __all__ = [
     "f_beta",
     "f_surface",
     "gain",
+    "leaderboard",
     "metrics",
     "png",
     "pr",

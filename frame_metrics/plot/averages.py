@@ -43,6 +43,7 @@ NEAREST = 0.1  # the least share of a metric's scale that an axis shows
 FAR = 100  # if the highest cutoff is so many times the lowest, the axis is logarithmic
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 ENDS = ("ci_low", "ci_high")
+RANKS, LEADS = ("rank", "rank_low", "rank_high"), "may_be_best"  # the columns of a leaderboard
 SHOWN = "\0shown"  # a column of values as texts, while their panel is made
 
 
@@ -114,6 +115,23 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     return _in_rows(tidy.said(bars), ENDS, whole=False, of=f": {drawn}{against}", zero=True, best=best)
 
 
+def leaderboard(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
+    """Draw a leaderboard, the best system on top: means with their intervals, and the ranks that each may have.
+
+    The numbers of all systems that may be the best are in bold.
+
+    Parameters
+    ----------
+    frame : the result of ``leaderboard``, of any kind.
+    ci : the level of the intervals, shown in the subtitle.
+    color, facet : as in ``metrics``.
+    """
+    said, needs = "leaderboard draws what leaderboard() returns", ("metric", "value", *ENDS, *RANKS, LEADS)
+    bars, also = _bars(ci), (*OF_EVALUATE, "reliability")
+    tidy = named(read_tidy(frame, said, needs, also, color=color, facet=facet))
+    return _in_rows(tidy.said(f"{bars} of means; in bold: may be the best; in brackets: possible ranks"), ENDS)
+
+
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
     """Draw how low and how high metrics could be, as bars, with their values as points.
 
@@ -170,7 +188,7 @@ def _rests_on(tidy: Tidy) -> pl.Series:
 
 
 def _in_rows(
-    tidy: Tidy, ends: Ends, whole: bool, of: str = "", *, zero: bool = False, best: float | None = None
+    tidy: Tidy, ends: Ends, whole: bool = False, of: str = "", *, zero: bool = False, best: float | None = None
 ) -> Any:
     """Return a picture of panels with a row for each value.
 
@@ -293,6 +311,8 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     """
     table, color = part.table, part.color
     written = [_written(value, metric.summed, form) for value in table["value"].to_list()]
+    if LEADS in table.columns:
+        return _with_ranks(table, written)
     table, shown = table.with_columns(pl.Series(SHOWN, written, dtype=pl.String)), pl.col(SHOWN)
     most = shown.sort_by(pl.col("value") * metric.sign, descending=True, nulls_last=True).first()
     best = pl.col("value").is_not_null() & (shown == (most if part.facet is None else most.over("facet")))
@@ -301,6 +321,20 @@ def _with_numbers(part: Tidy, metric: Metric, form: str) -> pl.DataFrame:
     columns = {"best": is_best, "other": ~is_best}
     texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
     return table.with_columns(texts).drop(SHOWN)
+
+
+def _with_ranks(table: pl.DataFrame, written: list[str]) -> pl.DataFrame:
+    """Return the rows of a leaderboard with texts: "best" has those of systems that may be the best."""
+    ends = table.select("rank_low", "rank_high").rows()
+    texts = [
+        one if low is None else f"{one} ({low:g} to {high:g})" for one, (low, high) in zip(written, ends, strict=True)
+    ]
+    leads = pl.col(LEADS).fill_null(0) == 1
+    each = {"best": leads, "other": ~leads}
+    columns = [
+        pl.when(when).then(pl.lit(pl.Series(texts))).otherwise(pl.lit("")).alias(name) for name, when in each.items()
+    ]
+    return table.with_columns(columns)
 
 
 def _written(value: float | None, summed: bool, form: str) -> str:

@@ -172,6 +172,7 @@ class Pictures:
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
     comparison = Drawing(averages.comparison, "compare", further=_level, by_role=OF_ROLES)
+    leaderboard = Drawing(averages.leaderboard, "leaderboard", further=_level)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     sample_size = Drawing(sizes.sample_size, "sample_size", (), {"power": sizes.CHANCES})

@@ -209,11 +209,11 @@ def _flipped(block: Flipped, columns: slice, flips: int, seed: int, tick: Tick, 
 
 
 class Flips(NamedTuple):
-    """How signs are flipped."""
+    """Flips of signs: their number, the seed of random ones, and whether they are all."""
 
     n: int
     seed: int
-    every: bool  # whether they are all that there are
+    every: bool
 
 
 def _keep_t(

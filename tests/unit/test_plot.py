@@ -394,6 +394,19 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
     assert rows(each, "color", "facet", "value") == [[("b", "mon", -0.25)]]
 
 
+def test_a_leaderboard_has_all_that_may_be_the_best_in_bold() -> None:
+    """Systems stand in their order; numbers of those that may be the best are bold, with the ranks of each."""
+    values = {"a": [0.9, 0.8, 1, 0.7, 0.9, 1], "b": [0.8, 0.9, 0.9, 0.8, 1, 0.8], "c": [0.1, 0.1, 0.3, 0.2, 0.2, 0.1]}
+    table = pl.concat(
+        [pl.DataFrame({"query": range(6), "run": run, "rr": map(float, own)}) for run, own in values.items()]
+    )
+    chart = table.irm(query="query", system="run", value="rr").plot.leaderboard(permutations=200)
+    told = rows(chart, "color", "best", "other")[0]
+    assert told == [("a", "0.883 (1 to 2)", ""), ("b", "0.867 (1 to 2)", ""), ("c", "", "0.167 (3 to 3)")]
+    assert specification(chart)["title"]["subtitle"][0].startswith("bars: 95% intervals of means; in bold")
+    assert "there is no column 'ci_low'" in error(lambda: plot.leaderboard(runs.evaluate("rr")))
+
+
 def test_teams_are_drawn_by_preference() -> None:
     """A row is a team, and more is better whatever the direction of the metric."""
     shown = {"query": [i // 2 for i in range(60)], "rank": [1, 2] * 30, "team": [*"abbaab" * 10]}

@@ -91,7 +91,7 @@ def _check(plan: Plan, asked: Asked) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What pairs say of the systems of a segment in each metric, shape (metrics, systems) but for the last."""
+    """The systems of a segment by what pairs say of them in each metric, shape (metrics, systems) but for the last."""
 
     better: Array  # how many systems are surely better
     worse: Array  # how many are surely worse
