@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.bounds.next_judgments import JudgingWay
     from frame_metrics.verbs.click_judgments import ClickModel
     from frame_metrics.verbs.compare.interleaving import Preference
+    from frame_metrics.verbs.compare.margins import Margin
     from frame_metrics.verbs.compare.options import Against, Correction, Family, Looks, Test
     from frame_metrics.verbs.curves import PerQuery
     from frame_metrics.verbs.overview import Overview
@@ -92,6 +93,12 @@ def _with_roles(baseline: Any) -> Any:
 def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
     """Return the options of a verb; what is no parameter of its method has a default."""
     return options(**{name: given[name] for name in options.__dataclass_fields__ if name in given})
+
+
+def _compared(baseline: Any, covariate: Any, margin: Any) -> dict[str, Any]:
+    """Return the options of the comparisons of a report; those that are not given are left out."""
+    given = {"covariate": covariate, "margin": margin}
+    return {"baseline": _with_roles(baseline)} | {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -998,6 +1005,7 @@ class IRM(Generic[Frame]):
         test: Test | None = None,
         correction: Correction | None = None,
         over: Family = "metric",
+        margin: Margin | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1031,6 +1039,9 @@ class IRM(Generic[Frame]):
             greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments. Two systems are one pair: ten metrics are then ten separate tests.
+        margin : the loss of a metric that would still be accepted, above 0: one number, or one for each metric that has
+            one, {"ndcg@10": 0.01}. It adds p_not_worse and p_equivalent; the section "Not worse than" says what they
+            are.
         ci : level of the interval of the difference: with "max_t" of all intervals together; else percentile bootstrap,
             of fewer than ten queries Student's t, Newcombe's for values of 0 and 1, or DeLong's with his test.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
@@ -1073,6 +1084,21 @@ class IRM(Generic[Frame]):
         error that clusters give. With ``weight``, means, their difference and its deviation are weighted, and mde uses
         the robust standard error of a weighted mean; counts are of queries.
 
+        Not worse than
+        --------------
+        With ``margin``, p_not_worse and p_equivalent stand behind p_adjusted. p_not_worse tests that the system loses
+        the margin or more: below 0.05 it is not worse than the baseline by as much. What is a loss says the direction
+        of the metric; where none is known p_not_worse is null. p_equivalent is the greater of this and of the same for
+        a gain. By default p_not_worse is the greatest of three one-sided p-values, of differences to which the margin
+        was added: of flipped signs, of Student's t, and of t less the skewness of the differences. That of "t" is
+        scipy's, that of "bootstrap" the share of resamples that lose the margin, and that of paired shares the level at
+        which Newcombe's bound reaches the margin. Both are null if fewer than ten queries, clusters or rows moved, so
+        that a loss in rare ones cannot be excluded, or if all moved by the same. "wilcoxon" and "sign" are errors.
+
+        Several systems compared with one metric in a segment are candidates: their p-values are corrected for each
+        other by Holm ("bonferroni", "bh" or "none" by ``correction``). Several metrics are not: not worse in all of
+        them means that each p_not_worse is small.
+
         Rows without a query
         --------------------
         Rows are paired by ``doc``. "mcnemar_mid_p" is for shares of rows (accuracy, error_rate, recall, specificity
@@ -1101,7 +1127,8 @@ class IRM(Generic[Frame]):
         FrameMetricsError
             No ``system`` and no saved ``baseline`` is named, there is only one system, ``baseline`` is none of them, a
             test needs scipy and it is not installed, or a test cannot take the clusters or weights that are named;
-            ``arm`` or ``team`` is named. Without a query: no ``doc`` is named to pair rows by, it appears twice in a
+            ``arm`` or ``team`` is named. ``margin`` is no number above 0, or greater than differences can be, or names
+            a metric that is not compared. Without a query: no ``doc`` is named to pair rows by, it appears twice in a
             system, or systems differ in its label (weight, count, cluster); a metric has no chance value.
 
         Examples
@@ -1196,6 +1223,7 @@ class IRM(Generic[Frame]):
         test: Test | None = None,
         correction: Correction | None = None,
         over: Family = "metric",
+        margin: Margin | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1246,6 +1274,12 @@ class IRM(Generic[Frame]):
             a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once, else
             "bootstrap".
         correction, over : as in ``compare``; by default "holm", as no signs are flipped.
+        margin : as in ``compare``: the loss that would still be accepted, which adds p_not_worse and p_equivalent. By
+            default p_not_worse is the greatest of half the p-value of exchanged units, after the margin was added to
+            the arm, of Welch's t, and of Welch's t less the skewness of the values, all one-sided; for shares it is the
+            level at which the bound of Newcombe's interval reaches the margin. It is null where fewer than ten units of
+            an arm, and fewer than half, differ from its most frequent value, but for shares. With ``looks`` it is valid
+            at all looks.
         ci : level of the interval of the difference, which is that of the test: Welch's for "t", normal for "z", and
             percentiles for "bootstrap". That of the default is Newcombe's for shares, of which all values are 0 or 1,
             and Welch's for other means. If fewer than ten units of an arm, and fewer than half, differ from its most
@@ -1313,6 +1347,7 @@ class IRM(Generic[Frame]):
         test: Test | None = None,
         correction: Correction | None = None,
         over: Family = "metric",
+        margin: Margin | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
@@ -1347,6 +1382,7 @@ class IRM(Generic[Frame]):
             one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
             else "bootstrap".
         correction, over : as in ``compare``; by default "holm", as no signs are flipped.
+        margin : as in ``ab_test``: the loss that would still be accepted, which adds p_not_worse and p_equivalent.
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
@@ -1854,6 +1890,7 @@ class IRM(Generic[Frame]):
         covariate: str | None = None,
         cluster: str | None = None,
         split: Mapping[Any, float] | Literal["equal"] | None = None,
+        margin: Margin | None = None,
     ) -> str:
         """Write a report: the results of the verbs, as a page to read, as Markdown or as JSON.
 
@@ -1879,6 +1916,7 @@ class IRM(Generic[Frame]):
         covariate : as in ``ab_test``, for arms.
         cluster : the column of what belongs together, such as users, as in ``irm(cluster=...)``.
         split : as in ``audit``, for arms: the share of the units that each one should have.
+        margin : as in ``compare``, with a baseline: the loss of a metric that would still be accepted.
 
         Returns
         -------
@@ -1900,7 +1938,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         irm = (self if cluster is None else self(cluster=cluster))._by_name
-        compared = {"baseline": _with_roles(baseline)} | ({} if covariate is None else {"covariate": covariate})
+        compared = _compared(baseline, covariate, margin)
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format, "split": split}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
@@ -1912,6 +1950,7 @@ class IRM(Generic[Frame]):
         covariate: str | None = None,
         ci: float = 0.95,
         split: Mapping[Any, float] | Literal["equal"] | None = None,
+        margin: Margin | None = None,
     ) -> Frame:
         """Say in sentences what the data show: the best system, what the audit says against it, what stands out.
 
@@ -1932,14 +1971,17 @@ class IRM(Generic[Frame]):
         covariate : as in ``ab_test``, for arms.
         ci : level of the intervals.
         split : as in ``audit``, for arms: the share of the units that each one should have.
+        margin : as in ``compare``, with a baseline: the loss of a metric that would still be accepted. Sentences then
+            say whether a greater loss is excluded, p_not_worse being below 0.05.
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "difference", "value", "absent", "unjudged", "undefined",
-        "missing", "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the segment, the times
-        of a trend, the finding of the audit, what is absent and why, what is missing, or the label that probabilities
-        are of), the system, baseline, metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted,
-        correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde. The interval is that of the
+        A frame of the caller's kind: about ("split", "difference", "not worse", "value", "absent", "unjudged",
+        "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the
+        segment, the times of a trend, the finding of the audit, what is absent and why, what is missing, or the label
+        that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low, ci_high,
+        p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also
+        margin and p_not_worse. The interval is that of the
         difference, else of the value. For unjudged results n is the cutoff. For undefined queries n is their number, of
         baseline_n in all; for missing labels and scores n is the number of rows, and share that of all. For
         probabilities value is the ece; share, its interval and n are those of the bin that is farthest off, and
@@ -1961,5 +2003,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        compared = {"baseline": _with_roles(baseline)} | ({} if covariate is None else {"covariate": covariate})
+        compared = _compared(baseline, covariate, margin)
         return summary(self._by_name, self._plan, metrics, compared, ci, split)

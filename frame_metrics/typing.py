@@ -43,6 +43,7 @@ from frame_metrics.verbs.bounds.bounds import BoundsOf
 from frame_metrics.verbs.bounds.next_judgments import JudgingWay
 from frame_metrics.verbs.click_judgments import ClickModel
 from frame_metrics.verbs.compare.interleaving import Preference
+from frame_metrics.verbs.compare.margins import Margin
 from frame_metrics.verbs.compare.options import Against, Correction, Family, Looks, Test
 from frame_metrics.verbs.curves import PerQuery
 from frame_metrics.verbs.propensities import Estimator
@@ -75,6 +76,7 @@ __all__ = [
     "JudgingWay",
     "Layout",
     "Looks",
+    "Margin",
     "Match",
     "Memory",
     "Metrics",

@@ -52,6 +52,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
+from frame_metrics.stats.margins import of_shares, straightened
 from frame_metrics.stats.paired_shares import mid_p, newcombe
 from frame_metrics.stats.proxies import powered
 from frame_metrics.stats.resampling import Units, draws, resampled
@@ -126,6 +127,7 @@ __all__ = [
     "n_different",
     "newcombe",
     "of_few",
+    "of_shares",
     "of_version",
     "pieces_of",
     "powered",
@@ -147,6 +149,7 @@ __all__ = [
     "small_pieces_of_spark",
     "sorted_levels",
     "split_exactly",
+    "straightened",
     "subset_sums",
     "sums_of",
     "threads",

@@ -21,7 +21,7 @@ from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
 OF_DOCS, OF_RANKS = ("catalogue", "popularity"), ("propensity", "target_propensity")  # options that may name files
-SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
+SAVED = ("saved", "fail_if_worse_than", "not_worse_than")  # options that name saved numbers
 
 
 def _is_file(argument: str) -> bool:
@@ -151,19 +151,29 @@ class Call:
         for name in ("fail_under", "fail_over"):
             self._check_limits(name, said.get(name) or {})
         alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
+        held, margin = (said.get(name) for name in ("not_worse_than", "margin"))
         if bounds is not None:
             gates.check_bounds(bounds)
         level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
-        saved = worse or said.get("saved")
-        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or bounds)
+        saved = worse or held or said.get("saved")
+        ungated = not (said.get("fail_under") or said.get("fail_over") or worse or held or bounds)
         wrong = {
-            "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
+            "alpha= is the level of --fail-if-worse-than and --not-worse-than, and none of them is said": (
+                alpha is not None and not (worse or held)
+            ),
+            "--not-worse-than requires the loss that is still accepted; pass --margin, as --margin ndcg@10=0.01": (
+                held and margin is None
+            ),
+            "--margin is of --not-worse-than, which is not said": (
+                margin is not None and not held and self.name == "evaluate"
+            ),
             f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
-            "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
+            "--baseline, --saved, --fail-if-worse-than and --not-worse-than each name a baseline; say one of them": (
                 len([name for name in ("baseline", *SAVED) if said.get(name)]) > 1
             ),
             "--saved-system is of saved numbers, and no file of them is named": said.get("saved_system") and not saved,
             "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
+            "--not-worse-than reads p-values; leave out --per-query": held and said.get("per_query"),
             "--junit writes what gates say, and there is none; name one, as --fail-under": said.get("junit")
             and ungated,
         }

@@ -49,8 +49,9 @@ COMMANDS: dict[str, Command] = {
   frame-metrics evaluate 'logs/day=*/*.parquet' ndcg@10 --by device --ci 0.95 -o week.csv
   frame-metrics evaluate bm25.run ndcg@10 --qrels web.qrels --fail-under ndcg@10=0.4
   frame-metrics evaluate log.parquet ndcg@10 --fail-if-worse-than last_week.parquet
+  frame-metrics evaluate log.parquet ndcg@10 --not-worse-than last_week.parquet --margin ndcg@10=0.01
   zcat log.csv.gz | frame-metrics evaluate - ndcg@10 --from csv""",
-        ("fail_under", "fail_over", "fail_if_worse_than", "saved_system", "alpha", "junit"),
+        ("fail_under", "fail_over", "fail_if_worse_than", "not_worse_than", "margin", "saved_system", "alpha", "junit"),
     ),
     "per-query": Command(
         """
@@ -62,19 +63,19 @@ COMMANDS: dict[str, Command] = {
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
-        ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
+        ("baseline", "saved", "saved_system", "margin", "fail_if_worse_than", "not_worse_than", "alpha", "junit"),
     ),
     "ab-test": Command(
         """
   frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --baseline old
   frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --split old=0.9 --split new=0.1""",
-        ("baseline", "split"),
+        ("baseline", "split", "margin"),
     ),
     "change": Command(
         """
   frame-metrics change log.parquet ndcg@10 --arm week --cluster user --baseline 2026-W01
   frame-metrics change this_week.parquet ndcg@10 --saved last_week.parquet""",
-        ("baseline", "saved", "saved_system"),
+        ("baseline", "saved", "saved_system", "margin"),
     ),
     "interleaving": Command(
         """
@@ -106,7 +107,7 @@ COMMANDS: dict[str, Command] = {
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
-        ("baseline", "split", "saved", "saved_system"),
+        ("baseline", "split", "margin", "saved", "saved_system"),
     ),
     "convert": Command(
         """

@@ -12,9 +12,10 @@ from typing import TypeVar
 from frame_metrics.errors import FrameMetricsError
 
 PROGRAM = "frame-metrics"
-OK, FAILED, WRONG, BROKEN, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143  # exit codes
+OK, FAILED, WRONG, BROKEN, UNDECIDED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143  # exit codes
 CODES = (
-    f"exit codes: {OK} success; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} an internal error"
+    f"exit codes: {OK} success; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} an internal error; "
+    f"{UNDECIDED} too few data for a gate to decide"
 )
 SHELLS = ("bash", "zsh", "tcsh")
 TOLD = {

@@ -28,6 +28,7 @@ class Outcome:
     told: str  # the sentence with the numbers that is printed
     failed: bool
     noted: str = ""  # a remark that is printed if the gate passes
+    undecided: bool = False  # whether it did not pass because nothing can be said
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -115,6 +116,45 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         taken = f"{metric} has no direction that is known, and less of it counts as worse" * (own.higher is None)
         noted = [f"{metric} was compared without some{where}: {unsaved}" * bool(unsaved), taken]
         yield Outcome(name, "; ".join(filter(None, (told, unsaved, taken))), failed, "; ".join(filter(None, noted)))
+
+
+def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margin: Any) -> Iterator[Outcome]:
+    """Check each difference of a comparison with ``margin=``: it passes if ``p_not_worse`` is at most ``alpha``.
+
+    A null passes no gate, and is undecided.
+
+    Parameters
+    ----------
+    evaluated : as ``worse`` takes it.
+    margin : the margins by metric, or one number for all; metrics without one are not checked.
+    """
+    from frame_metrics.verbs.compare.margins import loss_left, margin_of, unknown_why
+
+    if result.is_empty():
+        yield Outcome("not worse", "nothing was compared: the result has no rows", True)
+    for row in result.iter_rows(named=True):
+        most, metric, where, p = margin_of(margin, row["metric"]), row["metric"], _where(row), row["p_not_worse"]
+        if most is None:
+            continue
+        name = f"{metric} not worse than {row['baseline']} by more than {_number(most)}{where}"
+        every = _n_queries(row, evaluated)
+        lacking = every - row["n"]
+        unsaved = f"{lacking} of {every} queries have no saved number" if lacking > 0 else ""
+        if row["difference"] is None or 2 * row["n"] < every:
+            why = f"{unsaved}, and at most half may" if unsaved else f"n is {row['n']}, and p is undefined"
+            told = f"{metric} cannot be compared{where}: {why}"
+            yield Outcome(name, told, True, undecided=True)
+            continue
+        told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
+        if p is None:
+            yield Outcome(name, f"{told}{unknown_why(row)}", True, undecided=True)
+            continue
+        failed = p > alpha
+        loss = _number(loss_left(row, metric_of(metric), most))
+        told += f"a loss of up to {loss} is not excluded" if failed else f"not worse by more than {_number(most)}"
+        told += f", p = {_number(p)} at level {_number(alpha)}"
+        noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
+        yield Outcome(name, "; ".join(filter(None, (told, unsaved))), failed, noted)
 
 
 def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:

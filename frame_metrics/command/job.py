@@ -19,7 +19,7 @@ from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, Call
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
-from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
+from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
 from frame_metrics.command.ids import as_texts, matching
 from frame_metrics.command.options import alone, literal
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
@@ -206,6 +206,8 @@ class Job(Call):
         given = {name: value for name, value in self.said.items() if name in own}
         if baseline:
             given["baseline"] = alone(self._held(reading.each(baseline)))
+        if "margin" in self.said:
+            given["margin"] = self.said["margin"]
         if split is not None:
             given["split"] = self._by_arm(split) if isinstance(split, dict) else split
         return given
@@ -234,22 +236,29 @@ class Job(Call):
 
     def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
-        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self.roles)
-        result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
+        options = self._of_verb()
+        margin = options.pop("margin", None)
+        gated = [*least, *most, *(margin if isinstance(margin, dict) else ())]
+        metrics = gates.with_gated(self.metrics, gated, all_there="value" in self.roles)
+        result = self.irm.evaluate(*metrics, **options).collect()
         outcomes = list(gates.limits(result, least, most))
         if self._saved is not None:
-            outcomes += self._worse(self._compared(metrics), metrics)
+            outcomes += self._worse(self._compared(metrics, **({} if margin is None else {"margin": margin})), metrics)
         return result, outcomes
 
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
-        return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
+        gated = self.said.get("fail_if_worse_than") or self.said.get("not_worse_than")
+        return result, self._worse(result, self.metrics) if gated else []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
-        """Return the outcomes of ``--fail-if-worse-than``; they take account of queries without a saved number."""
+        """Return the outcomes of gates on saved numbers; they take account of queries without a saved number."""
         partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
         evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
-        return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
+        alpha = self.said.get("alpha", gates.ALPHA)
+        if self.said.get("not_worse_than"):
+            return list(gates.not_worse(compared, alpha, evaluated, self.said["margin"]))
+        return list(gates.worse(compared, alpha, evaluated))
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         fail_on = self.said.get("fail_on")
@@ -346,7 +355,7 @@ class Job(Call):
         """Report the outcomes of gates: on standard error, in a JUnit file and on GitHub; return the exit code."""
         failed = [one for one in outcomes if one.failed]
         for one in failed:
-            say(f"gate failed: {one.told}")
+            say(f"gate {'undecided' if one.undecided else 'failed'}: {one.told}")
         for one in outcomes:
             if one.noted and not one.failed:
                 say(one.noted)
@@ -356,4 +365,6 @@ class Job(Call):
             for one in failed:
                 outside.annotate(f"{PROGRAM} {self.name}", one.told)
             outside.summarise(f"{PROGRAM} {self.name}", result, outcomes)
-        return FAILED if failed else OK
+        if any(not one.undecided for one in failed):
+            return FAILED
+        return UNDECIDED if failed else OK

@@ -20,7 +20,7 @@ from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a separate file", "options"
 # Parameters of verbs that are no plain options here.
-ELSEWHERE = ("baseline", "split", "fail_on", "kind", "path", "metrics")
+ELSEWHERE = ("baseline", "split", "margin", "fail_on", "kind", "path", "metrics")
 
 _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 before its point, as .5
 
@@ -157,6 +157,11 @@ def shares(texts: Sequence[str]) -> dict[str, float]:
 def split_shares(texts: Sequence[str]) -> Any:
     """Return the shares of arms by name, or the word "equal" as it is."""
     return texts[0] if len(texts) == 1 and "=" not in texts[0] else shares(texts)
+
+
+def margins(texts: Sequence[str]) -> Any:
+    """Return the margins of metrics by name, or the one number for all."""
+    return number(texts[0]) if len(texts) == 1 and "=" not in texts[0] else shares(texts)
 
 
 def bounds(texts: Sequence[str]) -> Any:

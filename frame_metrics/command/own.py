@@ -1,6 +1,6 @@
 """Options that are neither roles nor parameters of verbs: their kinds, and what help says of them."""
 
-from frame_metrics.command.options import ON, SWITCH, Kind, bounds, number, one_of, shares, split_shares
+from frame_metrics.command.options import ON, SWITCH, Kind, bounds, margins, number, one_of, shares, split_shares
 from frame_metrics.command.reading import READ, checked_names
 from frame_metrics.command.writing import WRITTEN
 
@@ -109,7 +109,9 @@ class Gates:
     fail_under : fail if a value is less than this, or undefined, in any system or segment; may be repeated
     fail_over : fail if a value is greater than this, or undefined, for metrics where less is better
     fail_if_worse_than : fail if a metric is worse than saved numbers from per-query, and p_adjusted is at most --alpha
-    alpha : the level of --fail-if-worse-than, by default 0.05
+    not_worse_than : fail unless each metric is shown not to be worse than saved numbers from per-query by more than
+        its --margin: p_not_worse is at most --alpha; too few data to tell have an exit code of their own
+    alpha : the level of --fail-if-worse-than and --not-worse-than, by default 0.05
     fail_on : fail if there is a finding of this severity (error, warning, info) or a more severe one; or if a check, or
         any check of a severity, counts more than a number (duplicates=0) or a share (queries without judgments=2%); may
         be repeated
@@ -119,6 +121,7 @@ class Gates:
     fail_under = LIMITS
     fail_over = LIMITS
     fail_if_worse_than = FILE
+    not_worse_than = FILE
     alpha = Kind("LEVEL", number)
     fail_on = Kind("[CHECK=]BOUND", bounds, many=True)
     junit = FILE
@@ -133,12 +136,15 @@ class Against:
     saved_system : the system to use from the saved numbers, if they have several
     baseline : the system, arm or period that others are compared with, or several
     split : the share of units that an arm should have; or equal, for all arms
+    margin : the loss of a metric that would still be accepted, which adds p_not_worse and p_equivalent; or one number
+        for all metrics
     """
 
     saved = FILE
     saved_system = NAME
     baseline = NAMES
     split = Kind("ARM=SHARE", split_shares, many=True)
+    margin = Kind("METRIC=VALUE", margins, many=True)
 
 
 class Asked:

@@ -138,7 +138,11 @@ def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
     from frame_metrics.report.cells import P_VALUES, p_text
 
     if look.digits is not None:
-        ps = [pl.Series(name, [None if p is None else p_text(p) for p in frame[name]], pl.String) for name in P_VALUES]
+        ps = [
+            pl.Series(name, [None if p is None else p_text(p) for p in frame[name]], pl.String)
+            for name in P_VALUES
+            if name in frame.columns
+        ]
         frame = frame.with_columns(ps).with_columns(cs.float().round_sig_figs(SHORT))
     left = []
     for name in LEAVING:

@@ -24,7 +24,7 @@ UNDEFINED = "_undefined"  # how columns of a wide result end that count undefine
 ALPHA = 0.05  # the level of significance if none is given
 SINGULAR = {"queries": "query", "classes": "class", "searches": "search"}  # other units lose their s
 EQUAL = 1e-12  # values that differ by no more than this are equally good
-P_VALUES = ("p_value", "p_adjusted")
+P_VALUES = ("p_value", "p_adjusted", "p_not_worse", "p_equivalent")
 TESTED = ("difference", "preference")  # what p-values are of
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import BadValueError, FrameMetricsError, shown
 from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, plan_of
 from frame_metrics.measuring.named import check_baselines, not_saved
@@ -18,6 +18,7 @@ from frame_metrics.report.cells import plain_text
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.verbs.compare.arms import with_covariate
+from frame_metrics.verbs.compare.margins import margin_read, margins_of
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
 # The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
@@ -28,6 +29,11 @@ TOGETHER = 4_000_000
 def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, Any]) -> None:
     """Raise for a baseline or a covariate that exists nowhere; nothing is computed, and only systems are read."""
     baseline, columns = compared["baseline"], played.columns
+    if "margin" in compared and baseline is None:
+        raise BadValueError(
+            f"margin={shown(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
+            "as baseline="
+        )
     with_covariate(played, compared.get("covariate"))
     if baseline is None:
         return
@@ -40,6 +46,24 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
         check_baselines(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems
         work.compare(work.irm, *work.named(*(name for name, _ in asked)), **compared)
+
+
+def with_margins(compared: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
+    """Return the options of comparisons with the margin of each metric that has one; lists together have none."""
+    if "margin" not in compared:
+        return compared
+    some = [one for one in asked if one[1].input is not Lists]
+    each = margins_of(margin_read(compared["margin"]), some).tolist()
+    margins = {name: margin for (name, _), margin in zip(some, each, strict=True) if margin == margin}
+    return {**compared, "margin": margins}
+
+
+def _held(compared: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a comparison of some metrics, with their margins alone."""
+    margins = {name: margin for name, margin in compared.get("margin", {}).items() if name in names}
+    return {name: value for name, value in compared.items() if name != "margin"} | (
+        {"margin": margins} if margins else {}
+    )
 
 
 def against_the_best(content: Content, work: Calls, compared: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -85,6 +109,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     best = None if content.named or compared["baseline"] is None else next(iter(content.places))
     together = best is not None and _flipped_together(content, work, len(names))
     options |= {"baseline": None} if together else {}
+    options = _held(options, names)
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
     if found is None:
         return content
@@ -117,7 +142,7 @@ def _of_arms(
     lists = {name for name, metric in content.asked if metric.input is Lists}
     if lists < {*names}:
         for name in lists:
-            call = partial(work.compare, irm, name, **compared)
+            call = partial(work.compare, irm, name, **_held(compared, [name]))
             work.tried(f"differences of {name}", call, told=f"{name} is not compared", metric=name)
         names = [name for name in names if name not in lists]
     return work.here(work.compare(irm, *work.named(*names), **compared))
@@ -132,7 +157,7 @@ def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str
     found, why = list[pl.DataFrame](), dict[str, str]()
     for name in names if len(names) > 1 else ():
         try:
-            found.append(work.here(irm.compare(name, **compared)))
+            found.append(work.here(irm.compare(name, **_held(compared, [name]))))
         except FrameMetricsError as error:
             why[name] = str(error)
     if not found and len({*why.values()}) < 2:  # it is not because of a metric
@@ -141,7 +166,7 @@ def _of_pairs(irm: Any, work: Calls, names: Sequence[str], compared: Mapping[str
         work.note("comparison", reason)
     for name, its in why.items() if found or len({*why.values()}) > 1 else ():
         work.note(f"comparison of {name}", its, told=f"{name} is not compared", metric=name)
-    return pl.concat(found, how="vertical_relaxed") if found else None
+    return pl.concat(found, how="diagonal_relaxed") if found else None
 
 
 def _nothing_compared(baseline: Any) -> str:
@@ -170,6 +195,7 @@ def with_segments_compared(content: Content, work: Calls, compared: Mapping[str,
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    call = partial(work.compare, work.irm, *work.named(content.first_compared), **compared, over="all")
+    options = _held(compared, [str(content.first_compared)])
+    call = partial(work.compare, work.irm, *work.named(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
     return replace(content, segments_compared=None if found is None else content.of_compared(found))

@@ -25,6 +25,7 @@ from frame_metrics.report.comparing import (
     check_named,
     with_comparison,
     with_differences,
+    with_margins,
     with_segments_compared,
 )
 from frame_metrics.report.content import NAMES, Calls, Content
@@ -119,7 +120,8 @@ def gathered(
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
     shares = {} if split is None else {"split": split}  # which only arms have
-    compared = against_the_best(content, work, {**compared, **shares, "ci": ci or 0.95})
+    compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked)
+    compared = against_the_best(content, work, compared)
     content = with_comparison(content, work, played, compared)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:

@@ -26,6 +26,7 @@ from frame_metrics.report.cells import (
 )
 from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
 from frame_metrics.report.foremost import foremost, sorted_by
+from frame_metrics.verbs.compare.margins import OF_MARGIN
 
 ROWS = 200  # the most rows shown of a table of segments or of differences
 NOT_FOUND = 10**9  # the first place for relevant documents without a rank, after all others
@@ -35,6 +36,7 @@ EFFECTIVE = "n_effective"  # a column of weighted results
 CALLED = {
     "baseline_value": "of the baseline",
     "p_adjusted": "p, corrected",
+    "p_not_worse": "p, not worse",
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
     "n_unanswered": "unanswered",
@@ -370,7 +372,8 @@ def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
     wins = [name for name in ("wins", "losses") if name in frame.columns and frame[name].count()]
     pair = [name for name in (*system, "baseline") if name != "baseline" or frame[name].n_unique() > 1]
     only = [*(name for name in content.by if name in frame.columns), "metric", *pair, "difference"]
-    only += ["p_adjusted", "value", "baseline_value", *wins, "n", *counted]
+    held = [name for name in OF_MARGIN[:1] if name in frame.columns]
+    only += ["p_adjusted", *held, "value", "baseline_value", *wins, "n", *counted]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     against = f" to {plain_text(frame['baseline'][0], LONGEST)}" if "baseline" not in pair else ""
     caption = f"Differences{against}{f' ({tests[0]} test)' if len(tests) == 1 else ''}"

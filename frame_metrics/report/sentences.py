@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.measuring.split import MISMATCH
+from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, p_text, plain_text, sign_of
 from frame_metrics.verbs.audit.of_weights import FEW
+from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 LONGEST = 60  # the most letters of a name
 
@@ -47,6 +49,8 @@ class Said:
     baseline_n_units: int | None = None
     share: float | None = None
     mde: float | None = None
+    margin: float | None = None
+    p_not_worse: float | None = None
 
     @property
     def told(self) -> bool:
@@ -151,6 +155,21 @@ def _difference(said: Said) -> str:
         most = f", over {_counted(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
     return f"{pair}{_at(said)}: {of} ({_apart(said)}{by}){most}{sure}."
+
+
+def _not_worse(said: Said) -> str:
+    """Return the sentence of a difference that is held against a margin: what loss is excluded, or is not."""
+    if said.margin is None or said.difference is None:
+        return ""
+    margin, name, base = f"{said.margin:g}", _name(said.system), _name(said.baseline)
+    known = f"{name} is not worse than {base} by more than {margin} in {said.metric}"
+    sure = f" (p {p_text(said.p_not_worse)})"
+    if said.p_not_worse is None:
+        return f"Whether {known} cannot be told: {unknown_why(vars(said))}."
+    if said.p_not_worse < ALPHA:
+        return f"{known}{sure}."
+    loss = number_text(loss_left(vars(said), metric_of(said.metric), said.margin))
+    return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded."
 
 
 def _untested(said: Said) -> str:
@@ -275,6 +294,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "absent": _as_it_is,
     "unanswered": _unanswered,
     "difference": _difference,
+    "not worse": _not_worse,
     "value": _value,
     "weighted": _weighted,
     "weights": _weights,

@@ -23,6 +23,7 @@ ALIKE = 0.995  # weights are alike if they are worth more than this share of as 
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
 LACKING = 3  # the most systems that are named because they lack rows of queries
+OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are held against a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
 
 
@@ -39,6 +40,7 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     other = own if content.comparison is None else content.comparison.schema["baseline"]
     named = {"system": own, "baseline": other, "sentence": pl.String()}
     names = ["about", "sentence", *(one for one in FIGURES if one != "system" or system)]
+    names = [one for one in names if one not in OF_MARGIN or "margin" in compared]
     kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
     columns = {name: pl.Series([getattr(one, name) for one in said], dtype=kind) for name, kind in kinds.items()}
     return pl.DataFrame(columns)
@@ -63,6 +65,7 @@ class Decisions(Stated):
         if not audit.segments_in_two_ways:
             yield from self._unanswered(audit.asked_not)
         yield from pairs
+        yield from self._held(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
         if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:
@@ -150,6 +153,16 @@ class Decisions(Stated):
         """Return the first row about a system and another one that makes a sentence; None if there is none."""
         sides = {system, other}
         return next((one for one in rows if {one.system, one.baseline} == sides and one.sentence), None)
+
+    def _held(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Yield what is known of the loss of each pair that is told of, in each metric with a margin."""
+        frame, margins = self.content.comparison, self.compared.get("margin") or {}
+        rows = [] if frame is None or not margins else frame.to_dicts()
+        for pair in pairs:
+            for row in rows:
+                own = row["metric"] in margins and (self._system(row), row["baseline"]) == (pair.system, pair.baseline)
+                if own:
+                    yield self._said("not worse", row, by=row["metric"], margin=margins[row["metric"]])
 
     def _unjudged(self, other: Any) -> Iterator[Said]:
         """Yield the shares of unjudged results in the top of the rankings, of the best system and of another one."""

@@ -61,7 +61,7 @@ def compared(
     free = freedom(variances, arms.n_free)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
-        draws = _drawn(arms, drawn[1], drawn[2])
+        draws = drawn_means(arms, drawn[1], drawn[2])
         ends = drawn_ends(draws[0] - draws[1], apart, arms.scale, level)
         return out | ends | drawn_relative_ends([arm + arms.offset for arm in draws], arms.means, level)
     out |= _ends(arms, test, level, variances)
@@ -84,13 +84,13 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     permutations, _, seed = drawn
     free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
     out = {"test": np.full(len(free), "randomization", object), "mde": error * _detectable(level, free)}
-    p = permuted(arms, permutations, seed, tick, _surely_normal(arms))
+    p = permuted(arms, permutations, seed, tick, surely_normal(arms))
     for column in np.flatnonzero(np.isnan(p)):
         p[column] = student(float(arms.difference[column] / error[column]), float(free[column]))
         out["test"][column] = "t"
     out |= {"p_value": p} | _ends(arms, "t", level, variances)
     few, share = arms.few.any(axis=0), arms.of_shares
-    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), _scored(arms, variances, level)
+    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), scored(arms, variances, level)
     out["ci_low"], out["ci_high"] = np.where(few | share, [low, high], ends)
     for name in ("relative_low", "relative_high"):
         out[name] = np.where(few & ~share, np.nan, out[name])
@@ -102,7 +102,7 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     return out
 
 
-def _surely_normal(arms: Arms) -> Array:
+def surely_normal(arms: Arms) -> Array:
     """Return whether a difference is normal, since no unit of its large arms has a great part in its variance."""
     if min(arms.n) < LARGE or arms.shared.size:
         return np.zeros(arms.sums.shape[1], bool)
@@ -110,15 +110,18 @@ def _surely_normal(arms: Arms) -> Array:
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 
 
-def _scored(arms: Arms, variances: Array, level: float) -> Array:
+def scored(arms: Arms, variances: Array, level: float, some: Sequence[int] | None = None) -> Array:
     """Return Newcombe's hybrid intervals of the differences of two arms, shape (2, columns).
 
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
     is that by Kish, with which values vary as much as they can, as those of 0 and 1 do; where other values, or units of
     several sizes, have a known variance, it is the number with which they vary as they do.
+
+    ``some``: the columns whose intervals are needed, NaN for others; None for all.
     """
     out = np.full((2, len(variances[0])), np.nan)
-    for column, known in enumerate(arms.of_shares.tolist()):
+    for column in range(len(variances[0])) if some is None else some:
+        known = bool(arms.of_shares[column])
         ends = (0.0, 1.0) if known or arms.limits is None else (*arms.limits[:, column].tolist(),)
         if not np.isfinite(ends).all() or (arms.limits is None and not known):
             continue
@@ -168,6 +171,19 @@ def _of_normal(difference: float, variance: float, grown: float) -> float:
     if variance <= 0:
         return normal(difference, variance)
     return ever_left(difference**2 / variance - log(grown))
+
+
+def by_looks(arms: Arms, gain: Array, variances: Array, grown: float) -> Array:
+    """Return the p-values that gains are above 0, valid at all looks, 1 where they are not or nothing is known.
+
+    Parameters
+    ----------
+    gain : of each column, shape (columns,).
+    grown : see ``compared``.
+    """
+    each = zip(gain.tolist(), variances.sum(axis=0).tolist(), strict=True)
+    p = np.array([_of_normal(*one, grown) if one[0] > 0 and one[1] > 0 else 1.0 for one in each])
+    return np.where(arms.few_at_looks, 1.0, p)
 
 
 def freedom(variances: Array, n: Sequence[float]) -> Array:
@@ -221,7 +237,7 @@ def relative(difference: Array, base: Array) -> Array:
     return ratio(difference, np.abs(base))
 
 
-def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
+def drawn_means(arms: Arms, resamples: int, seed: int) -> list[Array]:
     """Return the means of both arms over resampled units, less the offset, shape (resamples, columns) each.
 
     If some units are in both arms, the units of both arms are resampled together, each with its values in either arm;

@@ -636,3 +636,93 @@ def test_an_arm_has_one_share(capsys: Captured) -> None:
     shares = [f"--split={name}" for name in ("0=0.5", "0.0=0.5", "1=0.5")]
     code, _, said = called(capsys, "audit", "log.parquet", "--system", "grade", *shares)
     assert (code, said) == (2, ["frame-metrics: --split: '0', '0.0' are one arm; say it once"])
+
+
+# not worse by more than a margin
+
+
+def save_numbers(**systems: list[float]) -> None:
+    """Save the numbers of queries, a file for each system."""
+    for name, values in systems.items():
+        pl.DataFrame({"query": range(len(values)), "ndcg": values}).write_parquet(f"{name}.parquet")
+        saved = {"query": range(len(values)), "metric": "ndcg", "value": values}
+        pl.DataFrame(saved).write_parquet(f"{name}_saved.parquet")
+
+
+OLD = [at % 7 / 10 for at in range(40)]
+MOVED = [0.01 * (at % 5 - 2) for at in range(40)]
+HELD = ["--value", "ndcg", "--not-worse-than", "old_saved.parquet", "--margin"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_loss_of_the_margin_has_to_be_excluded(command: str, capsys: Captured) -> None:
+    """A gate passes where a loss of the margin is excluded, fails where it is not, and is undecided where few moved."""
+    better = [a + b for a, b in zip(OLD, MOVED, strict=True)]
+    few = [value / 2 if at < 3 else value for at, value in enumerate(OLD)]
+    save_numbers(old=OLD, new=better, bad=[value - 0.05 for value in better], few=few)
+    assert called(capsys, command, "new.parquet", *HELD, "ndcg=0.02")[0] == 0
+    assert called(capsys, command, "new.parquet", *HELD, ".02")[0] == 0
+    code, _, said = called(capsys, command, "bad.parquet", *HELD, "ndcg=0.02")
+    assert code == 1
+    assert said[0].startswith("frame-metrics: gate failed: ndcg is 0.2375 against 0.2875")
+    assert ": a loss of up to 0.05" in said[0]
+    code, _, said = called(capsys, command, "few.parquet", *HELD, "ndcg=0.02")
+    assert code == 4
+    assert said[0].startswith("frame-metrics: gate undecided: ndcg is")
+    assert said[0].endswith(": 2 of 40 queries moved: too few to exclude a loss in rare ones")
+    assert called(capsys, command, "new.parquet", *HELD, "ndcg=0.001")[0] == 1
+    assert called(capsys, command, "new.parquet", *HELD, "ndcg=0.001", "--alpha", "0.9")[0] == 0
+
+
+def test_a_gate_that_is_undecided_is_no_success(capsys: Captured) -> None:
+    """JUnit counts it as a failure; a failed gate beside it decides about the code."""
+    save_numbers(old=OLD, few=[value / 2 if at < 3 else value for at, value in enumerate(OLD)])
+    assert called(capsys, "evaluate", "few.parquet", *HELD, "0.02", "--junit", "gates.xml")[0] == 4
+    suite = xml.parse("gates.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert called(capsys, "evaluate", "few.parquet", *HELD, "0.02", "--fail-under", "ndcg=0.9")[0] == 1
+
+
+def test_a_metric_without_a_direction_is_undecided(capsys: Captured) -> None:
+    """Nothing says whether more of a latency is a loss."""
+    each = [float(at) for at in range(40)]
+    saved = pl.DataFrame({"query": range(40), "metric": "latency", "value": each})
+    saved.write_parquet("saved.parquet")
+    pl.DataFrame({"query": range(40), "latency": [at + at % 3 for at in each]}).write_parquet("now.parquet")
+    gate = ["--not-worse-than", "saved.parquet", "--margin", "latency=2"]
+    code, _, said = called(capsys, "evaluate", "now.parquet", "--value", "latency", *gate)
+    assert code == 4
+    assert "whether more of latency is better or worse is not known" in said[0]
+
+
+def test_each_system_is_held_against_its_own_numbers(capsys: Captured) -> None:
+    """Systems with their own saved numbers are candidates: their p-values are corrected for each other."""
+    each = [(at, name, OLD[at]) for name in "ab" for at in range(40)]
+    old = pl.DataFrame(each, schema=["query", "system", "ndcg"], orient="row")
+    old.with_columns(ndcg=old["ndcg"] + pl.Series(MOVED * 2)).write_parquet("now.parquet")
+    old.unpivot("ndcg", index=["query", "system"], variable_name="metric").write_parquet("saved.parquet")
+    asked = ["compare", "now.parquet", "--system", "system", "--value", "ndcg", "--columns", "p_not_worse"]
+    gate = ["--not-worse-than", "saved.parquet", "--margin", "0.005"]
+    code, printed, _ = called(capsys, *asked, *gate)
+    alone = called(capsys, *asked, *gate, "--correction", "none")[1].split()
+    assert code == 0
+    assert [float(p) for p in printed.split()[1:]] == [2 * float(p) for p in alone[1:]]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--not-worse-than", "old_saved.parquet"], "--not-worse-than requires the loss that is still accepted"),
+        (["--margin", "0.1"], "--margin is of --not-worse-than, which is not said"),
+        ([*HELD[2:], "0"], "--margin 0 is not a number above 0"),
+        ([*HELD[2:], "rr=0.1"], "'rr' is none of the metrics that are compared"),
+        ([*HELD[2:], "x"], "'x' is not a number"),
+        ([*HELD[2:], "0.1", "--fail-if-worse-than", "old_saved.parquet"], "each name a baseline; say one of them"),
+    ],
+)
+def test_calls_about_margins_that_are_wrong(given: list[str], told: str, capsys: Captured) -> None:
+    """A margin belongs to a gate, and a gate has a margin that can be read; nothing else is a failed gate."""
+    save_numbers(old=OLD)
+    code, _, said = called(capsys, "evaluate", "old.parquet", "--value", "ndcg", *given)
+    assert code == 2
+    assert told in said[0]

@@ -21,6 +21,7 @@ from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
+from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 from frame_metrics.verbs.compare.splits import splits_of_rows
 
@@ -74,6 +75,12 @@ class ArmRows:
         if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
         return {i for i, (_, metric) in enumerate(self.asked) if metric.of_area is not None}
+
+    @cached_property
+    def margins(self) -> list[float]:
+        """The margin of each metric, NaN for none."""
+        found: list[float] = margins_of(self.options.margin, self.asked).tolist()
+        return found
 
     @cached_property
     def values(self) -> tuple[list[Values], Array]:
@@ -139,7 +146,8 @@ class ArmRows:
         """Return intervals and p-value by DeLong, for areas of independent arms."""
         asked, variance = self.asked[metric][1], self.values[1][at]
         (least, most), means = asked.range, np.array(values)[:, None]
-        row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, (least - most, most - least))
+        ends, margin = (least - most, most - least), self.margins[metric]
+        row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, ends, margin)
         relative = float(asked.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         wide = np.array([normal_quantile(self.options.ci)])
         low, high = relative_ends(means, relative.sum(axis=0), wide)
@@ -151,4 +159,5 @@ class ArmRows:
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
-        return by_draws(values, np.array(each), self.options)
+        held = (self.asked[metric][1], self.margins[metric])
+        return by_draws(values, np.array(each), self.options, held=held if held[1] == held[1] else None)

@@ -23,12 +23,14 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import means_of, numbered, within
+from frame_metrics.stats.margins import of_arms
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.groups import range_of
+from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
 
@@ -156,10 +158,14 @@ class ArmValues:
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
             if "mde" in found:
                 found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
+            margin = margins_of(options.margin, self.asked)[metrics]
+            sign = np.array([self.asked[metric][1].sign for metric in metrics])
+            p = of_arms(arms, margin, str(options.test), drawn, sign, grown) if options.margin is not None else None
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
                 own = self.values[metric, at] - arms.offset[i]
+                row |= {} if p is None else told_of_margin(p[:, i], self.asked[metric][1])
                 row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]

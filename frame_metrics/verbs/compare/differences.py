@@ -19,7 +19,9 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import drawn_relative_ends, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, expanded_level, normal
+from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
+from frame_metrics.verbs.compare.margins import OF_MARGIN, told_of_margin
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
@@ -59,7 +61,16 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
         return OF_TEAMS
     arms = OF_ARMS | (SPLIT if options.shares else {}) | NOTE
     each = {"queries": OF_QUERIES, "proxies": OF_PROXIES, "rows": OF_PAIRS}
-    return each.get(options.of, arms)
+    return _with_margin(each.get(options.of, arms), options)
+
+
+def _with_margin(columns: dict[str, Any], options: CompareOptions) -> dict[str, Any]:
+    """Return the columns of a comparison; with ``margin=`` its p-values stand behind the others."""
+    if options.margin is None:
+        return columns
+    at = [*columns].index("p_adjusted") + 1
+    names = [*columns][:at] + [*OF_MARGIN] + [*columns][at:]
+    return {name: columns.get(name, pl.Float64) for name in names}
 
 
 def schema_of(
@@ -100,13 +111,20 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
         known["relative"] = relative(known["difference"], known["baseline_value"])
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, options.corrected_by, columns.get("p_adjusted"))
+    if options.margin is not None:
+        columns |= held_corrected(columns, segment * metrics + metric, options.corrected_by)
     texts = [name for name, kind in schema.items() if kind == pl.String and name not in columns]
     columns |= {name: pl.Series([row.get(name) for row in rows], dtype=pl.String) for name in texts}
     return {name: columns[name] for name in schema}
 
 
 def by_area(
-    difference: float, metric: Metric, covariance: Array, options: CompareOptions, ends: tuple[float, float]
+    difference: float,
+    metric: Metric,
+    covariance: Array,
+    options: CompareOptions,
+    ends: tuple[float, float],
+    margin: float = np.nan,
 ) -> Row:
     """Return interval and p-value of a difference of areas under ROC curves, by DeLong.
 
@@ -118,6 +136,7 @@ def by_area(
         system's area if the baseline is a constant, shape (1, 1).
     options : the level of the interval.
     ends : the least and the greatest possible difference.
+    margin : of the metric, NaN for none.
     """
     sign = np.array([1.0, -1.0])[: len(covariance)] * float(metric.of_area or 1)
     variance = float(sign @ covariance @ sign)
@@ -125,10 +144,19 @@ def by_area(
     difference = 0.0 if abs(difference) < CLOSE else difference
     low, high = around(np.array(difference), np.array(variance), options.ci, ends)
     row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
+    if variance > 0 and margin == margin:
+        apart = [(way * metric.sign * difference + margin) / variance**0.5 for way in (1, -1)]
+        row |= told_of_margin(np.array([normally_above(one) for one in apart]), metric)
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
 
-def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions, units: float | None = None) -> Row:
+def by_draws(
+    values: Sequence[float],
+    drawn: Array,
+    options: CompareOptions,
+    units: float | None = None,
+    held: tuple[Metric, float] | None = None,
+) -> Row:
     """Return intervals and p-value of the difference of two values by the bootstrap.
 
     Parameters
@@ -137,6 +165,7 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions, uni
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
     units : how many units were resampled, by which the level is expanded; None: it is not.
+    held : the metric, and its margin, if it has one and the difference is to be held against it.
     """
     level = options.ci if units is None else expanded_level(options.ci, units)
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
@@ -148,6 +177,9 @@ def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions, uni
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci) * float((drawn[0] - drawn[1]).std())
+        if held is not None and np.isfinite(values).all() and np.ptp(drawn[0] - drawn[1]) > 0:
+            gains = held[0].sign * (drawn[0] - drawn[1])
+            row |= told_of_margin(of_draws(gains[:, None], np.array(held[1:]), units)[:, 0], held[0])
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
 
 
@@ -207,6 +239,21 @@ def answer_with(
     (column,) = systems.keys
     keys["baseline"] = systems.key_rows(base[pair])[column]
     return Answer(keys, labels(asked, metric) | dict(columns), {"baseline": column}, segments.cells.held)
+
+
+def held_corrected(
+    columns: Mapping[str, pl.Series] | pl.DataFrame, family: Array, correction: str
+) -> dict[str, pl.Series]:
+    """Return the p-values of differences held against a margin, corrected for several candidates.
+
+    All metrics have to pass, so none is corrected for others.
+
+    Parameters
+    ----------
+    family : the number of the segment and metric of each row.
+    """
+    each = {name: columns[name].fill_null(np.nan).to_numpy() for name in OF_MARGIN}
+    return {name: number(of_candidates(p, family, correction)) for name, p in each.items()}
 
 
 def corrected(

@@ -27,6 +27,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, likely
+from frame_metrics.verbs.compare.margins import check_margin, margin_read, margins_of
 
 Test = Literal[
     "randomization",
@@ -90,6 +91,7 @@ class CompareOptions(IntervalOptions):
     first_look: int | None = None
     permutations: int = 10_000
     per_query: bool = False
+    margin: Any = None
     of: Kind = "queries"  # the kind of comparison; it is set once the columns are known
     by_default: bool = False  # whether the test is the default one; it is set with the test
 
@@ -112,6 +114,9 @@ class CompareOptions(IntervalOptions):
         self._check_looks()
         if self.against is not None and self.baseline is not None:
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
+        if self.margin is not None:
+            object.__setattr__(self, "margin", margin_read(self.margin))
+            check_margin(self)
 
     def _check_looks(self) -> None:
         """Raise for ``looks`` with another test, and for ``first_look`` without ``looks``."""
@@ -262,6 +267,8 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
                 "say match=None, and name a column of classes"
             )
     _check_asked(kind, asked, options)
+    if asked:
+        margins_of(options.margin, asked)
     if kind == "proxies":
         check_proxies(asked, plan)
 

@@ -25,8 +25,10 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.paired_shares import table_of
 from frame_metrics.verbs.compare.differences import EACH, Pair, Row, places, tabled
 from frame_metrics.verbs.compare.groups import Column, PairGroup, range_of
+from frame_metrics.verbs.compare.held import hold
 from frame_metrics.verbs.compare.inferred import infer
 from frame_metrics.verbs.compare.lists import HEAVIER, by_cutoff, lists_compared
+from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 
 WINS = ("wins", "ties", "losses")
@@ -58,6 +60,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
         [*product(by_cutoff(pairing.measured.asked), enumerate(pairs))],
         values_of_shares(pairing, options),
     )
+    margins = margins_of(options.margin, pairing.measured.asked)
     others = sum(len(metrics) for metrics, _ in of_lists) * len(segments)
     with progress(*work_of(pairing, options, len(of_lists))) as tick:
         for segment in segments:
@@ -68,6 +71,7 @@ def pairs_tested(pairing: Pairing, options: CompareOptions) -> Answer:
                 tested |= {i * len(pairs) + at: row for i, row in zip(metrics, found, strict=True)}
             rows += tested.values()
             groups += own
+            hold(own, margins, options)
             if options.over == "metric":
                 infer(groups, options, tick)
                 groups = []

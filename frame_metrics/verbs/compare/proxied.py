@@ -10,11 +10,15 @@ from frame_metrics.answer import Answer
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.proxies import both_of
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.exact import detectable
+from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.proxies import Powered, powered
+from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import Pair, Row, places, tabled
+from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
@@ -44,16 +48,32 @@ def sides(here: QueryValues, metric: int, metrics: int, pair: Pair) -> Array:
 def proxied(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     pairing, drawn = paired_both(source, asked, options)
-    m, n_pairs, rows = len(asked), len(pairing.pairs), []
+    m, n_pairs, rows, margins = len(asked), len(pairing.pairs), list[Row](), margins_of(options.margin, asked)
     for here, (_, number, i), _ in pairing.each():
         pair, chance = pairing.pairs[i], here.values[-1, :, 0] if drawn else None
-        rows.append(_row(here, sides(here, number, m, pair), pair, chance, options))
+        rows.append(
+            _row(here, sides(here, number, m, pair), pair, chance, options, (asked[number][1], margins[number]))
+        )
     segment, metric, of = places(len(rows), m, n_pairs)
     return pairing.answer(pairing.segments[segment], metric, of, tabled(rows, m, n_pairs, options))
 
 
-def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, options: CompareOptions) -> Row:
-    """Compare two systems on one metric; ``values``: as ``sides`` returns them, ``chance``: of each query."""
+def _row(
+    here: QueryValues,
+    values: Array,
+    pair: Pair,
+    chance: Array | None,
+    options: CompareOptions,
+    held: tuple[Metric, float],
+) -> Row:
+    """Compare two systems on one metric.
+
+    Parameters
+    ----------
+    values : as ``sides`` returns them.
+    chance : of each query.
+    held : the metric, and its margin, NaN for none.
+    """
     machine, people, undefined = values
     use, way = np.ones(len(machine), bool), "t" if options.test == "t" else "normal"
     both = people[:, 0] - people[:, 1]
@@ -72,4 +92,16 @@ def _row(here: QueryValues, values: Array, pair: Pair, chance: Array | None, opt
     low, high = found.ends(options.ci, way)
     mde = detectable(options.ci) * found.errors[way != "t"]
     row |= {"value": base + found.value, "baseline_value": base, "ci_low": low, "ci_high": high, "mde": mde}
+    if np.count_nonzero(both[~np.isnan(both)]) >= FEW:
+        row |= _held(found, way, *held)
     return row | {"p_value": found.p_value(way)}
+
+
+def _held(found: Powered, way: str, metric: Metric, margin: float) -> Row:
+    """Return the columns of a difference held against a margin, NaN for none."""
+    error = found.errors[way != "t"]
+    if not error > 0 or np.isnan(margin):
+        return {}
+    each = [(side * metric.sign * found.value + margin) / error for side in (1, -1)]
+    p = [above(one, found.freedom) if way == "t" else normally_above(one) for one in each]
+    return told_of_margin(np.array(p), metric)

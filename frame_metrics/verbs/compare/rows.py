@@ -25,9 +25,11 @@ from frame_metrics.stats import delong
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quantile
 from frame_metrics.stats.flips import least_p
+from frame_metrics.stats.margins import of_shares
 from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, deviation
+from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import (
     Pair,
     Row,
@@ -40,6 +42,7 @@ from frame_metrics.verbs.compare.differences import (
     tabled,
 )
 from frame_metrics.verbs.compare.inferred import POWER
+from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions, tests_for
 
 
@@ -138,13 +141,14 @@ class RowComparison:
             return found
         drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, paired=True).values(drawn)
-        for i, (row, (_, metric)) in enumerate(zip(found, asked, strict=True)):
+        margins = margins_of(self.options.margin, asked).tolist()
+        for i, (row, (_, metric), margin) in enumerate(zip(found, asked, margins, strict=True)):
             if row["test"] == "delong":
-                row |= self._by_area(row, metric)
+                row |= self._by_area(row, metric, margin)
             elif row["test"] not in ("bootstrap", "fisher"):
-                row |= {} if np.isnan(row["difference"]) else self._by_counts(row)
+                row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
             else:
-                row |= self._by_draws(row, draws, i)
+                row |= self._by_draws(row, draws, i, (metric, margin))
             if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
         return found
@@ -217,15 +221,24 @@ class RowComparison:
         actual, (predicted,) = self._seen(Classes)
         return np.bincount(actual * 3 + predicted, self.cases.times, minlength=6).reshape(2, 3)[:, :2]
 
-    def _by_area(self, row: Row, metric: Metric) -> Row:
+    def _by_area(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a metric of the area under the ROC curve, by DeLong."""
         (actual, score), (least, most), base = self._seen(FullScores), metric.range, row["baseline_value"]
         order = np.lexsort((*score, actual))  # so that sums do not depend on where rows stand
         _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
         ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
-        return by_area(row["difference"], metric, covariance, self.options, ends)
+        margin = margin if self._moved(metric) else np.nan
+        return by_area(row["difference"], metric, covariance, self.options, ends, margin)
 
-    def _by_counts(self, row: Row) -> Row:
+    def _moved(self, metric: Metric) -> bool:
+        """Return whether the two systems decide, or score, enough rows otherwise for a loss in few to be excluded."""
+        if len(self.order) < 2:
+            return False
+        kind = FullScores if metric.of_area is not None else input_of(self.cases, metric)
+        _, (mine, other) = self._seen(kind)
+        return int(self._once(self.cases.times)[mine != other].sum()) >= FEW
+
+    def _by_counts(self, row: Row, metric: Metric, margin: float) -> Row:
         """Return interval and p-value of a difference of shares by the table of wins and losses."""
         table, test, level = row["table"], row["test"], self.options.ci
         n = int(table.sum())
@@ -236,19 +249,22 @@ class RowComparison:
         p = (mid_p if test == MID_P else mcnemar)(row["wins"], row["losses"])
         out: Row = {"ci_low": low, "ci_high": high, "p_value": p}
         out["mde"] = (wide + more) * error if reached else np.nan
+        if margin == margin:
+            out |= told_of_margin(np.array(of_shares(table, margin))[:: metric.sign], metric)
         if of_ratio >= 0:
             means = np.array([[row["value"]], [row["baseline_value"]]])
             ends = relative_ends(means, np.array([of_ratio**2]), np.array([wide]))
             out |= {"relative_low": float(ends[0, 0]), "relative_high": float(ends[1, 0])}
         return out
 
-    def _by_draws(self, row: Row, draws: dict[tuple[int, int], Array], i: int) -> Row:
+    def _by_draws(self, row: Row, draws: dict[tuple[int, int], Array], i: int, held: tuple[Metric, float]) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
         if (i, self.first) not in draws:
             return {}
         level = np.full(len(draws[i, self.first]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
-        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, self._units)
+        known = held if held[1] == held[1] and self._moved(held[0]) else None
+        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, self._units, known)
 
     @property
     def _units(self) -> float:

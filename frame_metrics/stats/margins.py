@@ -1,0 +1,349 @@
+"""Tests that a loss is less than a margin: p-values of "not worse", and of both sides together, "equivalent"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import erfc, sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.arms import PLAIN, Drawn, by_looks, drawn_means, freedom, scored, surely_normal
+from frame_metrics.stats.exact import student
+from frame_metrics.stats.exchange import least_p_of_arms, permuted
+from frame_metrics.stats.flips import every_flip, flipped, share_reached
+from frame_metrics.stats.paired_shares import newcombe
+from frame_metrics.stats.significance import CLOSE, LEAST, adjusted
+from frame_metrics.stats.units import FEW, Arms
+
+SIDES = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
+FARTHEST = 6.0  # standard errors beyond which a bound is not searched: p-values below 1e-9 are all alike
+STEPS, NEAR = 100, 1e-14  # of a search for a bound, and where it ends
+COLUMNS = 32  # of differences that are flipped at a time
+SWAPPED = (0, 2, 1, 3)  # the counts of two systems in the other order
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """Differences of two systems, above 0 for the better, and the margins that they are held against.
+
+    ``error`` and ``units`` are None for units of one weight, whose own they are.
+    """
+
+    gains: Array  # the sum of a unit's weighted differences, shape (units, columns)
+    size: Array  # the weight of each unit, above 0, shape (units,)
+    margin: Array  # shape (columns,)
+    error: Array | None = None  # the standard error of the mean, shape (columns,)
+    units: float | None = None  # how many there are; Kish's where they have weights
+
+    @property
+    def mean(self) -> Array:
+        """The mean gain, shape (columns,)."""
+        return self.gains.sum(axis=0) / self.size.sum()
+
+    @property
+    def moved(self) -> Array:
+        """The number of units whose difference is not 0, shape (columns,)."""
+        return np.count_nonzero(self.gains, axis=0)
+
+    @property
+    def known(self) -> Array:
+        """True where the differences say how they vary, and a margin is given, shape (columns,)."""
+        return (self.moved >= FEW) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > LEAST - 1)
+
+    @property
+    def count(self) -> float:
+        """The number of units, Kish's where they have weights."""
+        return float(len(self.size)) if self.units is None else self.units
+
+    @property
+    def errors(self) -> Array:
+        """The standard error of the mean; where it is 0 the differences show no variance, shape (columns,)."""
+        if self.error is not None:
+            return self.error
+        n = len(self.gains)
+        spread = np.asarray(self.gains.std(axis=0, ddof=1))
+        return np.where(spread > CLOSE * np.abs(self.gains).max(axis=0), spread / sqrt(n), 0)
+
+    @property
+    def skew(self) -> Array:
+        """The skewness of the mean gain, which is that of units over the root of their number, shape (columns,)."""
+        return skewness(self.gains - self.size[:, None] * self.mean)
+
+
+def skewness(parts: Array) -> Array:
+    """Return the skewness of a sum of independent parts, 0 where none varies, shape (columns,).
+
+    Parameters
+    ----------
+    parts : the distance of each from its mean, shape (units, columns).
+    """
+    most = np.abs(parts).max(axis=0, initial=0)
+    each = parts / np.where(most > 0, most, 1)
+    square = np.square(each).sum(axis=0)
+    return np.where(square > 0, (each**3).sum(axis=0) / np.where(square > 0, square, 1) ** 1.5, 0)
+
+
+def straightened(t: float, skew: float) -> float:
+    """Return Student's t with the part taken out that comes from skewed values, which t takes for a gain or a loss.
+
+    Formula: t + a (2 t^2 + 1) / 6 + a^2 t^3 / 27, where a is the skewness of the mean. It grows with t.
+
+    Source: P. Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54(1),
+    1992.
+    """
+    return t + skew * (2 * t * t + 1) / 6 + skew**2 * t**3 / 27
+
+
+def above(t: float, df: float) -> float:
+    """Return the one-sided p-value of Student's t, for a mean above 0."""
+    p = student(t, df) / 2
+    return p if t > 0 else 1 - p
+
+
+def normally_above(z: float) -> float:
+    """Return the one-sided p-value of a normal statistic, for a mean above 0."""
+    return erfc(z / sqrt(2)) / 2
+
+
+def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
+    """Return the p-values that a loss, and that a gain, is less than a margin, one-sided, shape (2, columns).
+
+    By "t" they are Student's, of differences to which the margin was added. By "randomization" they are the greatest of
+    three: of flipping the signs of these sums, of Student's t, and of Student's t less the skewness of the differences
+    (``straightened``). Flips alone pass a loss where few units lose much, and t where losses are skewed. NaN where
+    fewer than ``FEW`` units moved: a sample without those that lose much would pass. So where all differ alike.
+
+    Parameters
+    ----------
+    shifted : the differences; of two units or more.
+    permutations, seed : of random flips; all are counted if there are no more.
+    """
+    error, df, known = shifted.errors, shifted.count - 1, shifted.known
+    p = np.full((2, len(error)), np.nan)
+    mean, skew = shifted.mean, shifted.skew
+    for column in np.flatnonzero(known):
+        for side, sign in enumerate(SIDES):
+            t = float((sign * mean[column] + shifted.margin[column]) / error[column])
+            p[side, column] = above(t, df)
+            if test != "t":
+                p[side, column] = max(p[side, column], above(straightened(t, sign * float(skew[column])), df))
+    if test != "t":
+        some = np.flatnonzero(known)
+        p[:, some] = np.maximum(p[:, some], _by_flips(shifted, some, permutations, seed))
+    return p
+
+
+def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Array:
+    """Return the p-values of flipping the signs of gains to which the margin was added, shape (2, some columns).
+
+    A flipped sum is that of the gains and, times the margin, that of the weights: one pass gives both sides.
+    """
+    size, p = shifted.size, np.full((2, len(some)), np.nan)
+    every = every_flip(len(size), permutations)
+    flips = 1 << len(size) if every else permutations
+    for begin in range(0, len(some), COLUMNS):
+        at = some[begin : begin + COLUMNS]
+        gains, margin = shifted.gains[:, at], shifted.margin[at]
+        scale = np.maximum(np.abs(gains).max(axis=0), margin * size.max())
+        found = flipped(np.column_stack([gains / scale, size]), flips, seed, lambda done: None, every=every)
+        sums, moved = found[:, :-1], found[:, -1:] * (margin / scale)
+        whole, extra = (gains / scale).sum(axis=0), size.sum() * margin / scale
+        rounding = CLOSE * (np.abs(gains / scale).sum(axis=0) + extra)
+        for side, sign in enumerate(SIDES):
+            reached = (sign * sums + moved >= sign * whole + extra - rounding).sum(axis=0)
+            p[side, begin : begin + COLUMNS] = share_reached(reached, flips, every=every)
+    return p
+
+
+def of_shares(table: Array, margin: float) -> tuple[float, float]:
+    """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
+
+    They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``FEW`` rows have
+    different values.
+
+    Parameters
+    ----------
+    table : the numbers of rows that count for both, only the first, only the second, and neither, as ``newcombe`` has
+        it.
+    """
+    if not table[1] + table[2] >= FEW or np.isnan(margin):
+        return np.nan, np.nan
+    turned = np.asarray(table)[list(SWAPPED)]
+    of_both, of_turned = (lambda z: newcombe(table, z)), (lambda z: newcombe(turned, z))
+    return by_bound(of_both, -margin), by_bound(of_turned, -margin)
+
+
+def by_bound(ends: Callable[[float], tuple[float, float]], least: float) -> float:
+    """Return the one-sided p-value at which the bound of an interval reaches a value, which is to be exceeded.
+
+    Parameters
+    ----------
+    ends : the ends of the interval that many standard errors away; at 0 both are the estimate.
+    """
+    sign = 1.0 if ends(0.0)[0] > least else -1.0  # whether the lower end comes down to it, or the upper one up
+
+    def away(z: float) -> float:
+        return sign * (ends(z)[0 if sign > 0 else 1] - least)
+
+    low, high = (0.0, away(0.0)), (FARTHEST, away(FARTHEST))
+    if high[1] > 0:
+        return normally_above(sign * FARTHEST)
+    z, before = 0.0, 0.0
+    for _ in range(STEPS if low[1] > 0 else 0):
+        z = (low[0] * high[1] - high[0] * low[1]) / (high[1] - low[1])
+        found = away(z)
+        if abs(found) < NEAR or high[0] - low[0] < NEAR:
+            break
+        # An end that stays twice counts half, so that it does not stay for ever (the Illinois method).
+        if found > 0:
+            low, high = (z, found), (high[0], high[1] / (2 if before > 0 else 1))
+        else:
+            low, high = (low[0], low[1] / (2 if before < 0 else 1)), (z, found)
+        before = found
+    return normally_above(sign * z)
+
+
+def of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
+    """Return the p-values by the share of resampled gains that lose, or gain, the margin, shape (2, columns).
+
+    They belong to percentile intervals: of few units, at the level that ``expanded_level`` gives.
+
+    Parameters
+    ----------
+    drawn : resampled mean gains, shape (draws, columns).
+    units : how many units were resampled; None for as they are.
+    """
+    p = np.full((2, drawn.shape[1]), np.nan)
+    for side, sign in enumerate(SIDES):
+        share = ((sign * drawn + margin <= 0).sum(axis=0) + 1) / (len(drawn) + 1)
+        p[side] = np.where(np.isnan(margin), np.nan, share)
+    if units is None:
+        return p
+    if not units > 1:
+        return np.full(p.shape, np.nan)
+    normal, narrow = NormalDist(), sqrt((units - 1) / units)
+    for at in np.argwhere(~np.isnan(p)):
+        z = -normal.inv_cdf(min(float(p[tuple(at)]), 1 - CLOSE))
+        p[tuple(at)] = above(z * narrow, units - 1)
+    return p
+
+
+def of_arms(
+    arms: Arms,
+    margin: Array,
+    test: str,
+    drawn: Drawn,
+    sign: Array | None = None,
+    grown: float | None = None,
+) -> Array:
+    """Return the p-values that a loss, and that a gain, of an arm is less than a margin, one-sided, shape (2, columns).
+
+    By "randomization" they are those of the bound of Newcombe's interval for shares, and else the greatest of three: of
+    exchanging units, after the margin was added to those of the arm (half the two-sided one), of Welch's t, and of
+    Welch's t less the skewness. NaN where fewer than ``FEW`` units of an arm do not have its commonest value, but for
+    shares.
+
+    Parameters
+    ----------
+    margin : of each column, NaN for none.
+    test, drawn, grown : as ``compared`` takes them; with several looks a p-value of 1 where nothing is known yet.
+    sign : -1 for columns of which less is better, shape (columns,); None: of none.
+    """
+    if test in PLAIN and grown is None:
+        arms = replace(arms, weighted=False)
+    sign = np.ones(len(margin)) if sign is None else sign
+    p = np.full((2, len(margin)), np.nan)
+    asked = ~np.isnan(margin) & ~np.isnan(arms.apart)
+    if grown is not None and (min(arms.n) < 2 or grown == 0):
+        return np.where(asked, 1.0, p)
+    if min(arms.n) < 2:
+        return p
+    variances, free = arms.variances(), None
+    error = np.sqrt(variances.sum(axis=0))
+    if grown is not None:
+        for side, way in enumerate(SIDES):
+            gain = way * sign * arms.apart + margin
+            p[side] = np.where(asked, by_looks(arms, gain, variances, grown), np.nan)
+        return p
+    free = freedom(variances, arms.n_free)
+    share = arms.of_shares & (test == "randomization")
+    known = asked & ~share & (error > 0) & ~arms.few.any(axis=0)
+    for column in np.flatnonzero(asked & share).tolist():
+        p[:, column] = _of_arm_shares(arms, column, float(margin[column]), float(sign[column]), variances)
+    if test == "bootstrap":
+        each = drawn_means(arms, drawn[1], drawn[2])
+        return np.where(known, of_draws(sign * (each[0] - each[1]), margin), p)
+    skew = sign * _skewness_of_arms(arms)
+    for side, way in enumerate(SIDES):
+        t = np.divide(way * sign * arms.apart + margin, error, out=np.zeros(len(margin)), where=known)
+        for column in np.flatnonzero(known):
+            p[side, column] = _above(float(t[column]), float(free[column]), way * float(skew[column]), test)
+    if test == "randomization" and known.any():
+        p = np.where(known, np.fmax(p, _exchanged(arms, np.where(known, margin, 0), sign, drawn)), p)
+    return p
+
+
+def _above(t: float, df: float, skew: float, test: str) -> float:
+    """Return the one-sided p-value of a statistic by a test of arms."""
+    if test == "z":
+        return normally_above(t)
+    return above(t, df) if test == "t" else max(above(t, df), above(straightened(t, skew), df))
+
+
+def _skewness_of_arms(arms: Arms) -> Array:
+    """Return the skewness of the difference of two means; a unit of both arms is one part of it."""
+    parts = arms.contributions * np.where(arms.mine, 1, -1)[:, None]
+    if arms.shared.size:
+        both = parts[arms.shared[0]] + parts[arms.shared[1]]
+        parts = np.concatenate([parts[arms.alone], both])
+    return skewness(parts)
+
+
+def _of_arm_shares(arms: Arms, column: int, margin: float, sign: float, variances: Array) -> tuple[float, float]:
+    """Return the p-values of the bound of Newcombe's interval of the difference of two shares of arms."""
+
+    def ends(z: float, way: float) -> tuple[float, float]:
+        low, high = scored(arms, variances, 1 - erfc(z / sqrt(2)), [column])[:, column].tolist()
+        return (low, high) if way > 0 else (-high, -low)
+
+    first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIDES)  # type: ignore[misc]
+    return first, other
+
+
+def _exchanged(arms: Arms, margin: Array, sign: Array, drawn: Drawn) -> Array:
+    """Return half the two-sided p-values of exchanging units, after the margin was added to the first arm.
+
+    Shape (2, columns); NaN where Welch's t stands for them.
+    """
+    permutations, _, seed = drawn
+    normal, found = surely_normal(arms), []
+    least = least_p_of_arms(arms, permutations) / (1 + (arms.n[0] == arms.n[1]))
+    for way in SIDES:
+        moved = arms.mine[:, None] * arms.size[:, None] * (way * sign * margin)
+        p = permuted(replace(arms, sums=arms.sums + moved), permutations, seed, _silent, normal) / 2
+        found.append(np.maximum(np.where(way * sign * arms.apart + margin > 0, p, 1 - p), least))
+    return np.array(found)
+
+
+def _silent(done: int) -> None:
+    """Tell nobody: the work of the p-value beside it is shown."""
+
+
+def of_candidates(p: Array, family: Array, correction: str) -> Array:
+    """Return p-values of several candidates of which one is to be chosen, corrected; NaN stays.
+
+    A candidate that nothing can be said of counts as one: it could have passed.
+
+    Parameters
+    ----------
+    family : the number of the family of each, shape (candidates,).
+    correction : as ``adjusted`` takes it.
+    """
+    out = np.full(len(p), np.nan)
+    for number in np.unique(family[~np.isnan(p)]):
+        here = family == number
+        out[here] = adjusted(np.where(np.isnan(p[here]), 1.0, p[here]), correction)
+    return np.where(np.isnan(p), np.nan, out)

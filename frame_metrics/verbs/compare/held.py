@@ -1,0 +1,63 @@
+"""Paired differences held against margins: the p-values of "not worse" and "equivalent" of pairs of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+from frame_metrics.stats.averages import resampled_means
+from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
+from frame_metrics.stats.resampling import often_enough
+from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
+from frame_metrics.verbs.compare.groups import PairGroup
+from frame_metrics.verbs.compare.margins import told_of_margin
+from frame_metrics.verbs.compare.options import MID_P, CompareOptions
+
+
+def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
+    """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
+    for group in groups:
+        some = [not np.isnan(margins[column.at]) for column in group.columns]
+        if not any(some) or not group.tested or group.spread is None:
+            continue
+        own = group.only(some)
+        spread = own.spread
+        if spread is None:
+            continue
+        margin = np.array([margins[column.at] for column in own.columns])
+        p = _p_values(own, spread, margin, options)
+        for column, one in zip(own.columns, p.T, strict=True):
+            column.row.update(told_of_margin(one, column.metric))
+
+
+def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: CompareOptions) -> Array:
+    """Return the p-values that losses, and that gains, are less than the margins, shape (2, columns)."""
+    sign = np.array([column.metric.sign for column in group.columns])
+    by_table = group.shares & (options.test in ("randomization", MID_P))
+    p = np.full((2, len(sign)), np.nan)
+    for i in np.flatnonzero(by_table).tolist():
+        table = group.columns[i].share
+        if table is not None:
+            p[:, i] = of_shares(table, float(margin[i]))[:: int(sign[i])]
+    rest = np.flatnonzero(~by_table)
+    if not len(rest):
+        return p
+    gains = group.differences[:, rest] * sign[rest]
+    each = np.ones((len(gains), 1)) if group.weight is None else group.weight[:, None]
+    size = in_clusters(each, group.cluster)[:, 0]
+    sums = in_clusters(times(gains, group.weight), group.cluster)
+    shifted = Shifted(sums[size > 0], size[size > 0], margin[rest], spread.error[rest], spread.units)
+    if options.test == "bootstrap":
+        p[:, rest] = np.where(shifted.known, _drawn(group, gains, margin[rest], spread.units, options), np.nan)
+    else:
+        p[:, rest] = of_pairs(shifted, options.permutations, options.seed, str(options.test))
+    return p
+
+
+def _drawn(group: PairGroup, gains: Array, margin: Array, units: float, options: CompareOptions) -> Array:
+    """Return the same from resampled gains, shape (2, columns)."""
+    often = often_enough(options.resamples, units)
+    means = resampled_means(gains.T, group.weight, group.cluster, often, options.seed).T
+    return of_draws(means[~np.isnan(means[:, 0])], margin, units)

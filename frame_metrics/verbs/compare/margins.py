@@ -1,0 +1,147 @@
+"""Margins of a comparison: what ``margin=`` says of each metric, and what is told of a difference held against one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite, nan
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
+from frame_metrics.inputs import Array, Lists
+from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.stats.units import FEW
+
+Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
+OF_MARGIN = ("p_not_worse", "p_equivalent")
+NO_MEANS = ("wilcoxon", "sign", "fisher")  # tests that say nothing of how large a difference is
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy as one of Python, and other values as they are."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def margin_read(margin: Any) -> Any:
+    """Return a margin as a float, or as floats by metric; raise for what is none, before anything is read."""
+    if isinstance(margin, Mapping):
+        if not margin:
+            raise BadValueError("margin={} names no metric; pass a number for all metrics, or a number for each")
+        return {_name(name): _number(one, f"margin of {shown(name)}: ") for name, one in margin.items()}
+    return _number(margin, "")
+
+
+def _name(name: Any) -> str:
+    """Return the name of a metric, as "ndcg@10" or as a metric itself."""
+    if not isinstance(name, str | Metric):
+        raise BadValueError(f"margin: {shown(name)} is not the name of a metric, as 'ndcg@10'")
+    return str(name)
+
+
+def _number(value: Any, of: str) -> float:
+    found = plain_number(value)
+    if not is_number(found) or not isfinite(found) or found <= 0:
+        raise BadValueError(
+            f"{of}margin={shown(value)} is not a number above 0, as 0.01: the loss of a metric that would still be "
+            "accepted"
+        )
+    return float(found)
+
+
+def margins_of(margin: Any, asked: Asked) -> Array:
+    """Return the margin of each metric, NaN of one without, shape (metrics,).
+
+    Parameters
+    ----------
+    margin : as ``margin_read`` returns it; None for none.
+    """
+    found = np.full(len(asked), nan)
+    if isinstance(margin, Mapping):
+        for name, value in margin.items():
+            meant = [metric for _, metric in read_elsewhere([name])]
+            at = [i for i, (_, metric) in enumerate(asked) if metric in meant]
+            if not at:
+                names = [name for name, _ in asked]
+                raise UnknownNameError(
+                    f"margin: {name!r} is none of the metrics that are compared, {listed(names)}{closest(name, names)}"
+                )
+            if not np.isnan(found[at]).all():
+                raise BadValueError(f"margin: {name!r} is a metric that has a margin already; pass one")
+            found[at] = value
+    elif margin is not None:
+        found[:] = margin
+    for (name, metric), value in zip(asked, found.tolist(), strict=True):
+        if value == value:
+            _check_possible(name, metric, value)
+    return found
+
+
+def _check_possible(name: str, metric: Metric, margin: float) -> None:
+    """Raise for a margin that no difference of a metric can reach, and for a metric without values of queries."""
+    wide = metric.range[1] - metric.range[0]
+    if margin >= wide:
+        raise BadValueError(
+            f"margin={margin:g}: no difference of {name} is greater, as its values are from {metric.range[0]:g} to "
+            f"{metric.range[1]:g}; pass a smaller one"
+        )
+    if metric.input is Lists:
+        raise NotComputableError(
+            f"margin= is of means over queries, and {name} is of all lists together; leave {name} out, or name the "
+            "metrics that have a margin, as margin={'ndcg@10': 0.01}"
+        )
+
+
+def check_margin(options: Any) -> None:
+    """Raise for options with which a margin cannot be used; nothing is read."""
+    refused = {
+        f"against={options.against!r}, which is no system that could lose": options.against is not None,
+        "per_query=True, which lists the differences of queries": options.per_query,
+        f"test={options.test!r}, which does not look at the size of a mean; pass another test": options.test
+        in NO_MEANS,
+    }
+    for what, there in refused.items():
+        if there:
+            raise NotComputableError(f"margin= cannot be used with {what}")
+
+
+def told_of_margin(p: Array, metric: Metric) -> dict[str, float]:
+    """Return the columns of a difference held against a margin.
+
+    Parameters
+    ----------
+    p : the p-values that the loss and the gain are less than it; of a metric whose better direction is not known, these
+        are its two directions, and nothing is said of "worse".
+    """
+    worse, better = (float(one) for one in p)
+    return dict(zip(OF_MARGIN, (nan if metric.higher is None else worse, max(worse, better)), strict=True))
+
+
+def margin_of(margin: Any, name: str) -> float | None:
+    """Return the margin of a metric of a result, None if it has none; ``margin``: as the caller gave it."""
+    if not isinstance(margin, Mapping):
+        return float(margin)
+    metric = metric_of(name)
+    each = ((value, read_elsewhere([key])) for key, value in margin.items())
+    return next((float(value) for value, meant in each if metric in [one for _, one in meant]), None)
+
+
+def loss_left(row: Mapping[str, Any], metric: Metric, margin: float) -> float:
+    """Return up to which loss a row of a comparison excludes none: the end of its interval, or at least the margin."""
+    end = row["ci_low"] if metric.sign > 0 else row["ci_high"]
+    return margin if end is None else max(margin, -metric.sign * end)
+
+
+def unknown_why(row: Mapping[str, Any]) -> str:
+    """Return why p_not_worse of a row is null, in words."""
+    name, n, moved = row["metric"], row["n"], None
+    if row.get("wins") is not None and row.get("losses") is not None:
+        moved = row["wins"] + row["losses"]
+    if metric_of(name).higher is None:
+        return f"whether more of {name} is better or worse is not known, so that nothing is a loss"
+    if moved is not None and moved < FEW:
+        return f"{moved:,} of {n:,} queries moved: too few to exclude a loss in rare ones"
+    return "too few differ, or all by the same, to exclude a loss in rare ones"
