@@ -1036,7 +1036,8 @@ class IRM(Generic[Frame]):
             does.
         correction : of p-values for testing many pairs: "max_t", "holm", "bonferroni", "bh" (Benjamini-Hochberg) or
             "none". "max_t" is the default of tests that flip signs: the signs of all pairs are flipped at once, and the
-            greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm".
+            greatest statistic of each flip is kept, so that intervals hold together too. Other tests have "holm". Arms
+            are exchanged instead, as ``ab_test`` says.
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
             all metrics and segments. Two systems are one pair: ten metrics are then ten separate tests.
         margin : the loss of a metric that would still be accepted, above 0: one number, or one for each metric that has
@@ -1273,17 +1274,21 @@ class IRM(Generic[Frame]):
             fewer than ten units of an arm differ from its most frequent value. All take clusters and weights. Without
             a query the rows of each arm are pooled: "delong" for roc_auc and gini if each row counts once, else
             "bootstrap".
-        correction, over : as in ``compare``; by default "holm", as no signs are flipped.
+        correction : as in ``compare``. "max_t" is the default of "randomization": the units of all arms are permuted at
+            once, the greatest distance of all pairs in each permutation is kept, and intervals hold together. Other
+            tests have "holm", and so have arms that share units, and a ``covariate``.
+        over : as in ``compare``: the pairs of arms of a "metric" in one segment, or "all" rows.
         margin : as in ``compare``: the loss that would still be accepted, which adds p_not_worse and p_equivalent. By
             default p_not_worse is the greatest of half the p-value of exchanged units, after the margin was added to
             the arm, of Welch's t, and of Welch's t less the skewness of the values, all one-sided; for shares it is the
             level at which the bound of Newcombe's interval reaches the margin. It is null where fewer than ten units of
             an arm, and fewer than half, differ from its most frequent value, but for shares. With ``looks`` it is valid
             at all looks.
-        ci : level of the interval of the difference, which is that of the test: Welch's for "t", normal for "z", and
-            percentiles for "bootstrap". That of the default is Newcombe's for shares, of which all values are 0 or 1,
-            and Welch's for other means. If fewer than ten units of an arm, and fewer than half, differ from its most
-            frequent value, it is Newcombe's on the range of the metric, and null for a metric without a range.
+        ci : level of the interval of the difference, with "max_t" of all intervals together. It is that of the test:
+            Welch's for "t", normal for "z", and percentiles for "bootstrap". That of the default is Newcombe's for
+            shares, of which all values are 0 or 1, and Welch's for other means. If fewer than ten units of an arm, and
+            fewer than half, differ from its most frequent value, it is Newcombe's on the range of the metric, and null
+            for a metric without a range.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns
@@ -1295,12 +1300,12 @@ class IRM(Generic[Frame]):
         in both arms), n_undefined (queries without a value of their own: of success@1 searches without a click, which
         count as 0), n_unjudged and baseline_n_unjudged (queries with results whose labels are all null, which are left
         out unless ``unjudged_queries="count"``; null without a query), mde (the smallest difference that this sample
-        would detect 80 % of the time at level 1 - ``ci``; null where so few units cannot reach it, or say nothing of
-        how values vary), test, n_tests, correction (both as in ``compare``), unit_share and baseline_unit_share (of the
-        units of all arms in the segment, whether a metric is defined or not), split_p_value (null without ``split``),
-        split_note (what to know of the units: that they were not assigned as planned; without ``cluster``, that they
-        are queries, and that most of these are in both arms). With ``covariate`` the means are those of arms with the
-        same mean covariate.
+        would detect 80 % of the time at level 1 - ``ci``, of all pairs together with "max_t"; null where so few units
+        cannot reach it, or say nothing of how values vary), test, n_tests, correction (both as in ``compare``),
+        unit_share and baseline_unit_share (of the units of all arms in the segment, whether a metric is defined or
+        not), split_p_value (null without ``split``), split_note (what to know of the units: that they were not assigned
+        as planned; without ``cluster``, that they are queries, and that most of these are in both arms). With
+        ``covariate`` the means are those of arms with the same mean covariate.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
         are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
@@ -1328,10 +1333,11 @@ class IRM(Generic[Frame]):
         2018; covariate, A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
         experiments by utilizing pre-experiment data, WSDM 2013; exchange, A. Janssen, Studentized permutation tests for
         non-i.i.d. hypotheses, Statistics & Probability Letters 36(1), 1997; shares, R. G. Newcombe, Interval estimation
-        for the difference between independent proportions, Statistics in Medicine 17(8), 1998; looks, I. Waudby-Smith,
-        D. Arbour, R. Sinha, E. H. Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence
-        sequences, Annals of Statistics 52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities
-        for the Wiener process and sample sums, Annals of Mathematical Statistics 41(5), 1970.
+        for the difference between independent proportions, Statistics in Medicine 17(8), 1998; "max_t", P. H. Westfall,
+        S. S. Young, Resampling-based multiple testing, 1993; looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H.
+        Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics
+        52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities for the Wiener process and
+        sample sums, Annals of Mathematical Statistics 41(5), 1970.
         """
         from frame_metrics.verbs.compare.ab_test import ab_test
         from frame_metrics.verbs.compare.options import ArmOptions
@@ -1381,7 +1387,7 @@ class IRM(Generic[Frame]):
             standard errors; with the exceptions that ``ab_test`` has. "t" is Welch's, which needs scipy, "z" the normal
             one; "bootstrap" resamples units. Without a query: "delong" for roc_auc and gini if each row counts once,
             else "bootstrap".
-        correction, over : as in ``compare``; by default "holm", as no signs are flipped.
+        correction, over : as in ``ab_test``.
         margin : as in ``ab_test``: the loss that would still be accepted, which adds p_not_worse and p_equivalent.
         ci : level of the interval of the difference, which is that of the test, as in ``ab_test``.
         permutations, resamples, seed : of the random draws; they are the same on every machine.

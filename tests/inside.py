@@ -50,7 +50,7 @@ from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
-from frame_metrics.stats import delong, families, flips
+from frame_metrics.stats import arm_families, delong, families, flips
 from frame_metrics.stats.exact import chi_square, expanded_level, fisher, mcnemar, share_between, split_exactly
 from frame_metrics.stats.margins import of_shares, straightened
 from frame_metrics.stats.paired_shares import mid_p, newcombe
@@ -103,6 +103,7 @@ __all__ = [
     "Units",
     "adjusted",
     "always_a_progress_bar",
+    "arms_together_by",
     "border_of",
     "check_bounded",
     "chi_square",
@@ -256,6 +257,20 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flips, "BYTES", n)
         yield
+
+
+def arms_together_by(patch: pytest.MonkeyPatch, way: str) -> None:
+    """Permute the units of a family of arms one by one, by kinds, or a few times first, or draw normal numbers."""
+    never = 1 << 60
+    ways = {
+        "units": {"KIND": never, "DOMINANT": 0, "WIDE": never},
+        "kinds": {"KIND": 1, "DOMINANT": 0, "WIDE": never},
+        "first": {"KIND": never, "DOMINANT": 0, "WIDE": 0, "LIKELY": 0.9},
+        "normal": {"LARGE": 0, "DOMINANT": 1, "WIDE": 0, "LIKELY": 1},
+        "blocks": {"CACHED": 200},
+    }
+    for name, value in ways[way].items():
+        patch.setattr(arm_families, name, value)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ BESIDE_MAIN = (
     *("correction", "n_shared", "unit_share", "baseline_unit_share", "split_note"),
     *("n_unjudged", "baseline_n_unjudged"),
 )
+JOINT = ("correction", "n_tests", "metric")  # those of which intervals hold together
 JOINERS = "\u200c\u200d"  # characters that decide if their neighbours are shown as one sign
 # The libraries whose versions are shown: those of frames, those of computing, and optional ones.
 LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")
@@ -209,3 +210,18 @@ def cell_text(value: Any, digits: int | None = DIGITS) -> str:
         text = repr(value) if digits is None else f"{value:.{digits}g}"
         return f"{text}.0" if text.lstrip("-").isdigit() else text
     return "" if value is None else printable(value_text(value))
+
+
+def held_together(frame: pl.DataFrame) -> str:
+    """Return "hold together for 6 pairs" of the intervals of families of pairs; "" if they are single.
+
+    ``frame``: the result of a comparison, or its columns ``JOINT``.
+    """
+    if not {*JOINT} <= {*frame.columns}:
+        return ""
+    joint = frame.filter(correction="max_t")
+    if joint.is_empty():
+        return ""
+    n = int(joint["n_tests"].to_numpy().max())
+    each = int(joint.group_by("metric").len()["len"].to_numpy().max())
+    return f"hold together for {n:,} {'pairs' if len(joint) == 1 or n <= each else 'differences'}"

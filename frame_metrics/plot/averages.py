@@ -12,6 +12,7 @@ import altair as alt
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import JOINT, held_together
 from frame_metrics.errors import check_bool, check_ci
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
@@ -91,7 +92,10 @@ def comparison(frame: Any, *, ci: float | None = None, color: Names = None, face
     ci, facet : as in ``metrics``; several baselines have separate rows.
     color : the key columns that have a row for each value; by default that of the systems.
     """
-    bars, names = _bars(ci), border_of(frame).names()
+    border = border_of(frame)
+    bars, names = _bars(ci), border.names()
+    if {*JOINT} <= {*names} and (joint := held_together(border.read(JOINT))):
+        bars += f", which {joint}"
     preferred = "preference" in names
     drawn = "preference" if preferred else "difference"
     needs = ("baseline", "metric", drawn, *ENDS)

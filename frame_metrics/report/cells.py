@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_metrics.border.frames import here
-from frame_metrics.border.shown import printable, value_text
+from frame_metrics.border.shown import held_together, printable, value_text
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -258,7 +258,7 @@ def table_of(
         by = corrections(frame)
         notes.append(f"{SIGNIFICANT} {said.get('p_adjusted', 'p_adjusted')} < {alpha:g}{f' ({by})' if by else ''}.")
     if {"ci_low", "difference"} & {*names}:
-        notes += held_together(frame)
+        notes += [f"Intervals {said_of}." for said_of in [held_together(frame)] if said_of]
     numbers = [frame[name].dtype.is_numeric() for name in names]
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
 
@@ -272,18 +272,6 @@ def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:
 def corrections(frame: pl.DataFrame) -> str:
     """Return the corrections of p-values as words; "" if none was made."""
     return ", ".join(frame["correction"].drop_nulls().unique().sort()) if "correction" in frame.columns else ""
-
-
-def held_together(frame: pl.DataFrame) -> list[str]:
-    """Return the note that intervals hold together, for a comparison of families of pairs; else no note."""
-    if not {"correction", "n_tests", "metric"} <= {*frame.columns}:
-        return []
-    joint = frame.filter(correction="max_t")
-    if joint.is_empty():
-        return []
-    n = int(joint["n_tests"].to_numpy().max())
-    each = int(joint.group_by("metric").len()["len"].to_numpy().max())
-    return [f"Intervals hold together for {n:,} {'pairs' if len(joint) == 1 or n <= each else 'differences'}."]
 
 
 def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:

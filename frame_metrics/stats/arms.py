@@ -12,7 +12,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.exact import detectable, normal, normal_quantile, student, t_quantile
 from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.resampling import resampled
-from frame_metrics.stats.sequence import as_level, ever_left
+from frame_metrics.stats.sequence import as_level, ever_left, level_of
 from frame_metrics.stats.shares import between, effective, hybrid
 from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
 from frame_metrics.stats.units import Arms
@@ -20,11 +20,18 @@ from frame_metrics.stats.units import Arms
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
 PLAIN = ("t", "z")  # tests that take weights as other packages do, as sizes of units
 LARGE = 10_000  # units of each arm from which Welch's t may stand for exchanges
+POWER = 0.8  # with which mde is detected
 DOMINANT = 0.001  # share of one unit in the variance of a difference from which that may not be normal
 
 
 def compared(
-    arms: Arms, test: str, level: float, drawn: Drawn, tick: Tick, grown: float | None = None
+    arms: Arms,
+    test: str,
+    level: float,
+    drawn: Drawn,
+    tick: Tick,
+    grown: float | None = None,
+    wide: Array | float = 0.0,
 ) -> dict[str, Array]:
     """Return means, differences, intervals and p-values of two arms, shape (columns,) each, and the test of each.
 
@@ -40,6 +47,8 @@ def compared(
     grown : for a test with several looks, how many times as much is known as at the first look: interval and p-value
         are then those of a confidence sequence, whatever the test. 0 before the first look: no interval, and a p-value
         of 1. None for a single look.
+    wide : how many standard errors the ends of the intervals of a family of exchanges are away at least, shape
+        (columns,); infinite where there are none.
     """
     if test in PLAIN and grown is None:
         arms = replace(arms, weighted=False)
@@ -57,7 +66,7 @@ def compared(
         return out | _of_looks(arms, variances, level, grown)
     error = np.sqrt(variances.sum(axis=0))
     if test == "randomization":
-        return out | _exchanged(arms, variances, level, drawn, tick)
+        return out | _exchanged(arms, variances, level, drawn, tick, np.broadcast_to(wide, len(apart)))
     free = freedom(variances, arms.n_free)
     out["mde"] = error * (detectable(level) if test == "z" else _detectable(level, free))
     if test == "bootstrap":
@@ -74,31 +83,38 @@ def compared(
     return out | {"p_value": np.where(variance > 0, p, np.where(arms.difference == 0, 1, np.nan))}
 
 
-def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: Tick) -> dict[str, Array]:
+def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: Tick, wide: Array) -> dict[str, Array]:
     """Return p-values of exchanging units, and the intervals that belong to them.
 
     They are Newcombe's of shares, and else Welch's; where a variance is not known, as few units do not have the
     commonest value, they are Newcombe's on the range of the values, or null. Large arms without units that dominate are
-    tested by Welch's t, where exchanges would take long.
+    tested by Welch's t, where exchanges would take long. In a family all have the width of the family.
     """
     permutations, _, seed = drawn
     free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
-    out = {"test": np.full(len(free), "randomization", object), "mde": error * _detectable(level, free)}
+    known, far = np.isfinite(wide), np.where(np.isfinite(wide), wide, 0)
+    levels = np.array([max(level, level_of(one)) for one in far.tolist()])
+    more = np.array([t_quantile(POWER, df) for df in free.tolist()])
+    out = {"test": np.full(len(free), "randomization", object)}
+    out["mde"] = error * (np.maximum(_away(level, free), far) + more)
     p = permuted(arms, permutations, seed, tick, surely_normal(arms))
     for column in np.flatnonzero(np.isnan(p)):
         p[column] = student(float(arms.difference[column] / error[column]), float(free[column]))
         out["test"][column] = "t"
-    out |= {"p_value": p} | _ends(arms, "t", level, variances)
+    out |= {"p_value": p} | _ends(arms, "t", level, variances, far)
     few, share = arms.few.any(axis=0), arms.of_shares
-    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), scored(arms, variances, level)
+    ends, (low, high) = np.array([out["ci_low"], out["ci_high"]]), scored(arms, variances, levels)
     out["ci_low"], out["ci_high"] = np.where(few | share, [low, high], ends)
     for name in ("relative_low", "relative_high"):
         out[name] = np.where(few & ~share, np.nan, out[name])
     pooled = np.where(share, arms.mine.mean() * arms.means[0] + (~arms.mine).mean() * arms.means[1], np.nan)
-    known = np.sqrt(pooled * (1 - pooled) * (1 / arms.kish).sum())
-    out["mde"] = np.where(few, np.where(known > 0, known * detectable(level), np.nan), out["mde"])
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / arms.kish).sum())
+    normal_away = np.array([detectable(one) for one in levels.tolist()])
+    out["mde"] = np.where(few, np.where(spread > 0, spread * normal_away, np.nan), out["mde"])
     if least_p_of_arms(arms, permutations) > 1 - level:
         out["mde"] = np.full(len(free), np.nan)
+    for name in ("ci_low", "ci_high", "relative_low", "relative_high", "mde"):
+        out[name] = np.where(known, out[name], np.nan)
     return out
 
 
@@ -110,21 +126,25 @@ def surely_normal(arms: Arms) -> Array:
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 
 
-def scored(arms: Arms, variances: Array, level: float, some: Sequence[int] | None = None) -> Array:
+def scored(arms: Arms, variances: Array, levels: Array | float, some: Sequence[int] | None = None) -> Array:
     """Return Newcombe's hybrid intervals of the differences of two arms, shape (2, columns).
 
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
     is that by Kish, with which values vary as much as they can, as those of 0 and 1 do; where other values, or units of
     several sizes, have a known variance, it is the number with which they vary as they do.
 
-    ``some``: the columns whose intervals are needed, NaN for others; None for all.
+    Parameters
+    ----------
+    levels : of the intervals, one or that of each column.
+    some : the columns whose intervals are needed, NaN for others; None for all.
     """
-    out = np.full((2, len(variances[0])), np.nan)
+    out, levels = np.full((2, len(variances[0])), np.nan), np.broadcast_to(levels, len(variances[0]))
     for column in range(len(variances[0])) if some is None else some:
         known = bool(arms.of_shares[column])
         ends = (0.0, 1.0) if known or arms.limits is None else (*arms.limits[:, column].tolist(),)
         if not np.isfinite(ends).all() or (arms.limits is None and not known):
             continue
+        level = float(levels[column])
         of_arms = [_of_arm(arms, arm, column, ends, variances[arm, column], level) for arm in range(2)]
         out[:, column] = hybrid(arms.means[:, column], np.array(of_arms), 0.0, (1.0, -1.0))
     return out
@@ -156,12 +176,16 @@ def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[
     return out | {"p_value": np.where(few, 1, [_of_normal(*pair, grown) for pair in each])}
 
 
-def _ends(arms: Arms, test: str, level: float, variances: Array) -> dict[str, Array]:
-    """Return the ends of intervals of differences and of relative differences, by Welch's t or normal ones."""
+def _ends(arms: Arms, test: str, level: float, variances: Array, least: Array | float = 0.0) -> dict[str, Array]:
+    """Return the ends of intervals of differences and of relative differences, by Welch's t or normal ones.
+
+    ``least``: how many standard errors they are away at least, shape (columns,).
+    """
     error = np.sqrt(variances.sum(axis=0))
-    low, high = arms.apart + np.array([[-1], [1]]) * _errors_away(arms, test, level, variances) * error
+    far = np.maximum(_errors_away(arms, test, level, variances), least)
+    low, high = arms.apart + np.array([[-1], [1]]) * far * error
     parts = arms.variances(np.where(arms.means == 0, 1, arms.means))  # with a mean of 0 the result is not used
-    wide = _errors_away(arms, test, level, parts)
+    wide = np.maximum(_errors_away(arms, test, level, parts), least)
     ends = relative_ends(arms.means, parts.sum(axis=0), wide)
     return {"ci_low": low, "ci_high": high, "relative_low": ends[0], "relative_high": ends[1]}
 
@@ -202,8 +226,13 @@ def freedom(variances: Array, n: Sequence[float]) -> Array:
 def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
     """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
-        return np.array([t_quantile((1 + level) / 2, df) for df in freedom(variances, arms.n_free).tolist()])
+        return _away(level, freedom(variances, arms.n_free))
     return np.full(variances.shape[1], normal_quantile(level))
+
+
+def _away(level: float, free: Array) -> Array:
+    """Return how many standard errors the ends of an interval by t with these degrees of freedom are away."""
+    return np.array([t_quantile((1 + level) / 2, df) for df in free.tolist()])
 
 
 def _detectable(level: float, free: Array) -> Array:

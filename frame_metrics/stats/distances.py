@@ -67,29 +67,64 @@ class Distance:
         n : the number of units of each arm, two at least.
         """
         each = [self._mean_and_variance(sums, many) for sums, many in zip((first, second), n, strict=True)]
-        apart = np.abs(each[0][0] - each[1][0])
-        apart = np.where(apart <= CLOSE * self.scale, 0, apart)
+        apart = self._apart(each[0][0], each[1][0])
         if self.plain:
             return apart / (self._spread * (1 / n[0] + 1 / n[1]) ** 0.5) if self._spread > 0 else apart
-        variance = each[0][1] + each[1][1]
-        sure = variance <= (CLOSE * self.scale) ** 2 + LEFT * (each[0][2] + each[1][2])
+        return self._in_errors(apart, each[0][1] + each[1][1], each[0][2] + each[1][2])
+
+    def among(self, sums: Array, n: Array, pairs: Array) -> Array:
+        """Return the distances of pairs of several arms, shape (draws, pairs).
+
+        Where they are ``plain``, the standard error is that of the units of both arms of a pair together, as if no
+        other arm was there: arms that differ from others do not hide or raise what differs between these two.
+
+        Parameters
+        ----------
+        sums : the sums of ``parts_of_several`` over the units of each arm, shape (draws, arms, parts).
+        n : the number of units of each arm, two at least, shape (arms,).
+        pairs : the numbers of the arms of each pair, shape (pairs, 2).
+        """
+        first, second = pairs.T
+        mean, variance, whole = self._mean_and_variance(sums, n)
+        apart = self._apart(mean[:, first], mean[:, second])
+        if not self.plain:
+            return self._in_errors(apart, variance[:, first] + variance[:, second], whole[:, first] + whole[:, second])
+        many, both = n[first] + n[second], sums[:, first] + sums[:, second]
+        times = (1 / n[first] + 1 / n[second]) / (many - 1)
+        square = both[..., -1]
+        return self._in_errors(apart, (square - both[..., 0] ** 2 / many) * times, square * times)
+
+    def parts_of_several(self, held: Array) -> Array:
+        """Return what ``among`` needs the sums of, shape (units, parts); ``held``: of some units."""
+        return np.column_stack([held, held[:, 0] ** 2]) if self.plain else self.parts(held)
+
+    def _apart(self, first: Array, second: Array) -> Array:
+        """Return the absolute difference of means, 0 where it is only rounding."""
+        apart = np.abs(first - second)
+        return np.where(apart <= CLOSE * self.scale, 0, apart)
+
+    def _in_errors(self, apart: Array, variance: Array, whole: Array) -> Array:
+        """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
+        sure = variance <= (CLOSE * self.scale) ** 2 + LEFT * whole
         return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
 
-    def _mean_and_variance(self, sums: Array, n: int) -> Sequence[Array]:
+    def _mean_and_variance(self, sums: Array, n: int | Array) -> Sequence[Array]:
         """Return the mean of an arm, its variance, and the squares that this is left of, shape (draws,) each.
+
+        With the sums of several arms, shape (draws, arms, parts), shapes are (draws, arms); ``n`` is then of each.
 
         With psi = (y - w rho) / mean w - theta (x - mean x), the contribution of a unit, the variance is that of the
         mean of psi, sum psi^2 / n / (n - 1), from the sums of y, w, x and their products.
         """
         k = self.held.shape[1]
-        y = sums[:, 0]
-        w = sums[:, 1] if k > 1 else np.float64(n)
-        x = sums[:, 2] / n if k > 2 else np.float64(0)
+        y = sums[..., 0]
+        w = sums[..., 1] if k > 1 else np.asarray(n, np.float64)
+        x = sums[..., 2] / n if k > 2 else np.float64(0)
         rho = y / w
         mean = rho - self.slope * x if k > 2 else rho
         if self.plain:
             return mean, np.zeros(1), np.zeros(1)
-        square = sums[:, k:].T
+        square = np.moveaxis(sums[..., k:], -1, 0)
         if k == 1:
             left, whole = square[0] - n * rho**2, square[0]
         else:

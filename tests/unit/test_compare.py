@@ -1095,13 +1095,13 @@ unread().compare("cg", test="tukey")
         intervals that hold together; leave test= out
     but: of(TWO).compare("cg", correction="max_t")
 unread().compare("cg", test="t", correction="max_t")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, and test='t' flips
-        none; pass test='randomization', or pass correction='holm'
+    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, or exchange the
+        units of arms, and test='t' flips none; pass test='randomization', or pass correction='holm'
     but: of(TWO).compare("cg", test="randomization", correction="max_t")
     but: of(TWO).compare("cg", test="sign", correction="holm")
 IRM(PAIR.with_columns(query=pl.col("doc")), arm="system").change("cg", correction="max_t")
-    NotComputableError: correction='max_t' is of tests that flip the signs of differences of queries, and change() flips
-        none here; pass correction='holm'
+    NotComputableError: correction='max_t' permutes units over all periods, and [...] units are of several; pass
+        correction='holm'
     but: IRM(PAIR.with_columns(query=pl.col("doc")), arm="system").change("cg", correction="holm")
 of(TWO).compare("cg", test="mcnemar_mid_p")
     NotComputableError: test='mcnemar_mid_p' is of values of 0 and 1, and cg has others; pass test='randomization'

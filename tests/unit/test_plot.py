@@ -384,6 +384,9 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
     assert specification(chart)["title"] == {
         "text": "rr: differences to a (n = 2)", "anchor": "start", "subtitle": ["bars: 90% intervals"]
     }  # fmt: skip
+    for said, options in ((", which hold together for 3 pairs", {}), ("", {"correction": "holm"})):
+        three = specification(runs.plot.comparison("rr", **options))["title"]["subtitle"]
+        assert three == [f"bars: intervals{said}"]
     zero, bar = marks(chart, "rule")
     assert (zero["encoding"]["x"], fields(bar)["x"], fields(bar)["x2"]) == ({"datum": 0}, "ci_low", "ci_high")
     assert rows(chart, "other", "best") == [[("-0.250", "")]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
 from frame_metrics.stats.units import Arms
+from frame_metrics.verbs.compare.arms_together import ArmsJoint, BlockOfArms, arms_together, families_of_arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.groups import range_of
 from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
@@ -51,6 +52,15 @@ def with_covariate(plan: Plan, name: Any) -> Plan:
     keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
     return plan.but(columns=replace(columns, covariate=name))
+
+
+class SummedUnits(NamedTuple):
+    """Sums over the queries of units in each arm."""
+
+    sums: Array  # of the values of each metric less the offset, times the weights, then of these, (metrics + 1, rows)
+    first: Array  # the place of the first query of each row, shape (rows,)
+    offset: Array  # what was taken from the values of each metric, shape (metrics,)
+    clustered: bool  # whether some row has several queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,22 +150,40 @@ class ArmValues:
         ------
         The metrics, the positions of their queries, whether each query is of the first arm, and the units.
         """
-        groups: dict[bytes, list[int]] = {}
-        for metric in range(len(self.asked)):
-            groups.setdefault((~np.isnan(self.values[metric, both])).tobytes(), []).append(metric)
-        for key, metrics in groups.items():
-            at = both[np.frombuffer(key, bool)]
+        for metrics, at in self._alike(both):
             mine = self.arm[at] == pair[0]
             yield metrics, at, mine, self._arms(at, mine, metrics)
 
-    def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick) -> list[Row]:
+    def _alike(self, at: Array) -> Iterator[tuple[list[int], Array]]:
+        """Yield the metrics that are defined for the same queries of some, and the positions of these."""
+        groups: dict[bytes, list[int]] = {}
+        for metric in range(len(self.asked)):
+            groups.setdefault((~np.isnan(self.values[metric, at])).tobytes(), []).append(metric)
+        for key, metrics in groups.items():
+            yield metrics, at[np.frombuffer(key, bool)]
+
+    def blocks(self, pairs: Sequence[Pair]) -> Iterator[BlockOfArms]:
+        """Yield the units of all arms of some pairs, by segment, and by metrics that are defined for the same ones."""
+        arms = np.unique(np.array(pairs))
+        for segment in range(len(self.segments)):
+            here = slice(*self.edges[segment : segment + 2])
+            every = np.flatnonzero(np.isin(self.arm[here], arms)) + here.start
+            for metrics, at in self._alike(every):
+                held = self._summed(at, self.arm[at], metrics)
+                some, first = held.sums[-1] > 0, at[held.first]
+                own = held.sums[:, some]
+                rows = own[:-1].T, own[-1], self.arm[first][some], self.unit[first][some]
+                yield BlockOfArms.of(segment, metrics, pairs, rows)
+
+    def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick, joint: ArmsJoint) -> list[Row]:
         """Compare two arms in one segment on every metric; metrics on the same queries share random draws."""
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
         for metrics, at, mine, arms in self.units(both, pair):
             counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
-            found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown)
+            wide = joint.wide_of(segment, metrics)
+            found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown, wide=wide)
             if "mde" in found:
                 found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
             margin = margins_of(options.margin, self.asked)[metrics]
@@ -167,6 +195,8 @@ class ArmValues:
                 own = self.values[metric, at] - arms.offset[i]
                 row |= {} if p is None else told_of_margin(p[:, i], self.asked[metric][1])
                 row["effect_size"] = effect_size(row["difference"], own, self.weight[at], mine)
+                if (known := joint.adjusted.get((segment, metric, pair))) is not None:
+                    row["p_adjusted"] = max(known, row["p_value"])
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
@@ -205,24 +235,34 @@ class ArmValues:
 
         ``at``: the positions of the queries; ``mine``: whether each is of the first arm.
         """
+        held, weight = self._summed(at, mine, metrics), self.weight[at]
+        limits = [range_of(self.asked[metric][1], self.values[metric, at]) for metric in metrics]
+        sums, first = held.sums, held.first
+        some = sums[-1] > 0  # units of weight 0 are left out
+        covariate = None if self.covariate is None else self.covariate[at][first][some]
+        unit = self.unit[at][first][some]
+        return Arms(
+            *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit, held.offset),
+            limits=np.array(limits, float).T,
+            share=self.share[metrics],
+            rows=(kish(weight[mine]), kish(weight[~mine])),
+            clustered=held.clustered,
+            weighted=weigh_unlike(weight),
+        )
+
+    def _summed(self, at: Array, side: Array, metrics: Sequence[int]) -> SummedUnits:
+        """Return the sums of some metrics over the queries of each unit in each arm.
+
+        ``at``: the positions of the queries; ``side``: the arm of each.
+        """
         weight, unit = self.weight[at], self.unit[at]
         values = [self.values[metric, at] for metric in metrics]
         offset = [offsets(own) for own in values]
         held = [(own - low) * weight for own, low in zip(values, offset, strict=True)]
-        limits = [range_of(self.asked[metric][1], own) for metric, own in zip(metrics, values, strict=True)]
-        row = numbered(2 * unit + mine)
+        row = numbered((len(self.systems) + 2) * unit + side)
         first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
         sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
-        some = sums[-1] > 0  # units of weight 0 are left out
-        covariate = None if self.covariate is None else self.covariate[at][first][some]
-        return Arms(
-            *(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some], np.array(offset)),
-            limits=np.array(limits, float).T,
-            share=self.share[metrics],
-            rows=(kish(weight[mine]), kish(weight[~mine])),
-            clustered=row is not None,
-            weighted=weigh_unlike(weight),
-        )
+        return SummedUnits(sums, first, np.array(offset), clustered=row is not None)
 
     @cached_property
     def share(self) -> Array:
@@ -256,7 +296,10 @@ def arms_compared(measured: Measured, options: CompareOptions, saved: Plan | Non
     arms = arms if saved is None else arms.beside(saved)
     pairs = arms.pairs(options)
     splits = (splits_of_queries if saved is None else beside_saved)(measured, arms.segments, arms.systems, options)
+    families = families_of_arms([*arms.blocks(pairs)], options) if options.together and len(pairs) else []
     each, draws = (arms.asked, arms.segments, arms.systems, pairs), options.permutations * len(pairs)
-    with progress(draws * len(arms.segments), "draw", work=HARDER * draws * len(arms.arm)) as tick:
-        between = partial(arms.between, options=options, tick=tick)
+    rounds = draws * len(arms.segments) + options.permutations * sum(map(len, families))
+    with progress(rounds, "draw", work=HARDER * draws * len(arms.arm)) as tick:
+        joint = arms_together(families, options, tick)
+        between = partial(arms.between, options=options, tick=tick, joint=joint)
         return pairs_compared(*each, options, splits.beside(between), arms.saved)

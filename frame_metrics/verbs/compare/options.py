@@ -51,7 +51,7 @@ CHOICES = {"over": Family} | OPTIONAL
 Kind = Literal["queries", "proxies", "arms", "rows", "rows of arms"]  # the kind of comparison
 BOTH = ("weight", "cluster")
 MID_P = "mcnemar_mid_p"  # the test of values of 0 and 1
-MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip, and of others
+MAX_T, HOLM = "max_t", "holm"  # the corrections by default: of tests that flip or exchange, and of others
 # The tests of each kind of comparison, and the roles that each takes beside the values; also the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, MID_P: ()},
@@ -67,7 +67,8 @@ CALLED |= dict.fromkeys(("z-test", "z_test", "ztest", "normal"), "z")
 OF_ARMS: tuple[Kind, ...] = ("arms", "rows of arms")
 
 
-FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P)}  # tests that flip the signs of differences
+# Tests that flip the signs of differences, or exchange units, and so can test families together.
+FLIPS: dict[Kind, Sequence[str]] = {"queries": ("randomization", MID_P), "arms": ("randomization",)}
 OF_WINS = ("wilcoxon", "sign")
 SEQUENCE, FIRST = "sequence", 100  # the test of looks="any", and the least number of units of an arm for it
 
@@ -130,8 +131,8 @@ class CompareOptions(IntervalOptions):
 
     @property
     def flips(self) -> bool:
-        """True if the test flips signs, so that families of pairs can be tested together; the test is known."""
-        return self.test in FLIPS.get(self.of, ())
+        """True if the test flips signs or exchanges units, so that families can be tested together; it is known."""
+        return self.test in FLIPS.get(self.of, ()) and self.covariate is None
 
     @property
     def together(self) -> bool:
@@ -219,15 +220,23 @@ def _refuse(before: str, refused: Mapping[str, Any], behind: str) -> None:
 
 
 def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
-    """Raise for ``correction="max_t"`` with a test that flips no signs."""
-    if options.correction != MAX_T or (options.test is None and kind in FLIPS):
+    """Raise for ``correction="max_t"`` with a test that flips no signs and exchanges no units."""
+    if options.correction != MAX_T:
         return
-    if options.test not in FLIPS.get(kind, ()):
-        what = f"test={options.test!r} flips none" if options.test else f"{options.verb}() flips none here"
-        way = "pass test='randomization', or " if kind in FLIPS else ""
+    tests = FLIPS.get(kind, ())
+    if options.looks is not None or (options.test not in tests and not (options.test is None and tests)):
+        does = "exchanges" if kind in OF_ARMS else "flips"
+        what = f"{options.verb}() {does} none here" if options.test is None else f"test={options.test!r} {does} none"
+        what = "looks='any' exchanges none" if options.looks is not None else what
+        way = "pass test='randomization', or " if tests and options.looks is None else ""
         raise NotComputableError(
-            f"correction='max_t' is of tests that flip the signs of differences of queries, and {what}; {way}"
-            "pass correction='holm'"
+            "correction='max_t' is of tests that flip the signs of differences of queries, or exchange the units of "
+            f"arms, and {what}; {way}pass correction='holm'"
+        )
+    if options.covariate is not None:
+        raise NotComputableError(
+            f"correction='max_t' permutes units over all {options.one}s, which covariate={options.covariate!r} cannot "
+            "be used with; pass correction='holm', or covariate=None"
         )
 
 

@@ -1,0 +1,291 @@
+"""Families of pairs of arms: p-values and intervals that hold together, by the greatest distance of each exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.arms import DOMINANT, LARGE
+from frame_metrics.stats.distances import Distance, distances
+from frame_metrics.stats.exchange import FIRST, LIKELY, NEAR, WIDE
+from frame_metrics.stats.families import Maxima
+from frame_metrics.stats.resampling import alike, sums_drawn
+from frame_metrics.stats.significance import Tick
+from frame_metrics.stats.units import linear
+from frame_metrics.threads import in_threads
+
+KIND = 5  # units that are drawn in the time in which the number of one kind in one arm is
+CACHED = 1 << 15  # units that are drawn together
+
+
+@dataclass(frozen=True, eq=False)
+class ArmUnits:
+    """Units of several arms, each in one of them, and metrics that are defined for the same ones."""
+
+    sums: Array  # sums of the values of a unit's queries less the offset, times their weights, shape (units, columns)
+    size: Array  # the sum of the weights of a unit's queries, above 0, shape (units,)
+    arm: Array  # the number of the arm of each unit; each has two or more, shape (units,)
+    pairs: Array  # the numbers of the arms that are compared, shape (pairs, 2)
+    family: Array  # the number of the family of each column, shape (columns,)
+
+    @cached_property
+    def rank(self) -> Array:
+        """The place of each arm: by the number of units, then by the first one, so that names do not matter."""
+        _, first, n = np.unique(self.arm, return_index=True, return_counts=True)
+        rank = np.empty(len(n), np.int64)
+        rank[np.lexsort((first, n))] = np.arange(len(n))
+        return rank
+
+    @cached_property
+    def n(self) -> Array:
+        """The number of units of each arm, in ascending order, shape (arms,)."""
+        return np.sort(np.bincount(self.arm))
+
+
+@dataclass(frozen=True, eq=False)
+class ArmsTogether:
+    """The p-values and quantiles of families of arms."""
+
+    adjusted: list[Array]  # the corrected p-value of each pair and column, for each block, shape (pairs, columns)
+    wide: Array  # how many standard errors the ends of intervals that hold together are away, shape (families,)
+
+
+def exchanged_together(
+    blocks: Sequence[ArmUnits], families: int, permutations: int, seed: int, level: float, tick: Tick
+) -> ArmsTogether:
+    """Permute units over all arms at once, and keep the greatest distance of each family of pairs (Westfall, Young).
+
+    The distance of a pair is ``Distance``, studentised or plain by all units of the family. For intervals the distances
+    are those of what units contribute to the mean of their own arm; plain ones are the same for both. Units of
+    different blocks are permuted by themselves, as if the blocks were independent: if they are not, that is
+    conservative (Royen). Where no unit dominates, means are normal: those for intervals are then drawn as normal
+    numbers, in large arms those for p-values too.
+
+    Parameters
+    ----------
+    blocks : the units.
+    families : the number of families.
+    permutations : how many are drawn; of ``WIDE`` or more units ``FIRST``, and the rest if a p-value is below
+        ``LIKELY``, or the level needs more.
+    level : the level of the intervals.
+    tick : told how many permutations are done.
+
+    Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
+    Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016. T. Royen, A simple proof
+    of the Gaussian correlation conjecture extended to some multivariate gamma distributions, Far East Journal of
+    Theoretical Statistics 48(2), 2014.
+    """
+    each = [Exchanges(block, seed, i) for i, block in enumerate(blocks)]
+    costly = any(one.labour >= WIDE for one in each)
+    first = min(FIRST, permutations) if costly else permutations
+    found = _maxima(each, families, range(first), tick)
+    if first < permutations:
+        known = np.isfinite(found.wide(level)).all()
+        if known and not any((one.adjusted(found) < LIKELY).any() for one in each):
+            tick(permutations - first)
+        else:
+            rest = _maxima(each, families, range(first, permutations), tick)
+            found = Maxima(np.hstack([found.u, rest.u]), np.hstack([found.t, rest.t]), [], every=False)
+    return ArmsTogether([one.adjusted(found) for one in each], found.wide(level))
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanges:
+    """Random exchanges of the units of a block."""
+
+    block: ArmUnits
+    seed: int
+    number: int  # of the block, which has random numbers of its own
+
+    @cached_property
+    def each(self) -> list[Distance]:
+        """The distance in each column, for p-values."""
+        return distances(self.block.sums, self.block.size, int(self.block.n[0]))
+
+    @cached_property
+    def centred(self) -> list[Distance]:
+        """The distance in each column for intervals, of contributions to the mean of the unit's own arm."""
+        block = self.block
+        own: Array = np.empty(block.sums.shape)
+        for arm in range(len(block.n)):
+            some = block.arm == arm
+            own[some] = linear(block.sums[some], block.size[some])
+        apart = zip(self.each, own.T, strict=True)
+        return [
+            one if one.plain else Distance(values[:, None], 0.0, plain=False, scale=one.scale) for one, values in apart
+        ]
+
+    @cached_property
+    def all(self) -> list[Distance]:
+        """All distances that are drawn, each once: those for p-values, then others for intervals."""
+        return [*self.each, *(() if self.smooth else (one for one in self.centred if not one.plain))]
+
+    @cached_property
+    def pairs(self) -> Array:
+        """The places of the arms of each pair, shape (pairs, 2)."""
+        return self.block.rank[self.block.pairs]
+
+    @cached_property
+    def seen(self) -> Array:
+        """The observed distance of each pair and column, shape (pairs, columns)."""
+        place, found = self.block.rank[self.block.arm], []
+        for one in self.each:
+            parts = one.parts_of_several(one.held)
+            sums = np.array([parts[place == arm].sum(axis=0) for arm in range(len(self.block.n))])
+            found.append(one.among(sums[None], self.block.n, self.pairs)[0])
+        return np.column_stack(found)
+
+    def adjusted(self, found: Maxima) -> Array:
+        """Return the share of exchanges whose greatest distance is at least that of each pair, (pairs, columns)."""
+        far = np.zeros(self.seen.shape)
+        for column, family in enumerate(self.block.family.tolist()):
+            rising = np.sort(found.u[family])
+            far[:, column] = len(rising) - np.searchsorted(rising, self.seen[:, column] * (1 - NEAR))
+        return np.where(self.seen > 0, found.share(far), 1.0)
+
+    @cached_property
+    def _kinds(self) -> tuple[Array, Array, int]:
+        """The numbers of each kind of unit, how many there are, and how many kinds, which stand first, are common."""
+        held = np.column_stack([one.held for one in self.all])
+        alone = held, np.ones(len(held), np.int64), 0
+        columns, times = alike([*held.T], alone[1])
+        many = times >= 2 * KIND * len(self.block.n)
+        left = int(times[~many].sum())
+        if 2 * (left + KIND * len(self.block.n) * int(many.sum())) > len(held):
+            return alone
+        kinds = np.column_stack(columns)
+        rest = np.repeat(kinds[~many], times[~many], axis=0)
+        return np.concatenate([kinds[many], rest]), np.append(times[many], np.ones(left, np.int64)), int(many.sum())
+
+    @cached_property
+    def smooth(self) -> bool:
+        """True for arms in whose means no unit has a great part, so that these are normal."""
+        squares = (one.held[:, 0] ** 2 for one in (*self.each, *self.centred))
+        return all(square.max() < DOMINANT * int(self.block.n[0]) * square.mean() for square in squares)
+
+    @cached_property
+    def normal(self) -> bool:
+        """True for large arms whose means are normal, and whose units are of many kinds: no exchange is drawn."""
+        return self.smooth and int(self.block.n[0]) >= LARGE and self._drawn >= WIDE
+
+    @property
+    def _drawn(self) -> int:
+        held, _, common = self._kinds
+        return len(held) - common + KIND * len(self.block.n) * common
+
+    @property
+    def labour(self) -> int:
+        """The number of units that are drawn one by one in the time of one exchange."""
+        return 0 if self.normal else self._drawn
+
+    @cached_property
+    def _parts(self) -> tuple[Array, list[slice]]:
+        """What is summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
+        ends = np.cumsum([0, *(one.held.shape[1] for one in self.all)])
+        held = self._kinds[0]
+        parts = [
+            one.parts_of_several(held[:, begin:end]) for one, (begin, end) in zip(self.all, pairwise(ends), strict=True)
+        ]
+        ends = np.cumsum([0, *(part.shape[1] for part in parts)])
+        return np.column_stack(parts), [slice(*some) for some in pairwise(ends.tolist())]
+
+    @property
+    def step(self) -> int:
+        """The number of exchanges that are drawn together."""
+        pairs = len(self.pairs) * (len(self.all) if self.smooth else 1)
+        return max(CACHED // max(0 if self.normal else len(self._kinds[0]), pairs), 1)
+
+    def greatest(self, begin: int, draws: int) -> tuple[Array, Array]:
+        """Return the greatest distances of exchanges for p-values and for intervals, shape (columns, draws) each.
+
+        ``begin``: the number of the first exchange, which its random numbers depend on.
+        """
+        random = np.random.default_rng([self.seed, begin, self.number])
+        if self.normal:
+            return (self._as_normal(random, draws),) * 2
+        sums, (_, slices) = self._sums(random, draws), self._parts
+        far = [
+            one.among(sums[..., some], self.block.n, self.pairs).max(axis=1)
+            for one, some in zip(self.all, slices, strict=True)
+        ]
+        if self.smooth:
+            return np.array(far), self._as_normal(random, draws)
+        own, rest = far[: len(self.each)], iter(far[len(self.each) :])
+        others = [mine if one.plain else next(rest) for one, mine in zip(self.each, own, strict=True)]
+        return np.array(own), np.array(others)
+
+    def _sums(self, random: np.random.Generator, draws: int) -> Array:
+        """Return the sums of parts over the units of each arm, shape (draws, arms, parts)."""
+        (_, times, common), (parts, _), n = self._kinds, self._parts, self.block.n
+        left = len(times) - common
+        if not common:
+            order = _shuffled(random, draws, left)
+            return np.add.reduceat(parts.take(order, axis=0), np.cumsum(n) - n, axis=1)
+        counts = _dealt(random, draws, np.append(times[:common], left), n)
+        sums = sums_drawn(parts[:common].T, counts[..., :-1].reshape(-1, common)).T.reshape(draws, len(n), -1)
+        if not left:
+            return sums
+        upto = np.zeros((draws, left + 1, parts.shape[1]))
+        np.cumsum(parts[common:].take(_shuffled(random, draws, left), axis=0), axis=1, out=upto[:, 1:])
+        ends = np.cumsum(counts[..., -1], axis=1)[..., None]
+        return sums + np.diff(np.take_along_axis(upto, np.pad(ends, ((0, 0), (1, 0), (0, 0))), axis=1), axis=1)
+
+    def _as_normal(self, random: np.random.Generator, draws: int) -> Array:
+        """Return the greatest distances of means that are drawn as normal numbers, shape (columns, draws)."""
+        held = np.array([one.held[:, 0] for one in self.each])
+        spread = held.std(axis=1)
+        value, vector = np.linalg.eigh(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
+        root = vector * np.sqrt(np.maximum(value, 0))
+        means = np.einsum("dak,ck->dac", random.normal(size=(draws, len(self.block.n), len(held))), root)
+        means /= np.sqrt(self.block.n)[:, None]
+        first, second = self.pairs.T
+        error = np.sqrt(1 / self.block.n[first] + 1 / self.block.n[second])[:, None]
+        return (np.abs(means[:, first] - means[:, second]) / error).max(axis=1).T
+
+
+def _maxima(each: Sequence[Exchanges], families: int, these: range, tick: Tick) -> Maxima:
+    """Draw exchanges of all blocks, and keep the greatest distances of each family."""
+    u, t = np.zeros((2, families, len(these)))
+    for one in each:
+
+        def work(begin: int, one: Exchanges = one) -> None:
+            some = min(one.step, these.stop - begin)
+            at = slice(begin - these.start, begin - these.start + some)
+            for kept, found in zip((u, t), one.greatest(begin, some), strict=True):
+                for family, far in zip(one.block.family.tolist(), found, strict=True):
+                    np.maximum(kept[family, at], far, out=kept[family, at])
+            tick(some)
+
+        in_threads(range(these.start, these.stop, one.step), work)
+    return Maxima(u, t, [], every=False)
+
+
+def _shuffled(random: np.random.Generator, draws: int, n: int) -> Array:
+    """Return random orders of ``n`` units, shape (draws, n)."""
+    return random.permuted(np.broadcast_to(np.arange(n), (draws, n)), axis=1)
+
+
+def _dealt(random: np.random.Generator, draws: int, times: Array, n: Array) -> Array:
+    """Deal units of some kinds to arms at random, and count them, shape (draws, arms, kinds).
+
+    Parameters
+    ----------
+    times : the number of units of each kind, shape (kinds,).
+    n : the number of units of each arm, shape (arms,).
+    """
+    left, counts = np.tile(times, (draws, 1)), np.empty((draws, len(n), len(times)), np.int64)
+    for arm, most in enumerate(n[:-1].tolist()):
+        need, rest = np.full(draws, most), left.sum(axis=1)
+        for kind in range(len(times) - 1):
+            rest = rest - left[:, kind]
+            counts[:, arm, kind] = random.hypergeometric(left[:, kind], rest, need)
+            need = need - counts[:, arm, kind]
+        counts[:, arm, -1] = need
+        left = left - counts[:, arm]
+    counts[:, -1] = left
+    return counts
