@@ -279,7 +279,7 @@ def of_arms(
     skew = sign * _skewness_of_arms(arms)
     for side, way in enumerate(SIDES):
         t = np.divide(way * sign * arms.apart + margin, error, out=np.zeros(len(margin)), where=known)
-        for column in np.flatnonzero(known):
+        for column in np.flatnonzero(known).tolist():
             p[side, column] = _above(float(t[column]), float(free[column]), way * float(skew[column]), test)
     if test == "randomization" and known.any():
         p = np.where(known, np.fmax(p, _exchanged(arms, np.where(known, margin, 0), sign, drawn)), p)

@@ -7,6 +7,7 @@ in 5 % at most; those that do not differ shall pass as often as they can.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -110,38 +111,36 @@ def arms_of(values: Any, mine: Any) -> Arms:
     return Arms(values[:, None], np.ones(len(values)), mine, limits=np.array([[0.0], [np.inf]]))
 
 
+def line_of_arms(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> Line:
+    """Return the line of two arms of a shape, of so many units each."""
+    (first, second), (margin, draw, more) = sizes, OF_ARMS[name]
+    rng, passed, mine = np.random.default_rng([43, first, second, lost]), 0, np.arange(first + second) < first
+    for trial in range(trials):
+        values = FAR + draw(rng, (len(mine),), 0.0)
+        values = np.where(mine, FAR - margin * lost + more * (values - FAR), values)
+        # What Welch's t does not pass does not pass: exchanges, which take long, are left out.
+        by_t = of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0))[0, 0]
+        if by_t <= LEVEL or trial < AGREE:
+            passed += of_one_trial(values, mine, margin, trial) <= LEVEL
+    return line(lost, f"{name}, arms of {first} and {second} units", trials, int(passed), min(first, second))
+
+
+def line_of_shares(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> Line:
+    """Return the line of shares of two arms of so many units each."""
+    (first, second), (share, margin) = sizes, SHARES[name]
+    rng, passed, mine = np.random.default_rng([44, first, second, lost]), 0, np.arange(first + second) < first
+    for trial in range(trials):
+        values = (rng.random(len(mine)) < share - margin * lost * mine).astype(float)
+        passed += of_one_trial(values, mine, margin, trial) <= LEVEL
+    return line(lost, f"{name}, arms of {first} and {second} units", trials, int(passed), min(first, second))
+
+
 def shapes_of_arms(trials: int) -> Iterator[Line]:
     """Yield the lines of arms."""
-    for name, (margin, draw, more) in OF_ARMS.items():
-        for lost in (True, False):
-            for first, second in ARMS:
-                rng, passed, mine = (
-                    np.random.default_rng([43, first, second, lost]),
-                    0,
-                    np.arange(first + second) < first,
-                )
-                for trial in range(trials):
-                    values = FAR + draw(rng, (len(mine),), 0.0)
-                    values = np.where(mine, FAR - margin * lost + more * (values - FAR), values)
-                    # What Welch's t does not pass does not pass: exchanges, which take long, are left out.
-                    by_t = of_arms(arms_of(values, mine), np.array([margin]), "t", (FLIPS, FLIPS, 0))[0, 0]
-                    if by_t <= LEVEL or trial < AGREE:
-                        passed += of_one_trial(values, mine, margin, trial) <= LEVEL
-                setting = f"{name}, arms of {first} and {second} units"
-                yield line(lost, setting, trials, int(passed), min(first, second))
-    for name, (share, margin) in SHARES.items():
-        for lost in (True, False):
-            for first, second in ARMS:
-                rng, passed, mine = (
-                    np.random.default_rng([44, first, second, lost]),
-                    0,
-                    np.arange(first + second) < first,
-                )
-                for trial in range(trials):
-                    values = (rng.random(len(mine)) < share - margin * lost * mine).astype(float)
-                    passed += of_one_trial(values, mine, margin, trial) <= LEVEL
-                setting = f"{name}, arms of {first} and {second} units"
-                yield line(lost, setting, trials, int(passed), min(first, second))
+    for name, lost, sizes in product(OF_ARMS, (True, False), ARMS):
+        yield line_of_arms(name, lost, sizes, trials)
+    for name, lost, sizes in product(SHARES, (True, False), ARMS):
+        yield line_of_shares(name, lost, sizes, trials)
 
 
 def of_one_trial(values: Any, mine: Any, margin: float, trial: int) -> float:

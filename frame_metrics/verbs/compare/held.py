@@ -18,7 +18,7 @@ from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 
 def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -> None:
     """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
-    for group in groups:
+    for group in groups if options.margin is not None else ():
         some = [not np.isnan(margins[column.at]) for column in group.columns]
         if not any(some) or not group.tested or group.spread is None:
             continue
