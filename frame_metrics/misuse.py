@@ -53,6 +53,7 @@ OPTIONS = {
         for name in ("covariate", "looks", "first_look", "split")
     },
 }
+OPTIONS["margin"] = "compare(), ab_test() and change(), the loss that would still be accepted"
 OPTIONS["baseline"] = "compare(), ab_test(), change() and others"
 _OWN = "name the column of arms, which have queries of their own, with arm= in the place of system="
 _PAIRS = "; it pairs, and arms with queries of their own are compared by ab_test() and change(), of arm="
@@ -66,6 +67,10 @@ GONE = {
     "text": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
     "target": {"sample_size": "; pass detect="},
     "of": dict.fromkeys(("click_judgments", "propensities"), "; pass the column of the search text as query_text="),
+    **{
+        name: dict.fromkeys(("compare", "ab_test", "change"), "; pass margin=, the loss that would still be accepted")
+        for name in ("delta", "tolerance", "equivalence", "non_inferiority")
+    },
     "method": {"propensities": "; pass estimator="},
 }
 # Verbs of other names.

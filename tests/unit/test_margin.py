@@ -353,6 +353,11 @@ for: "wilcoxon", "sign"
     NotComputableError: margin= cannot be used with test=VALUE, which does not look at the size of a mean; pass another
         test
 but: irm.compare(margin=0.1, test="t")
+irm.compare(delta=0.1)
+    UnknownNameError: compare() has no option 'delta'; pass margin=, the loss that would still be accepted
+irm.evaluate(margin=0.1)
+    UnknownNameError: evaluate() has no option 'margin'; it is an option of compare(), ab_test() and change(), the loss
+        that would still be accepted
 irm.compare(margin=0.1, per_query=True)
     NotComputableError: margin= cannot be used with per_query=True, which lists the differences of queries
 rows.compare("accuracy", against="majority", margin=0.1)
