@@ -317,6 +317,36 @@ def test_looks_at_arms() -> None:
     assert worse <= equivalent < 0.05
 
 
+@pytest.mark.parametrize("verb", ["compare", "ab_test"])
+@pytest.mark.parametrize("shares", [False, True])
+@pytest.mark.parametrize("test", [None, "bootstrap"])
+def test_both_sides_and_greater_margins(verb: str, shares: bool, test: str | None) -> None:
+    """Whether two are equivalent does not depend on which is the baseline, and a greater margin is excluded rather."""
+    base, value = pair(120)
+    if shares:
+        base, value = (base > 0.5).astype(float), (pair(120, 7)[1] > 0.5).astype(float)
+    frame = of_systems(base, value) if verb == "compare" else of_arms(base, value)
+    if test == "bootstrap" and shares and verb == "compare":
+        test = None
+    each = [held(frame, margin=margin, verb=verb, test=test)[0] for margin in (0.05, 0.1, 0.2)]
+    assert each == sorted(each, reverse=True)
+    if test is None:
+        turned = held(frame, margin=0.1, verb=verb, baseline="b")[0]
+        assert turned[1] == pytest.approx(each[1][1], rel=1e-9)
+
+
+@pytest.mark.parametrize("roles", [{"cluster": "c"}, {"weight": "w"}, {"cluster": "c", "weight": "w"}])
+def test_units_of_arms(roles: dict[str, str]) -> None:
+    """Arms of clusters, of which some are of both arms, and with weights: adding to an arm is a smaller loss."""
+    base, value = pair(150)
+    frame = of_arms(base, value).with_columns(c=pl.col("query") % 60, w=1.0 + pl.col("query") % 3)
+    better = frame.with_columns(ndcg=pl.col("ndcg") + 0.02 * (pl.col("run") == "b"))
+    for test in (None, "t", "bootstrap"):
+        ((worse, equivalent),) = held(frame, margin=0.05, verb="ab_test", test=test, **roles)
+        ((less, _),) = held(better, margin=0.05, verb="ab_test", test=test, **roles)
+        assert 0 < less < worse <= equivalent < 1
+
+
 # Words
 
 
