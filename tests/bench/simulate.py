@@ -37,6 +37,7 @@ from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
 from simulate_few import few as of_few
 from simulate_leaderboard import leaderboards
+from simulate_margin import margins
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -988,6 +989,7 @@ PARTS = {
     "arms_looked_at": of_many_looks,
     **OF_CLASSES,
     "leaderboards": leaderboards,
+    "margins": margins,
 }
 
 

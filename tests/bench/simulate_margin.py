@@ -155,7 +155,11 @@ def of_one_trial(values: Any, mine: Any, margin: float, trial: int) -> float:
 
 
 def margins(_: pl.DataFrame, trials: int) -> Iterator[Line]:
-    """Yield the lines of margins."""
+    """Yield the lines of margins of pairs."""
     yield from shapes_of_pairs(trials)
     yield from shares_of_pairs(trials)
+
+
+def margins_of_arms(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Yield the lines of margins of arms."""
     yield from shapes_of_arms(trials)
