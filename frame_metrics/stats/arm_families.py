@@ -185,7 +185,7 @@ class Exchanges:
 
     @cached_property
     def _parts(self) -> tuple[Array, list[slice]]:
-        """What is summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
+        """The numbers summed over each kind of unit, shape (kinds, parts), and which parts are of each distance."""
         ends = np.cumsum([0, *(one.held.shape[1] for one in self.all)])
         held = self._kinds[0]
         parts = [

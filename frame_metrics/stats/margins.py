@@ -241,9 +241,9 @@ def of_arms(
 ) -> Array:
     """Return the p-values that a loss, and that a gain, of an arm is less than a margin, one-sided, shape (2, columns).
 
-    By "randomization" they are those of the bound of Newcombe's interval for shares, and else the greatest of three: of
-    exchanging units, after the margin was added to those of the arm (half the two-sided one), of Welch's t, and of
-    Welch's t less the skewness. NaN where fewer than ``FEW`` units of an arm do not have its commonest value, but for
+    By "randomization" they are the greatest of three: of exchanging units, after the margin was added to those of the
+    arm (half the two-sided one), of Welch's t, and of Welch's t less the skewness; for shares they are those of the
+    bound of Newcombe's interval. NaN where fewer than ``FEW`` units of an arm do not have its commonest value, but for
     shares.
 
     Parameters

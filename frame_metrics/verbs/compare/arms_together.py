@@ -47,7 +47,7 @@ class BlockOfArms:
 
 @dataclass(frozen=True)
 class ArmsJoint:
-    """What is known of families that are tested together; nothing of others."""
+    """The results of families that are tested together; nothing of others."""
 
     wide: dict[Place, float] = field(default_factory=dict)  # how many standard errors the ends are away
     adjusted: dict[tuple[int, int, Pair], float] = field(default_factory=dict)  # by segment, metric and pair
