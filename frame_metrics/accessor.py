@@ -532,7 +532,7 @@ class IRM(Generic[Frame]):
         by : columns of the judgments, such as the length of a document; each of their values has separate rows.
         per_class : whether each value that was given has a row, about who gave it and who gave another one.
         ci : level of percentile intervals, from resampled queries, expanded for the number of queries that both judged
-            documents of; null for fewer than two. None for no intervals.
+            documents of; null for fewer than two, and where no draw differs. None for no intervals.
         resamples : how often.
         seed : of the random numbers.
 
@@ -702,7 +702,8 @@ class IRM(Generic[Frame]):
             ``cluster`` is named. docs/uncertainty.md lists which one it is: of means percentiles of draws at a level
             for so few units; of values that are all 0 or 1, and of shares of rows, Wilson's; of quantiles two of the
             values; where fewer than five units differ from most, Wilson's formula on the range of the metric. Null for
-            fewer than two units, and for ends that so few leave open. By default there is no interval.
+            fewer than two units, where no draw differs from another, and for ends that so few leave open. By default
+            there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns the totals by each of
             them. A total equals the call without the columns in ``total_over`` if each query is in one segment; a query
             in several segments counts once in each.
@@ -804,7 +805,8 @@ class IRM(Generic[Frame]):
         average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
             list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
         ci : level of an interval, as 0.95: Wilson's for shares of rows, as recall, precision and f1, else percentiles
-            of draws of rows, or of clusters of them. Null for fewer than two rows. docs/uncertainty.md lists all.
+            of draws of rows, or of clusters of them. Null for fewer than two rows, and where no
+            draw differs from another. docs/uncertainty.md lists all.
         layout : "long", a row per class and metric, or "wide", a column per metric.
         resamples, seed : of the draws.
 

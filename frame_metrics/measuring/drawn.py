@@ -19,7 +19,7 @@ from frame_metrics.inputs.scores import DrawnRows, DrawnScores, RowsInOrder
 from frame_metrics.measuring.rows import Inputs, class_cells, each_class, input_of, one_metric
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import Units, draws, often_enough, percentiles, units_of
+from frame_metrics.stats.resampling import Units, draws, ends_drawn, often_enough, units_of
 from frame_metrics.stats.shares import kish_within
 
 LEAST = 2  # rows for which an interval is expanded: with one it would have no ends
@@ -89,7 +89,7 @@ class RowDraws:
 
         Returns
         -------
-        The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined.
+        The ends by the metric's number and the segment, shape (2,) each; NaN if no draw is defined, or all are alike.
         """
         found: dict[tuple[int, int], Array] = {}
         for at, drawn in replace(self, for_ends=True).values(wanted).items():
@@ -97,9 +97,12 @@ class RowDraws:
             known = drawn[~np.isnan(drawn)]
             if not self.inputs.cases.binary and np.isfinite(known).all() and np.isfinite(own) and len(known):
                 known = np.clip(known + (own - known.mean()), *metric.range)
-            n = self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
-            found[at] = percentiles(known, expanded_level(level, max(float(n[at[1]]), LEAST)))
+            found[at] = ends_drawn(known, expanded_level(level, max(float(self.units(metric)[at[1]]), LEAST)))
         return found
+
+    def units(self, metric: Metric) -> Array:
+        """Return how many rows, or clusters, of each segment a metric rests on, shape (segments,)."""
+        return self._rarest if metric.of_order and self.inputs.cases.binary else self._sizes
 
     def ends_of_classes(self, wanted: Mapping[int, Metric], level: float) -> dict[tuple[int, int], Array]:
         """Return the ends of percentile intervals of metrics of each class against the rest, shape (2, K) each.
@@ -116,7 +119,7 @@ class RowDraws:
         found: dict[tuple[int, int], Array] = {}
         for at, parts in blocks.items():
             own = expanded_level(level, max(float(self._sizes[at[1]]), LEAST))
-            found[at] = np.array([percentiles(one, own) for one in np.concatenate(parts, axis=1)]).T
+            found[at] = np.array([ends_drawn(one, own) for one in np.concatenate(parts, axis=1)]).T
         return found
 
     @cached_property

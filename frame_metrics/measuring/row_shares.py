@@ -10,7 +10,7 @@ from frame_metrics.measuring.rows import Inputs, two_by_two
 from frame_metrics.metrics.made_of_shares import MadeOf, bent, made_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.shares import SEVERAL
-from frame_metrics.stats.shares import between, effective, hybrid, kish_within
+from frame_metrics.stats.shares import between, effective, hybrid, kish_within, with_costs
 
 
 def ends_by_shares(
@@ -47,6 +47,8 @@ def _together(made: MadeOf, parts: Array, ends: Array, correlation: Array | floa
     """Return the ends of what is made of shares: of ``parts``, (shares, segments), with ``ends``, (shares, 2, ...)."""
     if made.bent:
         return bent(ends[0])
+    if made.costs is not None:
+        return with_costs(parts, ends, made.costs, correlation)
     if len(parts) == 1:
         return np.asarray(ends[0])
     both, lacking = hybrid(parts, ends, made.start, made.slopes, correlation), np.isnan(parts)

@@ -13,11 +13,15 @@ from frame_metrics.metrics.shares import SEVERAL, share_marks
 
 CLOSE = 1e-9
 PAIRS = ("recall", "specificity"), ("precision", "npv")
+MISTAKES = ("recall", "precision"), ("specificity", "npv")  # those that count one kind of rows right, by what they lack
 
 
 @dataclass(frozen=True, eq=False)
 class MadeOf:
-    """The way a metric is made of shares of rows: start + slopes * shares, or 2 J / (1 + J) of one share J.
+    """The way a metric is made of shares of rows.
+
+    It is start + slopes * shares, or 2 J / (1 + J) of one share J, or J / (J + c (1 - J)) of a share J of rows that are
+    right, where a mistake costs c = a r + b (1 - r) on average, and r is the share of mistakes of the first kind.
 
     Parameters
     ----------
@@ -30,6 +34,7 @@ class MadeOf:
     slopes: tuple[float, ...] = (1.0,)
     bent: bool = False  # whether it is 2 J / (1 + J)
     of_decided: bool = False
+    costs: tuple[float, float] | None = None  # a and b, where the shares are J and r
 
 
 def bent(share: Array) -> Array:
@@ -54,7 +59,8 @@ def made_of(metric: Metric, average: str | None, *, binary: bool) -> MadeOf | No
         tables = _tables(2 if binary else SEVERAL, decided=decided)
         values = _values(own, tables, None if binary else average)
         found = _one(values, tables, binary=binary, decided=decided)
-        found = found or (_two(values, tables, decided=decided) if binary else None)
+        for find in (_two, _of_mistakes) if binary else ():
+            found = found or find(values, tables, decided=decided)
         if found is not None:
             return found
     return None
@@ -115,4 +121,27 @@ def _two(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
             told: list[float] = [round(float(one), 12) for one in solved]
             both = tuple(one for one in marks if one is not None)
             return MadeOf(both, told[0], tuple(told[1:]), of_decided=decided)
+    return None
+
+
+def _of_mistakes(values: Array, tables: Array, *, decided: bool) -> MadeOf | None:
+    """Return the share of right rows and that of mistakes of one kind of which the values are made; None if of none."""
+    for names in MISTAKES:
+        one, other = (share_marks(REGISTRY[name], binary=True) for name in names)
+        if one is None or other is None:
+            continue
+        right, first, second = (one == 1) & (other == 1), one == 0, other == 0
+        hits, *kinds = ((tables * which).sum(axis=(1, 2)) for which in (right, first, second))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lack = hits / values - hits
+        columns = np.stack(kinds, axis=1)
+        if not np.isfinite(lack).all():
+            continue
+        costs = np.linalg.lstsq(columns, lack, rcond=None)[0]
+        if np.allclose(columns @ costs, lack, rtol=CLOSE, atol=0) and (costs > CLOSE).all():
+            marks = tuple(
+                np.where(yes, 1.0, np.where(no, 0.0, np.nan)) for yes, no in ((right, first | second), (first, second))
+            )
+            told: list[float] = [round(float(cost), 12) for cost in costs]
+            return MadeOf(marks, of_decided=decided, costs=(told[0], told[1]))
     return None

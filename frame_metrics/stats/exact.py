@@ -196,7 +196,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     return value
 
 
-def expanded_level(level: float, n: float) -> float:
+def expanded_level(level: float, n: float, df: float | None = None) -> float:
     """Return the level of a percentile interval that holds the mean of few units as often as Student's t would.
 
     The spread of resampled means is that of the values, and so too small by sqrt((n - 1) / n), and their tails are
@@ -207,12 +207,13 @@ def expanded_level(level: float, n: float) -> float:
     ----------
     level : of the interval, as 0.95.
     n : the number of units, or Kish's; of 1 and less the level is 1.
+    df : the degrees of freedom, if they are not n - 1.
 
     Source: T. C. Hesterberg, What teachers should know about the bootstrap, The American Statistician 69(4), 2015.
     """
     if not n > 1:
         return 1.0
-    return 1 - erfc(sqrt(n / (n - 1)) * t_quantile((1 + level) / 2, n - 1) / sqrt(2))
+    return 1 - erfc(sqrt(n / (n - 1)) * t_quantile((1 + level) / 2, n - 1 if df is None else df) / sqrt(2))
 
 
 def share_between(p: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:

@@ -17,6 +17,7 @@ from frame_metrics.stats.resampling import (
     OFTEN,
     Units,
     draws,
+    ends_drawn,
     often_enough,
     percentiles,
     resampled,
@@ -86,9 +87,8 @@ def intervals(
             sums = _draws([average for average, _ in own], members, of, often, seed)
             for (i, seen), (average, offset), each in zip(some, own, sums, strict=True):
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    out[:, i, g] = (
-                        percentiles(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
-                    )
+                    find = ends_drawn if average.level is None else percentiles  # many values may be the median
+                    out[:, i, g] = find(_of_draws(average, members, each), expanded_level(level, seen.n)) + offset
     return out
 
 

@@ -13,6 +13,7 @@ from frame_metrics.threads import in_threads
 AT_ONCE = 1 << 20  # random numbers that are drawn together
 CACHED = 1 << 15  # units whose counts stay in the cache; more units are drawn in blocks of this size
 FEW, OFTEN = 20, 10_000  # below so many units there are at least so many draws: the ends are far out
+ROUNDED = 1e-12  # relative differences between resamples that rounding makes
 MANY = 8  # from so many rows to a unit, on average, counts of units are drawn instead of single rows
 
 
@@ -197,3 +198,19 @@ def percentiles(values: Array, level: float) -> Array:
     """Return the ends of the percentile interval of resampled values, shape (2,); NaN if all are undefined."""
     known = values[~np.isnan(values)]
     return np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else np.full(2, np.nan)
+
+
+def ends_drawn(values: Array, level: float) -> Array:
+    """Return the same for a measure of few units; NaN too where no resample differs from another, but for rounding.
+
+    What never varies does not say how far it is from the truth: of rows that are all right each resample is all right.
+    """
+    return percentiles(values, level) if vary(values) else np.full(2, np.nan)
+
+
+def vary(values: Array) -> bool:
+    """Return True if some values differ, by more than rounding makes; values of NaN are left out."""
+    known = values[~np.isnan(values)]
+    if not len(known) or (least := known.min()) == (most := known.max()):
+        return False
+    return bool(most - least > ROUNDED * max(abs(least), abs(most)))

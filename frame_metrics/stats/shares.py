@@ -123,3 +123,38 @@ def hybrid(
     far = np.sqrt(np.maximum(square, 0))
     whole = start + (each * parts).sum(axis=0)
     return np.array([whole - far[0], whole + far[1]])
+
+
+def with_costs(parts: Array, ends: Array, costs: tuple[float, float], correlation: Array | float = 0.0) -> Array:
+    """Return the interval of J / (J + c (1 - J)), with c = a r + b (1 - r), from the intervals of the shares J and r.
+
+    The logarithm of its odds is that of the odds of J less that of c, of which each end is as far away as those of both
+    together, see ``hybrid``. How many rows are mistakes says nothing of their kind, so both are independent if rows
+    are. Where there is no mistake, or one, their kind is not known, and where no row is right the odds have no
+    logarithm: c is then the greatest, for the upper end the least, that may be.
+
+    Parameters
+    ----------
+    parts : J, the share of rows that are right, and r, of mistakes of the first kind, shape (2, ...).
+    ends : the ends of the interval of each, shape (2, 2, ...).
+    costs : a and b, both above 0: what a mistake of each kind costs.
+    correlation : of J and r, 0 of independent ones.
+
+    Returns
+    -------
+    The ends, shape (2, ...).
+    """
+    right, kind = parts
+    unknown = np.isnan(ends[1]).any(axis=0)
+    cost = np.stack(
+        [costs[0] * one + costs[1] * (1 - one) for one in (kind, *np.where(unknown, [[0.0], [1.0]], ends[1]))]
+    )
+    between_costs = np.sort(cost[1:], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = np.log(np.stack([right, *ends[0]])) - np.log1p(-np.stack([right, *ends[0]]))
+        apart = np.stack([odds[1:], np.log(between_costs)])
+        rho = correlation * np.sign(costs[0] - costs[1])
+        low, high = 1 / (1 + np.exp(-hybrid(np.stack([odds[0], np.log(cost[0])]), apart, 0.0, (1.0, -1.0), rho)))
+    low = np.where(right < 1, low, ends[0, 0] / (ends[0, 0] + between_costs[1] * (1 - ends[0, 0])))
+    high = np.where(right > 0, high, ends[0, 1] / (ends[0, 1] + between_costs[0] * (1 - ends[0, 1])))
+    return np.array([np.where(right > 0, low, ends[0, 0]), np.where(right < 1, high, ends[0, 1])])

@@ -28,7 +28,7 @@ from frame_metrics.roles.columns import judging
 from frame_metrics.roles.roles import names_as_text
 from frame_metrics.stats.agreement import Judgments
 from frame_metrics.stats.exact import expanded_level
-from frame_metrics.stats.resampling import AT_ONCE, Units, draws, often_enough, percentiles
+from frame_metrics.stats.resampling import AT_ONCE, Units, draws, ends_drawn, often_enough
 
 MEASURES = ("kappa", "weighted_kappa", "equal", "ac1", "fleiss_kappa", "alpha")
 MAYBE_LONG = (int, Fraction, Collection)  # values whose texts may be long, or refused by Python
@@ -146,7 +146,9 @@ def _table(compared: AnnotatorPairs, of: float | None, segment: int, options: Ag
 
 
 def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: IntervalOptions) -> dict[str, Array]:
-    """Return the ends of the bootstrap interval of each measure in each row of the result; NaN for a single query.
+    """Return the ends of the bootstrap interval of each measure in each row of the result.
+
+    NaN for a single query, and where no draw differs from another.
 
     Queries are drawn, and the level is expanded for the number of those that a row is about.
 
@@ -159,8 +161,9 @@ def _ends(compared: AnnotatorPairs, found: Mapping[str, Array], options: Interva
     for name, values in found.items():
         both = np.full((2, len(n)), np.nan)
         for at in np.flatnonzero(n > 1) if name in drawn else ():
-            low, high = percentiles(drawn[name][:, at], levels[at])
-            both[:, at] = np.fmin(low, values[at]), np.fmax(high, values[at])
+            low, high = ends_drawn(drawn[name][:, at], levels[at])
+            if low <= high:  # not null
+                both[:, at] = np.fmin(low, values[at]), np.fmax(high, values[at])
         ends |= {f"{name}_low": both[0], f"{name}_high": both[1]}
     return ends
 

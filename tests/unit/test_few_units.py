@@ -10,8 +10,11 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, BadValueError
+from frame_metrics.inputs import Classes, FullConfusion, FullScores
+from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile
 from frame_metrics.stats.quantiles import order_statistics
+from frame_metrics.verbs.compare.differences import _few
 from helpers import as_polars
 from inside import in_pieces
 
@@ -108,6 +111,70 @@ def test_f1_has_the_interval_of_jaccard() -> None:
     ((low, high),) = ends(rows, "jaccard")
     assert (low, high) == (0.3542, 0.8794)
     assert ends(rows, "f1") == [(pytest.approx(2 * low / (1 + low), abs=1e-4), pytest.approx(0.9358, abs=1e-4))]
+
+
+def test_fbeta_has_the_interval_of_jaccard_and_of_the_kinds_of_mistakes() -> None:
+    """Equal costs give that of f1; without a mistake each costs as much as the worst, .8 of f2 and f0.5."""
+    rows = pl.DataFrame({"label": [1] * 8 + [0] * 5, "predicted": [1] * 6 + [0, 0, 1] + [0] * 4})
+    assert ends(rows, "fbeta(beta=1)", "inverse_fbeta(beta=1)") == ends(rows, "f1", "inverse_f1")
+    turned = rows.rename({"label": "predicted", "predicted": "label"})
+    both = ends(rows, "f2", "fbeta(beta=0.5)")
+    assert both == [*reversed(ends(turned, "f2", "fbeta(beta=0.5)"))]
+    assert both[0] != both[1]
+    right = pl.DataFrame({"label": [1] * 12 + [0] * 5, "predicted": [1] * 12 + [0] * 5})
+    ((low, _),) = ends(right, "jaccard")
+    assert ends(right, "f2", "fbeta(beta=0.5)") == [(pytest.approx(low / (low + 0.8 * (1 - low)), abs=1e-4), 1.0)] * 2
+    none = pl.DataFrame({"label": [1] * 4 + [0] * 4, "predicted": [0] * 4 + [1] * 4})
+    assert all(low == 0 < high < 1 for low, high in ends(none, "f2", "fbeta(beta=0.5)"))
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}, {"cluster": "user", "weight": "w"}])
+@pytest.mark.parametrize("method", [None, "bootstrap"])
+def test_rows_that_are_all_right_have_no_interval_without_width(roles: dict[str, str], method: Any) -> None:
+    """Measures of tables, and of scores that separate the classes: an interval has a width, or is null; so by class."""
+    label = [1, 0, 1, 1, 0, 1]
+    columns = {"label": label, "predicted": label, "score": [0.9 * one for one in label]}
+    rows = pl.DataFrame(columns | {"user": [*"aabbcc"], "w": [1.0, 1, 2, 1, 1, 2]})
+    names = [name for name, one in REGISTRY.items() if one.input in (FullConfusion, Classes, FullScores)]
+    asked = [name for name in names if name != "ece" and not REGISTRY[name].missing]
+    given = {} if method is None else {"method": method}
+    found = rows.irm(**roles, query=None).evaluate(*dict.fromkeys([*asked, "f2", "mcc", "kappa"]), ci=0.95, **given)
+    by_class = rows.irm(**roles, query=None).per_class("f2", "mcc", "kappa", ci=0.95)
+    for one in (found, by_class):
+        assert not one.filter(pl.col("ci_low") == pl.col("ci_high")).height
+    kinds = {name: found.filter(metric=name)["ci_low"].is_null().item() for name in ("mcc", "kappa", "f2", "accuracy")}
+    few = method == "bootstrap"
+    assert kinds == {"mcc": True, "kappa": True, "f2": few, "accuracy": few}
+
+
+def test_differences_of_rows_that_never_vary_have_no_interval() -> None:
+    """Of three rows no exchange of two systems has a p-value below 1/4; of two rows of each arm none below 1/3."""
+    rows = pl.DataFrame(
+        {"s": [*"aaabbb"], "doc": [0, 1, 2] * 2, "label": [1, 1, 0] * 2, "predicted": [1, 1, 0, 0, 0, 1]}
+    )
+    found = rows.irm(system="s", doc="doc").compare("precision", "informedness", "kappa")
+    assert found.select("ci_low", "ci_high", "relative_low", "mde").null_count().row(0) == (3, 3, 3, 3)
+    assert found["p_value"].to_list() == [0.25] * 3
+    same = rows.with_columns(predicted=pl.col("label")).irm(system="s", doc="doc").compare("f1")
+    assert same.select("difference", "ci_low", "ci_high", "p_value", "mde").row(0) == (0, None, None, 1, None)
+    arms = rows.filter(pl.col("doc") > 0).irm(arm="s", query=None, doc=None).ab_test("accuracy")
+    assert arms.select("difference", "ci_low", "mde").row(0) == (-1, None, None)
+    assert arms["p_value"].item() == pytest.approx(1 / 3)
+
+
+def test_few_rows_of_arms_have_longer_intervals() -> None:
+    """The level is that of the arm that varies, or of Welch's degrees of freedom; there are more draws than asked."""
+    rng = np.random.default_rng(4)
+    label, n = rng.random(20) < 0.5, 20
+    rows = pl.DataFrame({"arm": [*"ab"] * 10, "label": label * 1, "predicted": (label ^ (rng.random(n) < 0.3)) * 1})
+    irm = rows.irm(arm="arm", query=None, doc=None)
+    few, many = (irm.ab_test("f1", resamples=one).select("ci_low", "ci_high").row(0) for one in (100, 10_000))
+    assert few == many
+    uneven = pl.concat([rows, rows.filter(arm="b"), rows.filter(arm="b")]).irm(arm="arm", query=None, doc=None)
+    assert uneven.ab_test("f1", resamples=100)["ci_low"].item() < 1
+    assert _few(np.array([[0.1, 0.3], [0.5, 0.5]]), [10, 50]) == (pytest.approx(10), pytest.approx(9))
+    evenly = np.array([[0.1, 0.3], [0.7, 0.5]])
+    assert _few(evenly, [10, 10]) == (pytest.approx(10), pytest.approx(18))
 
 
 def test_averages_of_classes_that_are_accuracy_have_its_interval() -> None:

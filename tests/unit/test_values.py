@@ -247,6 +247,9 @@ at("ndcg@10", [5, 10])
     but: at("ndcg@10", [10, 10])
 long(value=[1.0, 2.0, np.inf, 3.0]).irm(value="value").evaluate()
     BadRowsError: value: 1 of 4 rows is infinite (row 2); drop them, or make them null
+long(value=[1.0, 2.0, -1e301, 3.0]).irm(value="value").evaluate()
+    BadRowsError: value: 1 of 4 rows is past 1e300 (row 2); rescale all values: they overflow where they are added
+    but: long(value=[1.0, 2.0, -1e300, 3.0]).irm(value="value").evaluate()
 long(value=["1"] * 4).irm(value="value").evaluate()
     BadValueError: value: a value is a number, and this column is text; convert it
 long(metric=["a", None, "b", "c"]).irm(value="value").evaluate()

@@ -24,7 +24,7 @@ AMOUNTS = ("weight", "count", "popularity", "n_relevant", "collection size")
 OF_VALUES = (
     *("are NaN", "are infinite", "are negative", "are not whole", "are below 1", "are past 2**53"),
     *("have fractions", "are neither 0 nor 1", "are not in scale=", "are not between 0 and 1", "are not above 0"),
-    *("are past 1e100 or below 1e-100", NO_NUMBERS),
+    *("are past 1e100 or below 1e-100", "are past 1e300", NO_NUMBERS),
     *("differ from another row of their query", "differ from another row of their query and document"),
     "differ from another system in the value of their query",
 )

@@ -92,6 +92,11 @@ class ArmRows:
         return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
+    def _whole(self) -> RowDraws:
+        """Draws of all arms, which know how many rows or clusters these are, or Kish's number."""
+        return RowDraws(inputs_of(self.cases, self.each), self.options.resamples, self.options.seed)
+
+    @cached_property
     def clusters(self) -> list[Array]:
         """The clusters of each arm in each segment; empty without ``cluster=``."""
         if not self.cases.columns.cluster:
@@ -119,7 +124,8 @@ class ArmRows:
             group = self.segments.place[self.each.first] if len(systems) > 1 else None
             inputs = inputs_of(replace(self.cases, rows=rows), each)
             drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.normal}
-            self._known[systems] = RowDraws(inputs, self.options.resamples, seed, group).values(drawn)
+            draws = RowDraws(inputs, self.options.resamples, seed, group, for_ends=True)
+            self._known[systems] = draws.values(drawn)
         return self._known[systems]
 
     def rows(self, segment: int, pair: Pair) -> list[Row]:
@@ -159,5 +165,8 @@ class ArmRows:
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
         each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
+        most = max(map(len, each))  # few rows are drawn more often; arms by themselves go with any draw of the other
+        units = self._whole.units(self.asked[metric][1])[at].tolist()
         held = (self.asked[metric][1], self.margins[metric])
-        return by_draws(values, np.array(each), self.options, held=held if held[1] == held[1] else None)
+        known = held if held[1] == held[1] else None
+        return by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,10 +17,12 @@ from frame_metrics.measuring.results import UNANSWERED, labels, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.arms import drawn_relative_ends, relative
+from frame_metrics.stats.arms import drawn_relative_ends, freedom, relative
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.exact import detectable, expanded_level, normal
+from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
+from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
 from frame_metrics.verbs.compare.margins import OF_MARGIN, told_of_margin
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
@@ -27,6 +30,8 @@ from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
 Pair: TypeAlias = tuple[int, int]  # the numbers of a system and of its baseline
 
+LEAST = 2  # units for which a level is expanded: with one it would have no ends
+WIDE = 1000  # units of each arm from which on a p-value may be as small as floats are
 EACH = ("value", "baseline_value", "difference")
 SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
@@ -154,33 +159,67 @@ def by_draws(
     values: Sequence[float],
     drawn: Array,
     options: CompareOptions,
-    units: float | None = None,
+    units: Sequence[float],
     held: tuple[Metric, float] | None = None,
 ) -> Row:
     """Return intervals and p-value of the difference of two values by the bootstrap.
+
+    The level is that which few units need (``expanded_level``). Where no draw differs from another there is no
+    interval, and the p-value is the least that so many units can have if their sides are exchanged.
 
     Parameters
     ----------
     values : the two values.
     drawn : their values in the resamples, shape (2, draws).
     options : the level of the intervals.
-    units : how many units were resampled, by which the level is expanded; None: it is not.
+    units : how many units were resampled, or Kish's number; of two arms those of each.
     held : the metric, and its margin, if it has one and the difference is to be held against it.
     """
-    level = options.ci if units is None else expanded_level(options.ci, units)
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
         if not drawn.shape[1] or np.isnan(values[0] - values[1]):
             return {}
+        n, df = _few(drawn, units)
+        level = expanded_level(options.ci, n, df)
         means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
+        apart = drawn[0] - drawn[1]
         ends = drawn_ends(draws[0] - draws[1], means[0] - means[1], np.abs(means).max(), level)
         ends |= drawn_relative_ends(draws, means, level)
         row = {name: float(end[0]) for name, end in ends.items()}
-        row["mde"] = detectable(options.ci) * float((drawn[0] - drawn[1]).std())
-        if held is not None and np.isfinite(values).all() and np.ptp(drawn[0] - drawn[1]) > 0:
-            gains = held[0].sign * (drawn[0] - drawn[1])
-            row |= told_of_margin(of_draws(gains[:, None], np.array(held[1:]), units)[:, 0], held[0])
+        row["mde"] = detectable(options.ci) * float(apart.std())
+        if held is not None and np.isfinite(values).all() and vary(apart):
+            known = of_draws(held[0].sign * apart[:, None], np.array(held[1:]), df + 1)
+            row |= told_of_margin(known[:, 0], held[0])
+    if not vary(apart):
+        row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
+    least = _least_p(units)
+    if least > 1 - options.ci + CLOSE:  # nothing can be detected
+        row["mde"] = np.nan
+    row["p_value"] = max(row["p_value"], least)
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
+
+
+def _few(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
+    """Return the number of units by which the level of draws is expanded, and the degrees of freedom.
+
+    They are those of pairs; of two arms, of the units that would lose as much variance, and Welch's.
+    """
+    n = np.asarray(units, np.float64)
+    if len(n) == 1:
+        return float(n[0]), float(n[0]) - 1
+    n, variances = np.maximum(n, LEAST), drawn.var(axis=1)
+    if not (np.isfinite(variances).all() and variances.any()):
+        return float(n.min()), float(n.min()) - 1
+    left = float(variances.sum() / (variances * n / (n - 1)).sum())
+    return 1 / (1 - left), float(freedom(variances[:, None], n.tolist())[0])
+
+
+def _least_p(units: Sequence[float]) -> float:
+    """Return the least p-value of exchanging the sides of units: of one system and the other, or of two arms."""
+    if len(units) == 1:
+        return least_p("sign", int(units[0]), 0)
+    one, other = (int(n) for n in units)
+    return (1 + (one == other)) / comb(one + other, one) if min(one, other) < WIDE else 0.0
 
 
 def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:

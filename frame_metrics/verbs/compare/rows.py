@@ -27,7 +27,6 @@ from frame_metrics.stats.exact import fisher, mcnemar, normal_quantile, t_quanti
 from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import of_shares
 from frame_metrics.stats.paired_shares import errors, mid_p, newcombe, table_of
-from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import (
@@ -140,15 +139,16 @@ class RowComparison:
         if not self.n:
             return found
         drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] in ("bootstrap", "fisher")}
-        draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, paired=True).values(drawn)
-        margins = margins_of(self.options.margin, asked).tolist()
+        draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, for_ends=True, paired=True)
+        values, margins = draws.values(drawn), margins_of(self.options.margin, asked).tolist()
         for i, (row, (_, metric), margin) in enumerate(zip(found, asked, margins, strict=True)):
             if row["test"] == "delong":
                 row |= self._by_area(row, metric, margin)
             elif row["test"] not in ("bootstrap", "fisher"):
                 row |= {} if np.isnan(row["difference"]) else self._by_counts(row, metric, margin)
             else:
-                row |= self._by_draws(row, draws, i, (metric, margin))
+                units = float(draws.units(metric)[self.first])
+                row |= self._by_draws(row, values, i, units, (metric, margin))
             if row["test"] == "fisher" and not np.isnan(row["difference"]):
                 row["p_value"] = fisher(self._decided())
         return found
@@ -257,20 +257,13 @@ class RowComparison:
             out |= {"relative_low": float(ends[0, 0]), "relative_high": float(ends[1, 0])}
         return out
 
-    def _by_draws(self, row: Row, draws: dict[tuple[int, int], Array], i: int, held: tuple[Metric, float]) -> Row:
+    def _by_draws(
+        self, row: Row, draws: dict[tuple[int, int], Array], i: int, units: float, held: tuple[Metric, float]
+    ) -> Row:
         """Return interval and p-value of a difference by the bootstrap; another test replaces the p-value."""
         if (i, self.first) not in draws:
             return {}
         level = np.full(len(draws[i, self.first]), row["baseline_value"])
         drawn = [*(draws[i, at] for at in self.order), level][:2]
         known = held if held[1] == held[1] and self._moved(held[0]) else None
-        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, self._units, known)
-
-    @property
-    def _units(self) -> float:
-        """The number of rows, or clusters; Kish's where they have weights."""
-        cases = self.cases
-        each = self._once(cases.each * cases.times)
-        if cases.columns.cluster:
-            each = np.bincount(np.unique(self._once(cases.rows["cluster"].to_numpy()), return_inverse=True)[1], each)
-        return kish(each) if cases.columns.weight else float(len(each) if cases.columns.cluster else self.n)
+        return by_draws([row["value"], row["baseline_value"]], np.array(drawn), self.options, [units], known)
