@@ -195,7 +195,12 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that were computed elsewhere, null or NaN where they are missing."""
     values = number_column(values, column, "value", None).cast(pl.Float64)
     refuse(column, values.is_infinite(), "are infinite", NULL)
-    refuse(column, values.abs() > LARGEST, "are past 1e300", "rescale all values: they overflow where they are added")
+    refuse(
+        column,
+        (values.abs() > LARGEST) & values.is_finite(),
+        "are past 1e300",
+        "rescale all values: they overflow where they are added",
+    )
     return values
 
 

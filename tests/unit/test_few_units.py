@@ -14,6 +14,7 @@ from frame_metrics.inputs import Classes, FullConfusion, FullScores
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.stats.exact import expanded_level, normal_quantile, t_quantile
 from frame_metrics.stats.quantiles import order_statistics
+from frame_metrics.stats.shares import between, hybrid
 from frame_metrics.verbs.compare.differences import _few
 from helpers import as_polars
 from inside import in_pieces
@@ -157,9 +158,13 @@ def test_differences_of_rows_that_never_vary_have_no_interval() -> None:
     assert found["p_value"].to_list() == [0.25] * 3
     same = rows.with_columns(predicted=pl.col("label")).irm(system="s", doc="doc").compare("f1")
     assert same.select("difference", "ci_low", "ci_high", "p_value", "mde").row(0) == (0, None, None, 1, None)
-    arms = rows.filter(pl.col("doc") > 0).irm(arm="s", query=None, doc=None).ab_test("accuracy")
-    assert arms.select("difference", "ci_low", "mde").row(0) == (-1, None, None)
-    assert arms["p_value"].item() == pytest.approx(1 / 3)
+    arms = rows.filter(pl.col("doc") > 0).irm(arm="s", query=None, doc=None).ab_test("mcc", "accuracy")
+    assert arms.select("difference", "ci_low", "mde").row(0) == (pytest.approx(-2), None, None)
+    assert arms.select("difference", "ci_low", "mde").row(1) == (-1, -1, None)
+    assert arms["ci_high"][1] == pytest.approx(
+        hybrid(np.array([0.0, 1]), between(np.array([0.0, 1]), 2, 0.95).T, 0, (1, -1))[1]
+    )
+    assert arms["p_value"].to_list() == [pytest.approx(1 / 3)] * 2
 
 
 def test_few_rows_of_arms_have_longer_intervals() -> None:
@@ -168,10 +173,12 @@ def test_few_rows_of_arms_have_longer_intervals() -> None:
     label, n = rng.random(20) < 0.5, 20
     rows = pl.DataFrame({"arm": [*"ab"] * 10, "label": label * 1, "predicted": (label ^ (rng.random(n) < 0.3)) * 1})
     irm = rows.irm(arm="arm", query=None, doc=None)
-    few, many = (irm.ab_test("f1", resamples=one).select("ci_low", "ci_high").row(0) for one in (100, 10_000))
+    few, many = (
+        irm.ab_test("f1", test="bootstrap", resamples=one).select("ci_low", "ci_high").row(0) for one in (100, 10_000)
+    )
     assert few == many
     uneven = pl.concat([rows, rows.filter(arm="b"), rows.filter(arm="b")]).irm(arm="arm", query=None, doc=None)
-    assert uneven.ab_test("f1", resamples=100)["ci_low"].item() < 1
+    assert uneven.ab_test("kappa", resamples=100)["ci_low"].item() < 1
     assert _few(np.array([[0.1, 0.3], [0.5, 0.5]]), [10, 50]) == (pytest.approx(10), pytest.approx(9))
     evenly = np.array([[0.1, 0.3], [0.7, 0.5]])
     assert _few(evenly, [10, 10]) == (pytest.approx(10), pytest.approx(18))

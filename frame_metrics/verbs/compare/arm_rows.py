@@ -14,12 +14,14 @@ from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric, sort_scores
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
+from frame_metrics.stats.shares import hybrid
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.margins import margins_of
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
@@ -85,7 +87,7 @@ class ArmRows:
     @cached_property
     def values(self) -> tuple[list[Values], Array]:
         """The values of each metric, and the variance of the area under the ROC curve, if it is needed."""
-        inputs, areas = inputs_of(self.cases, self.each), [metric for _, metric in self.asked]
+        inputs, areas = self._whole.inputs, [metric for _, metric in self.asked]
         if self.cases.binary:
             sort_scores(inputs, areas, vary=bool(self.normal))
         variance = inputs.areas.variance if self.normal else np.zeros(0)
@@ -95,6 +97,18 @@ class ArmRows:
     def _whole(self) -> RowDraws:
         """Draws of all arms, which know how many rows or clusters these are, or Kish's number."""
         return RowDraws(inputs_of(self.cases, self.each), self.options.resamples, self.options.seed)
+
+    @cached_property
+    def _by_shares(self) -> list[Array | None]:
+        """The ends of the intervals of each metric that is made of shares, shape (2, arms in segments); None of others.
+
+        With ``test="bootstrap"`` all are None.
+        """
+        if self.options.test == "bootstrap":
+            return [None] * len(self.asked)
+        both = zip(self.asked, self.values[0], strict=True)
+        level = self.options.ci
+        return [ends_by_shares(self._whole.inputs, one, None, found.value, level) for (_, one), found in both]
 
     @cached_property
     def clusters(self) -> list[Array]:
@@ -160,7 +174,10 @@ class ArmRows:
         return row | {"relative_low": low[0], "relative_high": high[0]}
 
     def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
-        """Return intervals and p-value from resamples of both arms; together, if they share clusters."""
+        """Return intervals and p-value from resamples of both arms; together, if they share clusters.
+
+        If they do not, the difference of what is made of shares has Newcombe's interval.
+        """
         systems = self.systems.place[self.each.first[at]].tolist()
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
@@ -169,4 +186,8 @@ class ArmRows:
         units = self._whole.units(self.asked[metric][1])[at].tolist()
         held = (self.asked[metric][1], self.margins[metric])
         known = held if held[1] == held[1] else None
-        return by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
+        row = by_draws(values, np.array([np.resize(one, most) for one in each]), self.options, units, known)
+        own = self._by_shares[metric]
+        if own is not None and not together and np.isfinite(own[:, at]).all():
+            row["ci_low"], row["ci_high"] = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
+        return row
