@@ -14,6 +14,7 @@ so many is asked whether it does.
 Clicks: users look at results with a chance that falls with the rank, and metrics weighted by propensity are asked for
 what they would click if they looked at all; propensities() is asked for the chances.
 Arms looked at: arms of 1 : 9 grow, and ab_test(looks="any") is asked at each of 20 and 200 looks.
+Arms at one look: arms of unlike sizes, of rare values and of few units, and ab_test() is asked for their difference.
 Labels: people judge some queries and a machine all, and evaluate(ci=0.95) with proxy= is asked for the mean by people.
 Few: a few queries, clusters or rows are drawn, of values of several shapes, and evaluate(ci=0.95) is asked for means,
 shares and quantiles.
@@ -32,10 +33,11 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
-from simulate_arms import of_many_looks
+from simulate_arms import at_one_look, of_many_looks
 from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
 from simulate_few import few as of_few
+from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins
 from trials import HEAD, Line, agree, as_log, ends
@@ -990,6 +992,8 @@ PARTS = {
     **OF_CLASSES,
     "leaderboards": leaderboards,
     "margins": margins,
+    "arms_at_one_look": at_one_look,
+    "few_mistakes": few_mistakes,
 }
 
 
