@@ -48,12 +48,15 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
         work.compare(work.irm, *work.named(*(name for name, _ in asked)), **compared)
 
 
-def with_margins(compared: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
-    """Return the options of comparisons with the margin of each metric that has one; lists together have none."""
+def with_margins(compared: Mapping[str, Any], asked: Asked, *, bounded: bool) -> Mapping[str, Any]:
+    """Return the options of comparisons with the margin of each metric that has one; lists together have none.
+
+    ``bounded``: as ``margins_of`` takes it.
+    """
     if "margin" not in compared:
         return compared
     some = [one for one in asked if one[1].input is not Lists]
-    each = margins_of(margin_read(compared["margin"]), some).tolist()
+    each = margins_of(margin_read(compared["margin"]), some, bounded=bounded).tolist()
     margins = {name: margin for (name, _), margin in zip(some, each, strict=True) if margin == margin}
     return {**compared, "margin": margins}
 

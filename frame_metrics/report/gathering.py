@@ -120,7 +120,7 @@ def gathered(
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         content = replace(content, results=content.over_all(results), segments=segments)
     shares = {} if split is None else {"split": split}  # which only arms have
-    compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked)
+    compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
     content = with_comparison(content, work, played, compared)
     content = replace(content, summary=summary_of(content, work, compared))

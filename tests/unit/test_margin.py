@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from frame_metrics import IRM
+from frame_metrics.errors import BadValueError
 from helpers import KINDS, as_kind, as_polars
 from inside import newcombe, of_shares, straightened
 from refusals import check
@@ -178,6 +179,17 @@ def test_margins_by_metric() -> None:
     (one, _), (same, _) = (held(frame, margin=margin) for margin in (0.02, {"nDCG": 0.02, "brier": np.float32(0.5)}))
     assert one == same
     assert held(frame, margin={"brier": 0.02}) == [(None, None), one]
+
+
+@pytest.mark.parametrize("verb", ["compare", "ab_test"])
+def test_values_beyond_the_range_of_their_name(verb: str) -> None:
+    """Values in percent have margins in percent, as nothing says how far they can be apart."""
+    base, value = pair()
+    frame = of_systems(base, value) if verb == "compare" else of_arms(base, value)
+    percent = frame.with_columns(ndcg=100 * pl.col("ndcg"))
+    assert held(percent, margin=8.0, verb=verb)[0] == pytest.approx(held(frame, margin=0.08, verb=verb)[0], rel=1e-6)
+    with pytest.raises(BadValueError, match="no difference of ndcg is greater"):
+        held(frame, margin=8.0, verb=verb)
 
 
 @pytest.mark.parametrize("by", [None, "device"])

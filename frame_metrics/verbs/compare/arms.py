@@ -31,7 +31,7 @@ from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.arms_together import ArmsJoint, BlockOfArms, arms_together, families_of_arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
 from frame_metrics.verbs.compare.groups import range_of
-from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
+from frame_metrics.verbs.compare.margins import check_possible, margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
 
@@ -186,9 +186,7 @@ class ArmValues:
             found = compared(arms, str(options.test), options.ci, drawn, tick, grown=grown, wide=wide)
             if "mde" in found:
                 found["mde"] = np.where(found["mde"] > arms.widest, np.nan, found["mde"])
-            margin = margins_of(options.margin, self.asked)[metrics]
-            sign = np.array([self.asked[metric][1].sign for metric in metrics])
-            p = of_arms(arms, margin, str(options.test), drawn, sign, grown) if options.margin is not None else None
+            p = None if options.margin is None else self._held(arms, metrics, options, grown)
             found |= zip(("value", "baseline_value"), self._means(metrics, at, mine, arms), strict=True)
             for i, metric in enumerate(metrics):
                 row: Row = {name: each[i] if name == "test" else float(each[i]) for name, each in found.items()}
@@ -199,6 +197,17 @@ class ArmValues:
                     row["p_adjusted"] = max(known, row["p_value"])
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
+
+    def _held(self, arms: Arms, metrics: Sequence[int], options: CompareOptions, grown: float | None) -> Array:
+        """Return the p-values that losses, and that gains, are less than the margins, shape (2, metrics)."""
+        asked = [self.asked[metric] for metric in metrics]
+        margin, far = margins_of(options.margin, self.asked)[metrics], np.broadcast_to(arms.widest, len(asked))
+        for (name, metric), one, most in zip(asked, margin.tolist(), far.tolist(), strict=True):
+            if one == one and np.isfinite(most):
+                check_possible(name, metric.range, one)
+        sign = np.array([metric.sign for _, metric in asked])
+        drawn = (options.permutations, options.resamples, options.seed)
+        return of_arms(arms, margin, str(options.test), drawn, sign, grown)
 
     def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms) -> Iterator[Array]:
         """Yield the means of both arms, shape (metrics,) each; without a covariate they are those of ``evaluate``.

@@ -12,7 +12,7 @@ from frame_metrics.stats.margins import Shifted, of_draws, of_pairs, of_shares
 from frame_metrics.stats.resampling import often_enough
 from frame_metrics.stats.significance import SpreadOfPairs, in_clusters, times
 from frame_metrics.verbs.compare.groups import PairGroup
-from frame_metrics.verbs.compare.margins import told_of_margin
+from frame_metrics.verbs.compare.margins import check_possible, told_of_margin
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 
 
@@ -27,6 +27,9 @@ def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -
         if spread is None:
             continue
         margin = np.array([margins[column.at] for column in own.columns])
+        for column, one in zip(own.columns, margin.tolist(), strict=True):
+            if np.isfinite(column.ends[1]):
+                check_possible(str(column.metric), column.metric.range, one)
         p = _p_values(own, spread, margin, options)
         for column, one in zip(own.columns, p.T, strict=True):
             column.row.update(told_of_margin(one, column.metric))

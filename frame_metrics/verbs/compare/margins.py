@@ -52,12 +52,14 @@ def _number(value: Any, of: str) -> float:
     return float(found)
 
 
-def margins_of(margin: Any, asked: Asked) -> Array:
+def margins_of(margin: Any, asked: Asked, *, bounded: bool = False) -> Array:
     """Return the margin of each metric, NaN of one without, shape (metrics,).
 
     Parameters
     ----------
     margin : as ``margin_read`` returns it; None for none.
+    bounded : whether values are known to be within the range of their metric, as computed ones are, so that a margin
+        that no difference can reach is an error.
     """
     found = np.full(len(asked), nan)
     if isinstance(margin, Mapping):
@@ -76,18 +78,24 @@ def margins_of(margin: Any, asked: Asked) -> Array:
         found[:] = margin
     for (name, metric), value in zip(asked, found.tolist(), strict=True):
         if value == value:
-            _check_possible(name, metric, value)
+            _check_of_queries(name, metric)
+            if bounded:
+                check_possible(name, metric.range, value)
     return found
 
 
-def _check_possible(name: str, metric: Metric, margin: float) -> None:
-    """Raise for a margin that no difference of a metric can reach, and for a metric without values of queries."""
-    wide = metric.range[1] - metric.range[0]
-    if margin >= wide:
+def check_possible(name: str, limits: tuple[float, float], margin: float) -> None:
+    """Raise for a margin that no difference of a metric can reach; ``limits``: its least and its greatest value."""
+    least, most = limits
+    if margin >= most - least:
         raise BadValueError(
-            f"margin={margin:g}: no difference of {name} is greater, as its values are from {metric.range[0]:g} to "
-            f"{metric.range[1]:g}; pass a smaller one"
+            f"margin={margin:g}: no difference of {name} is greater, as its values are from {least:g} to {most:g}; "
+            "pass a smaller one"
         )
+
+
+def _check_of_queries(name: str, metric: Metric) -> None:
+    """Raise for a metric without values of queries."""
     if metric.input is Lists:
         raise NotComputableError(
             f"margin= is of means over queries, and {name} is of all lists together; leave {name} out, or name the "

@@ -277,7 +277,7 @@ def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions
             )
     _check_asked(kind, asked, options)
     if asked:
-        margins_of(options.margin, asked)
+        margins_of(options.margin, asked, bounded=not plan.of_values)
     if kind == "proxies":
         check_proxies(asked, plan)
 
