@@ -1667,8 +1667,10 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, detect, power, n (queries of the pilot),
         n_units (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide if the pilot
         is small: the power that ``needed`` reaches varies as much. Null if the pilot has fewer than two units, or no
-        variance. With ``arm`` n, baseline_n, n_units, baseline_n_units, n_shared, n_unjudged and baseline_n_unjudged
-        are those of the two arms, as in ``ab_test``; needed counts units of the arm, and baseline_needed those of the
+        variance; needed_high also if fewer than ten units, and fewer than half, differ from the most frequent value of
+        their arm (of pairs: difference), as the variance may then be far too small by chance. With ``arm`` n,
+        baseline_n, n_units, baseline_n_units, n_shared, n_unjudged and baseline_n_unjudged are those of the two arms,
+        as in ``ab_test``; needed counts units of the arm, and baseline_needed those of the
         baseline, of a test with the shares in share and baseline_share; split_note is that of ``ab_test``. With a proxy
         n and n_units are of people, n_all follows them, and a last column reason says why needed is null: even all
         n_all are too few, or people judged fewer than 5 units, or fewer than 5 with all that the metric reads. The ends

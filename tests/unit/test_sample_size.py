@@ -445,6 +445,21 @@ def test_what_says_nothing_of_a_spread_is_null() -> None:
     assert found.select(*columns, "baseline_needed").row(0) == (None,) * 4
 
 
+@pytest.mark.parametrize("role", ["arm", "system"])
+@pytest.mark.parametrize(("differ", "known"), [(3, False), (9, False), (10, True)])
+def test_a_pilot_of_which_few_units_differ_has_no_upper_end(role: str, differ: int, known: bool) -> None:
+    """Nine of forty queries that are not like the others say little of how much all vary."""
+    base = [0.1 * (i % 4) for i in range(40)]
+    moved = [0.2 + 0.01 * i for i in range(differ)]
+    other = [0.5] * (40 - differ) + moved if role == "arm" else base[differ:] + moved
+    base = base if role == "arm" else base[differ:] + [0.1] * differ
+    rows = pl.DataFrame({"side": ["a"] * 40 + ["b"] * 40, "query": [*range(40)] * 2, "rr": base + other})
+    rows = rows.with_columns(query=pl.int_range(pl.len())) if role == "arm" else rows
+    found = rows.irm(value="rr", query="query", **{role: "side"}).sample_size(detect=0.05)
+    assert found["needed"].item() > 0
+    assert (found["needed_high"].item() is not None) is known
+
+
 @pytest.mark.parametrize(("ci", "split", "least"), [(0.95, 0.5, (4, 4)), (0.99, 0.5, (5, 5)), (0.95, 0.9, (15, 2))])
 def test_so_many_units_of_arms_that_the_test_can_reach_the_level(
     ci: float, split: float, least: tuple[int, int]

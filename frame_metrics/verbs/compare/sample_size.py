@@ -34,6 +34,7 @@ from frame_metrics.stats.proxies import FEWEST
 from frame_metrics.stats.resampling import percentiles
 from frame_metrics.stats.significance import CLOSE, in_clusters
 from frame_metrics.stats.size import Proxied, fewest, fewest_of_arm, needed, seen_by, spreads
+from frame_metrics.stats.units import few_differ
 from frame_metrics.verbs.compare.arms import ArmValues, counts_of
 from frame_metrics.verbs.compare.differences import (
     NOTE,
@@ -128,6 +129,7 @@ class SizeOptions(CompareOptions):
             seen = np.full_like(seen, np.nan)
         if beside is None and seen[0] <= (CLOSE * np.nanmax(np.abs(ratio(sums, sizes)), initial=0)) ** 2:
             seen = np.full_like(seen, np.nan)  # a pilot without any variance does not say how much there is
+        known = beside is not None or not _few_vary(sums, sizes)
         least = [fewest_of_arm(self.level, own) for own in (share, 1 - share)] if self.of == "arms" else [0, 0]
         least = [fewest(self.ci), 0] if self.of == "queries" else least
         rows: list[Row] = []
@@ -136,7 +138,8 @@ class SizeOptions(CompareOptions):
             base = np.maximum(needed(seen[:1], len(sums), detect, power, self.level, beside, 1 - share), least[1])
             with np.errstate(invalid="ignore"):  # between numbers that no units reach
                 low, high = percentiles(n[1:], self.ci)
-            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), np.ceil(high), base[0]))
+            high = np.ceil(high) if known else np.inf
+            numbers = (int(one) if one < MOST else None for one in (n[0], np.floor(low), high, base[0]))
             ends = dict(zip((*NEEDED, BASE), numbers, strict=True))
             rows.append({"detect": detect, "power": power} | counts | ends)
             if beside is not None and ends["needed"] is None:
@@ -171,6 +174,15 @@ class SizeOptions(CompareOptions):
             f"n_all={every}: where people judge all of them, {above:.3g} is the least difference that is seen with "
             f"power={power}; let the machine judge more, or ask for a greater difference"
         )
+
+
+def _few_vary(sums: Array, sizes: Array) -> bool:
+    """Return True if few units of a side do not have its commonest value: their variance may be far too small."""
+    for own, size in zip(sums, sizes, strict=True):
+        _, often = np.unique(own[size > 0] / size[size > 0], return_counts=True)
+        if len(often) and few_differ(np.array(often.sum()), often.max()).item():
+            return True
+    return False
 
 
 def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
