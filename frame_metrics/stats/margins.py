@@ -108,6 +108,11 @@ def normally_above(z: float) -> float:
     return erfc(z / sqrt(2)) / 2
 
 
+def level_away(z: float) -> float:
+    """Return the level of an interval whose ends are z standard errors away, by the normal distribution."""
+    return 1 - erfc(z / sqrt(2))
+
+
 def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "randomization") -> Array:
     """Return the p-values that a loss, and that a gain, is less than a margin, one-sided, shape (2, columns).
 
@@ -306,7 +311,7 @@ def _of_arm_shares(arms: Arms, column: int, margin: float, sign: float, variance
     """Return the p-values of the bound of Newcombe's interval of the difference of two shares of arms."""
 
     def ends(z: float, way: float) -> tuple[float, float]:
-        low, high = scored(arms, variances, 1 - erfc(z / sqrt(2)), [column])[:, column].tolist()
+        low, high = scored(arms, variances, level_away(z), [column])[:, column].tolist()
         return (low, high) if way > 0 else (-high, -low)
 
     first, other = (by_bound(lambda z, way=side * sign: ends(z, way), -margin) for side in SIDES)  # type: ignore[misc]

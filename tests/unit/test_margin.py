@@ -253,6 +253,16 @@ def test_rows_without_a_query(name: str, way: str) -> None:
         assert equivalent >= worse
 
 
+@pytest.mark.parametrize("name", ["accuracy", "error_rate", "recall"])
+def test_shares_of_rows_of_arms(name: str) -> None:
+    """p_not_worse of shares of rows of arms is the level at which the bound of their interval reaches the margin."""
+    irm = rows(worse=0.2).irm(query=None, doc=None, arm="run")
+    found = irm.ab_test(name, baseline="a", margin=0.1).to_dicts()[0]
+    end, sign = ("ci_high", -1) if name == "error_rate" else ("ci_low", 1)
+    ends = irm.ab_test(name, baseline="a", ci=abs(1 - 2 * found["p_not_worse"]))
+    assert ends[end].item() == pytest.approx(-0.1 * sign, abs=1e-9)
+
+
 def test_rows_of_which_few_are_decided_otherwise() -> None:
     """Two classifiers that part in three rows say nothing of a loss, by any measure."""
     frame = rows()

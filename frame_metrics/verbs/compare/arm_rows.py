@@ -21,9 +21,10 @@ from frame_metrics.metrics.shares import of_all_rows
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import relative_ends
 from frame_metrics.stats.exact import normal_quantile
+from frame_metrics.stats.margins import SIDES, by_bound, level_away
 from frame_metrics.stats.shares import hybrid
 from frame_metrics.verbs.compare.differences import Pair, Row, by_area, by_draws, pairs_among, pairs_compared
-from frame_metrics.verbs.compare.margins import margins_of
+from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 from frame_metrics.verbs.compare.splits import splits_of_rows
 
@@ -190,4 +191,19 @@ class ArmRows:
         own = self._by_shares[metric]
         if own is not None and not together and np.isfinite(own[:, at]).all():
             row["ci_low"], row["ci_high"] = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            row |= {} if known is None else told_of_margin(self._held(metric, at, values), known[0])
         return row
+
+    def _held(self, metric: int, at: list[int], values: list[float]) -> Array:
+        """Return the p-values of the bound of Newcombe's interval, for a loss and for a gain of the margin."""
+        asked, found = self.asked[metric][1], self.values[0][metric].value
+
+        def ends(z: float, way: float) -> tuple[float, float]:
+            own = ends_by_shares(self._whole.inputs, asked, None, found, level_away(z))
+            if own is None:
+                return np.nan, np.nan
+            low, high = hybrid(np.array(values), own[:, at].T, 0.0, (1.0, -1.0)).tolist()
+            return (low, high) if way > 0 else (-high, -low)
+
+        each = [partial(ends, way=side * asked.sign) for side in SIDES]
+        return np.array([by_bound(one, -self.margins[metric]) for one in each])
