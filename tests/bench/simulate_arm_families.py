@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,10 +227,20 @@ def two_apart(trials: int) -> Iterator[Line]:
     yield Line("false alarm: max_t", "2 arms of 50 units, 50 % are 1, beside 8 of 5 %", trials, alarms, AT_MOST)
 
 
-def arm_families(_: pl.DataFrame, trials: int) -> Iterator[Line]:
-    """Yield the lines of families of arms."""
+def each_of(trials: int, *, unequal: bool) -> Iterator[Line]:
+    """Yield the lines of all shapes with arms of equal size, or of 1:9."""
     for number, shape in enumerate(SHAPES):
-        for arms in ARMS:
-            for units in UNITS:
+        for arms, units in product(ARMS, UNITS):
+            if shape.unequal == unequal:
                 yield from of_family(shape, number, arms, units, trials)
+
+
+def arm_families(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Yield the lines of families of arms of equal size."""
+    yield from each_of(trials, unequal=False)
     yield from two_apart(trials)
+
+
+def unequal_arm_families(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Yield the lines of families of arms of 1:9."""
+    yield from each_of(trials, unequal=True)
