@@ -33,6 +33,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
+from simulate_arm_families import arm_families
 from simulate_arms import at_one_look, of_many_looks
 from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
@@ -994,6 +995,7 @@ PARTS = {
     "margins": margins,
     "arms_at_one_look": at_one_look,
     "few_mistakes": few_mistakes,
+    "arm_families": arm_families,
 }
 
 
