@@ -40,7 +40,7 @@ from simulate_families import families, of_family
 from simulate_few import few as of_few
 from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
-from simulate_margin import margins
+from simulate_margin import margins, margins_of_arms
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -996,6 +996,7 @@ PARTS = {
     "arms_at_one_look": at_one_look,
     "few_mistakes": few_mistakes,
     "arm_families": arm_families,
+    "margins_of_arms": margins_of_arms,
 }
 
 

@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 from trials import Line, agree, as_log
 
+from frame_metrics.stats.exact import share_between
 from frame_metrics.stats.margins import Shifted, of_arms, of_pairs, of_shares
+from frame_metrics.stats.shares import hybrid
 from frame_metrics.stats.units import Arms
 
 LEVEL = 0.05
@@ -128,11 +130,22 @@ def line_of_arms(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> 
 def line_of_shares(name: str, lost: bool, sizes: tuple[int, int], trials: int) -> Line:
     """Return the line of shares of two arms of so many units each."""
     (first, second), (share, margin) = sizes, SHARES[name]
-    rng, passed, mine = np.random.default_rng([44, first, second, lost]), 0, np.arange(first + second) < first
+    rng, mine = np.random.default_rng([44, first, second, lost]), np.arange(first + second) < first
+    found = []
     for trial in range(trials):
         values = (rng.random(len(mine)) < share - margin * lost * mine).astype(float)
-        passed += of_one_trial(values, mine, margin, trial) <= LEVEL
-    return line(lost, f"{name}, arms of {first} and {second} units", trials, int(passed), min(first, second))
+        found.append((values[mine].mean(), values[~mine].mean()))
+        if trial < AGREE:
+            passes = bool(bound_of_shares(np.array(found[-1]), sizes) >= -margin)
+            agree(passes, of_one_trial(values, mine, margin, trial) <= LEVEL, "what passes of shares")
+    passed = int((bound_of_shares(np.array(found).T, sizes) >= -margin).sum())
+    return line(lost, f"{name}, arms of {first} and {second} units", trials, passed, min(sizes))
+
+
+def bound_of_shares(means: Any, sizes: tuple[int, int]) -> Any:
+    """Return the lower bound of the differences of shares at the level of the p-value; it passes where p does."""
+    ends = [share_between(mean, n, 1 - 2 * LEVEL) for mean, n in zip(means, sizes, strict=True)]
+    return hybrid(means, np.array(ends), 0.0, (1.0, -1.0))[0]
 
 
 def shapes_of_arms(trials: int) -> Iterator[Line]:
