@@ -1968,11 +1968,13 @@ class IRM(Generic[Frame]):
         Each row is a sentence with its figures, as at the top of ``report()``. A difference is reported if its
         corrected p-value is below 0.05 and its interval lies on one side of 0; if it contains 0, the row gives the
         difference that the sample would detect. For the best system, a segment stands out if its interval, at a level
-        that holds for all segments together, excludes the overall value; a trend is one between the first and the last
-        of three times or more. Scores between 0 and 1 of rows without a query are also read as probabilities: they are
-        off if the interval of a bin of ``curve("calibration")``, at a level that holds for all bins together, excludes
-        its mean score. What the data do not show has no row; what you named and cannot be made (a metric that was not
-        saved, more segments than are searched) has one that says why. It is computed at once, even for a lazy frame.
+        that holds for all segments together, excludes the overall value. Segments that are days, weeks or other periods
+        are judged by their course instead: a trend, by the slope of their means, or a break, by the largest step. Both
+        are one family of tests; weekdays are taken out, and neighbours that are correlated count for less. Scores
+        between 0 and 1 of rows without a query are also read as probabilities: they are off if the interval of a bin of
+        ``curve("calibration")``, at a level that holds for all bins together, excludes its mean score. What the data do
+        not show has no row; what you named and cannot be made (a metric that was not saved, more segments than are
+        searched) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------
@@ -1988,11 +1990,11 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: about ("split", "difference", "not worse", "value", "absent", "unjudged",
-        "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend"), sentence, of (the
-        segment, the times of a trend, the finding of the audit, what is absent and why, what is missing, or the label
-        that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low, ci_high,
-        p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also
-        margin and p_not_worse. The interval is that of the
+        "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend", "break", "trend or
+        break"), sentence, of (the segment, the times of a trend, the first time after a break, the finding of the
+        audit, what is absent and why, what is missing, or the label that probabilities are of), the system, baseline,
+        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        n_units, baseline_n_units, share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the
         difference, else of the value. For unjudged results n is the cutoff. For undefined queries n is their number, of
         baseline_n in all; for missing labels and scores n is the number of rows, and share that of all. For
         probabilities value is the ece; share, its interval and n are those of the bin that is farthest off, and

@@ -1,26 +1,22 @@
-"""Sentences of a summary about segments: where another system is best, what stands out, and trends."""
+"""Sentences of a summary about segments: where another system is best, and what stands out."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from frame_metrics.border.shown import value_text
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import plain_text, sign_of
+from frame_metrics.report.of_periods import OfPeriods
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
 
 SEGMENTS = 50  # the most segments; with more, none is searched
 LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
-TIMES = 3  # the fewest times of a trend
 SERIES = 500  # the most segments of all systems together; with more, none is searched
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
-# Days and longer times as text: 2026-01-05, 2026-01, 2026-W02, 2026Q1, 2026-01-05/2026-01-11; they sort as times do.
-TIME = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2]|W\d\d)|-?Q[1-4])(?!\d)[-\dT:/ .+Z]*")
 
 
 class OfSegments(Stated):
@@ -60,54 +56,35 @@ class OfSegments(Stated):
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
 
     def segments(self) -> Iterator[Said]:
-        """Yield the segment that is farthest from the whole, and a trend; intervals hold for all segments together."""
+        """Yield the segment that is farthest from the whole; intervals hold for all. Of periods yield their course."""
         frame, ci = self.content.segments, self.content.ci
         if frame is None or ci is None:  # without intervals nothing stands out
             return
+        time = OfPeriods(self.content, self.work, self.compared)
+        if time.rows() and not self.content.asked[0][1].summed:
+            yield from time.periods()
+            return
         n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
         if why := self._too_many(n):
-            yield self._said("absent", {}, of=f"No segment that stands out and no trend is looked for: {why}")
+            yield self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
         if n < 2 or why:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
         calls, irm = self.work.apart(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
-        every = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
-        sure = [row for row in every if row["ci_low"] is not None and row["ci_high"] is not None]
+        every = [] if found is None else found.iter_rows(named=True)
+        sure = [row for row in every if self._system(row) == self.best]
+        sure = [row for row in sure if row["ci_low"] is not None and row["ci_high"] is not None]
         rows = [row for row in sure if row["n"] >= LEAST]
         if not rows:
             why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
-            yield self._said("absent", {}, of=f"No segment that stands out and no trend is looked for: {why}")
+            yield self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
             return
         whole = self.own["value"]
         if whole is not None:
             far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
             for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
                 yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
-        yield from self._trend(every, rows)
-
-    def _trend(self, every: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
-        """Yield the change from the first time to the last, if their intervals do not overlap.
-
-        Parameters
-        ----------
-        every : the rows of all segments; if these are no times, or fewer than three, there is no trend.
-        rows : those with enough queries for an interval.
-        """
-        by = self.content.by[0]
-        texts = [value_text(row[by]) for row in every if row[by] is not None]
-        if len(self.content.by) > 1 or len(texts) < TIMES or not all(map(TIME.fullmatch, texts)):
-            return
-        times = {value_text(row[by]): row for row in rows if row[by] is not None}
-        if len(times) < TIMES:
-            why = f"fewer than {TIMES} segments have {LEAST} {self.content.unit}"
-            yield self._said("absent", {}, of=f"No trend is looked for: {why}")
-            return
-        first, last = times[min(times)], times[max(times)]
-        if last["ci_low"] > first["ci_high"] or last["ci_high"] < first["ci_low"]:
-            change = last["value"] - first["value"]
-            of = f"{self._of(first)} to {self._of(last)}"
-            yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)
 
     def _too_many(self, n: int) -> str:
         """Return the reason why segments are not searched; "" if they are. ``n``: the number of segments."""

@@ -27,9 +27,9 @@ class Said:
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
     split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
-    # Depends on ``about``: a segment, the first and the last time of a trend, the findings of the audit, what happens
-    # to undefined values or unanswered queries, how units are split, the label that scores are probabilities of, what
-    # is missing, or what is absent and why.
+    # Depends on ``about``: a segment, the first and the last time of a trend, the first time after a break, the
+    # findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label that
+    # scores are probabilities of, what is missing, or what is absent and why.
     of: str | None = None
     system: Any = None
     baseline: Any = None
@@ -281,11 +281,27 @@ def _segment(said: Said) -> str:
     return f"{said.of} stands out{whose}: {values}, {number_text(said.baseline_value)} over all."
 
 
-def _trend(said: Said) -> str:
-    verb = "rose" if (said.difference or 0) > 0 else "fell"
-    values = f"{number_text(said.baseline_value)} to {number_text(said.value)}"
+def _moved(said: Said) -> str:
     whose = "" if said.system is None else f" of {_name(said.system)}"
-    return f"{said.metric}{whose} {verb} from {values} ({said.of})."
+    return f"{said.metric}{whose} {'rose' if (said.difference or 0) > 0 else 'fell'}"
+
+
+def _from_to(said: Said) -> str:
+    return f"from {number_text(said.baseline_value)} to {number_text(said.value)}"
+
+
+def _trend(said: Said) -> str:
+    return f"{_moved(said)} steadily, on a line {_from_to(said)} ({said.of}; p {p_text(said.p_adjusted)})."
+
+
+def _break(said: Said) -> str:
+    levels = f"{number_text(said.value)} from then on, {number_text(said.baseline_value)} before"
+    return f"{_moved(said)} at {said.of}: {levels} (p {p_text(said.p_adjusted)})."
+
+
+def _either(said: Said) -> str:
+    how = f"at once near {said.of} or step by step"
+    return f"{_moved(said)}, {how}, {_from_to(said)} (p {p_text(said.p_adjusted)})."
 
 
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
@@ -307,4 +323,6 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "audit": _audit,
     "segment": _segment,
     "trend": _trend,
+    "break": _break,
+    "trend or break": _either,
 }

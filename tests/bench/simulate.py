@@ -41,6 +41,8 @@ from simulate_few import few as of_few
 from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
+from simulate_margin import margins
+from simulate_periods import over_time
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -997,6 +999,7 @@ PARTS = {
     "few_mistakes": few_mistakes,
     "arm_families": arm_families,
     "margins_of_arms": margins_of_arms,
+    "over_time": over_time,
 }
 
 

@@ -304,7 +304,7 @@ def test_scores_that_bear_no_sentence_about_probabilities_have_none() -> None:
 
 
 def test_segments_that_are_otherwise_than_all_are_named() -> None:
-    """A segment in which the better system is worse, the one farthest from all, and a trend of the times."""
+    """A segment in which the better system is worse, and the one farthest from all."""
     log = runs(queries=120, old=0.3, new=1.5).with_columns(
         day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query") % 4)
     )
@@ -323,18 +323,10 @@ def test_segments_that_are_otherwise_than_all_are_named() -> None:
     )
     (first,) = days.irm(system="run").summary("ndcg@5").query("about == 'difference'").to_dict("records")
     assert (first["run"], first["baseline"]) == (date(2026, 1, 2), date(2026, 1, 1))
-    (segment,), (trend,) = (said(irm, "ndcg@5", about=one) for one in ("segment", "trend"))
-    assert segment["of"] == "day = 2026-01-04"
-    assert trend["sentence"].startswith("ndcg@5 of new fell from ")
-    assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
-    for written in ("%Y-%m-%d", "%G-W%V-%u", "2026Q%-d", "%d"):  # the last is no time
-        texts = irm(by=pl.col("day").dt.strftime(written))
-        assert [one["difference"] for one in said(texts, "ndcg@5", about="trend")] == [trend["difference"]] * (
-            written != "%d"
-        )
-    weeks = irm.frame.to_pandas().assign(day=lambda log: log["day"].astype("datetime64[ns]").dt.to_period("D"))
-    (found,) = weeks.irm(system="run", by="day").summary("ndcg@5").query("about == 'trend'").to_dict("records")
-    assert found["sentence"] == trend["sentence"]
+    named = irm(by=pl.col("day").dt.strftime("day %d"))
+    (segment,) = said(named, "ndcg@5", about="segment")
+    assert segment["of"] == "day = day 04"
+    assert not said(irm, "ndcg@5", about="segment")  # days are judged by their own scatter
 
 
 def test_systems_that_are_alike_in_each_query_are_called_so() -> None:
@@ -391,16 +383,12 @@ def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
 
 
 def test_a_segment_of_few_queries_does_not_stand_out() -> None:
-    """Nor is it the end of a trend, however far its mean is from the others; of thirty queries it may."""
-    log = runs(1, 80, a=0.7).with_columns(month=pl.date(2026, pl.when(pl.col("query") < 40).then(1).otherwise(2), 1))
+    """However far its mean is from the others; of thirty queries it may."""
+    log = runs(1, 80, a=0.7).with_columns(part=pl.when(pl.col("query") < 40).then(pl.lit("a")).otherwise(pl.lit("b")))
     for last, n in ((2, 0), (30, 1)):
-        best = log.filter(pl.col("query") < last).with_columns(
-            pl.col("query") + 100, grade=pl.lit(1), month=pl.date(2026, 3, 1)
-        )
-        irm = pl.concat([log, best], how="vertical_relaxed").irm(by="month", system=None)
-        found = irm.summary("precision@5")
-        assert found.filter(pl.col("about") == "segment").height == n
-        assert found.filter(pl.col("about") == "trend").height == n
+        best = log.filter(pl.col("query") < last).with_columns(pl.col("query") + 100, grade=pl.lit(1), part=pl.lit("c"))
+        irm = pl.concat([log, best], how="vertical_relaxed").irm(by="part", system=None)
+        assert irm.summary("precision@5").filter(pl.col("about") == "segment").height == n
 
 
 @pytest.mark.parametrize(("others", "high"), [(0.96, None), (0.5, 1.0)])

@@ -1,0 +1,186 @@
+"""The course over days, weeks and other periods: trends, breaks, weekdays, and the sentences about them."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from frame_metrics import IRM
+from frame_metrics.report.of_periods import time_of
+from frame_metrics.stats.periods import Periods, course
+from helpers import as_polars
+
+FIRST = date(2026, 6, 1)  # a Monday
+WEEKEND = np.array([0, 0, 0, 0, 0, 1.0, 1.5])
+
+
+def periods(values: Any, *, days: bool = False) -> Periods:
+    n = len(values)
+    return Periods(np.asarray(values, float), np.arange(n, dtype=float), np.arange(n) % 7 if days else None)
+
+
+def log_of(values: Any, many: Any = 10, step: int = 1) -> pl.DataFrame:
+    """Queries of days, all those of a day with the value of the day."""
+    many = np.broadcast_to(many, len(values))
+    days = [FIRST + timedelta(days=step * i) for i in range(len(values))]
+    rows = [
+        (f"{i}-{j}", day, float(value))
+        for i, (day, value, n) in enumerate(zip(days, values, many, strict=True))
+        for j in range(n)
+    ]
+    return pl.DataFrame(rows, ["query", "day", "rr"], orient="row")
+
+
+def told(frame: Any, **roles: Any) -> list[str]:
+    """The sentences about time."""
+    found = as_polars(IRM(frame, query="query", value="rr", **{"by": "day"} | roles).summary())
+    return [
+        row["sentence"]
+        for row in found.rows(named=True)
+        if row["about"] in ("trend", "break", "trend or break", "absent")
+    ]
+
+
+# What is told
+
+
+def test_a_trend_is_the_slope_of_the_means() -> None:
+    """Its p-value is that of a line through the means; of few periods it is the only test."""
+    values = [0.5, 0.48, 0.47, 0.41, 0.42, 0.38]
+    found, line = course(periods(values)), stats.linregress(range(6), values)
+    assert (found.kind, found.p) == ("trend", pytest.approx(line.pvalue))
+    assert (found.before, found.after) == pytest.approx((line.intercept, line.intercept + 5 * line.slope))
+    assert course(periods(values[:3])).kind == "none"
+    assert course(periods([0.5] * 20)).kind == "none"
+    assert course(periods([0.5, 0.48, 0.5, 0.49, 0.48, 0.5])).kind == "none"
+
+
+def test_a_break_is_found_where_it_is() -> None:
+    """The levels are the means before and from it on, and p counts permutations with a step as large."""
+    rng = np.random.default_rng(0)
+    values = np.where(np.arange(20) < 13, 0.5, 0.4) + rng.normal(0, 0.02, 20)
+    found = course(periods(values))
+    assert (found.kind, found.cut) == ("break", 13)
+    assert (found.before, found.after) == pytest.approx((values[:13].mean(), values[13:].mean()))
+    assert 2 / 2001 <= found.p < 0.01  # twice the least one of 2,000 permutations
+
+    def most(some: Any) -> float:
+        return max(abs(stats.ttest_ind(some[:cut], some[cut:]).statistic) for cut in range(3, 18))
+
+    few = np.where(np.arange(20) < 10, 0.5, 0.487) + rng.normal(0, 0.02, 20)
+    share = np.mean([most(rng.permutation(few)) >= most(few) for _ in range(400)])
+    own = course(periods(few))
+    assert own.kind == "none"
+    assert share > 0.025  # which is why
+
+
+def test_weekdays_are_no_break_and_hide_none() -> None:
+    """Days are judged beside their weekday: a weekend is no change, and a fall beside large weekends is found."""
+    rng = np.random.default_rng(1)
+    pattern = WEEKEND[np.arange(28) % 7]
+    noise = rng.normal(0, 0.1, 28)
+    assert course(periods(pattern + noise, days=True)).kind == "none"
+    found = course(periods(pattern + noise - 0.3 * (np.arange(28) >= 17), days=True))
+    assert (found.kind, found.cut) == ("break", 17)
+    assert found.after - found.before == pytest.approx(-0.3, abs=0.1)
+    assert course(periods(pattern + noise - 0.3 * (np.arange(28) >= 17))).kind != "break"
+
+
+def test_of_neighbours_that_move_together_nothing_is_told() -> None:
+    """A slow wave is no break and no trend, though it would be one of independent periods."""
+    wave = np.sin(np.arange(24) / 6) + np.random.default_rng(2).normal(0, 0.1, 24)
+    assert course(periods(wave)).kind == "together"
+    assert course(periods(np.random.default_rng(2).permutation(wave))).kind == "none"
+
+
+# Sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2026-01-05", ("day", date(2026, 1, 5).toordinal())),
+        ("2026-01-05 12:00:00", ("day", date(2026, 1, 5).toordinal() + 0.5)),
+        ("2026-01-05T00:00:00+00:00", ("day", date(2026, 1, 5).toordinal())),
+        ("2026-01-05/2026-01-11", ("day", date(2026, 1, 5).toordinal())),
+        ("2026-W02", ("day", date(2026, 1, 5).toordinal())),
+        ("2026-W02-3", ("day", date(2026, 1, 7).toordinal())),
+        ("2026-03", ("month", 12 * 2026 + 3)),
+        ("2026Q1", ("quarter", 4 * 2026 + 1)),
+        ("2026-Q4", ("quarter", 4 * 2026 + 4)),
+        *((text, None) for text in ("2026-13", "2026-W60", "2026", "mon", "", "1-2", "2026-02-30", "05.01.2026")),
+    ],
+)
+def test_times_are_read(text: str, time: Any) -> None:
+    """Days, times, weeks, months and quarters as text, and no other text."""
+    assert time_of(text) == time
+
+
+def test_the_day_of_a_break_is_named() -> None:
+    """In dates, times, texts and pandas' periods, of any number of days, with both levels."""
+    rng = np.random.default_rng(3)
+    log = log_of(np.where(np.arange(60) < 40, 0.5, 0.25) + rng.normal(0, 0.01, 60))
+    expected = "rr fell at day = 2026-07-11: 0.25"
+    first = told(log)
+    assert len(first) == 1
+    assert first[0].startswith(expected)
+    assert " from then on, 0.50" in first[0]
+    assert first[0].endswith(" before (p <0.001).")
+    assert told(log.with_columns(pl.col("day").cast(pl.Datetime))) == first
+    assert told(log.with_columns(pl.col("day").cast(pl.String))) == first
+    pandas = log.to_pandas()
+    assert told(pandas.assign(day=pandas["day"].astype("datetime64[ns]").dt.to_period("D"))) == first
+    assert told(log.sample(fraction=1, shuffle=True, seed=1)) == first
+    assert told(log.with_columns(pl.col("day").dt.strftime("day %j"))) != first
+
+
+def test_a_steady_fall_over_weeks_is_told() -> None:
+    """Weeks as text, months, and dates a week apart have no weekdays; a line has its ends."""
+    rng = np.random.default_rng(4)
+    log = log_of(np.linspace(0.5, 0.3, 12) + rng.normal(0, 0.02, 12), step=7)
+    (first,) = told(log)
+    assert first.startswith("rr fell steadily, on a line from 0.4")
+    assert first.endswith("(day = 2026-06-01 to day = 2026-08-17; p <0.001).")
+    (weeks,) = told(log.with_columns(pl.col("day").dt.strftime("%G-W%V")))
+    assert weeks == first.replace("2026-06-01", "2026-W23").replace("2026-08-17", "2026-W34")
+
+
+def test_part_filled_ends_are_left_out_and_few_days_are_too_few() -> None:
+    """A last day of a few queries is no change, and the sentence says so; thirteen days are too few for weekdays."""
+    rng = np.random.default_rng(5)
+    values = 0.5 + rng.normal(0, 0.01, 29)
+    values[-1] = 0.1
+    many = np.full(29, 10)
+    many[-1] = 3
+    assert told(log_of(values, many)) == [
+        "day = 2026-06-29 is left out of the trend: it has 3 of the usual 10 queries."
+    ]
+    (few,) = told(log_of(values[:13]))
+    assert few == "No trend is looked for: days differ by their weekday, and 13 are too few; 14 are needed."
+    assert told(log_of(values[:3], step=7)) == []
+
+
+def test_neighbouring_days_that_move_together_are_said() -> None:
+    """The last week stands beside the one before, weekday by weekday, without a test."""
+    values = 0.5 + 0.1 * np.sin(np.arange(21) / 5)
+    together, beside = told(log_of(values))
+    assert together.startswith("No trend or break is told: neighbouring days move together")
+    assert beside.startswith("In the last 7 days, from 2026-06-15, rr is ")
+    assert beside.endswith(f" than in the 7 days before: {values[7:14].mean():.3f}.")
+
+
+def test_sums_have_no_trend() -> None:
+    """They depend on how many queries a period has."""
+    rows = {
+        "query": range(120),
+        "score": 1.0,
+        "label": True,
+        "day": [FIRST + timedelta(days=i % 20) for i in range(120)],
+    }
+    found = pl.DataFrame(rows).irm(query="query", score="score", label="label", by="day").summary("num_rel")
+    assert not {"trend", "break", "trend or break"} & {*found["about"]}
