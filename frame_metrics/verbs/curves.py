@@ -60,14 +60,14 @@ class CurveOptions(IntervalOptions):
 
     def __post_init__(self) -> None:
         """Raise for values that the options cannot have, and for two that do not go together; nothing is read."""
+        check_bool("interpolated", self.interpolated)
         for name, least in (("points", 3), ("bins", 1)):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), least)
-        if self.levels is not None and (self.points or self.interpolated):
+        if self.levels is not None and (self.points is not None or self.interpolated):
             raise BadValueError(
                 "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated="
             )
-        check_bool("interpolated", self.interpolated)
         if self.per is not None:
             check_choice("per", self.per, get_args(PerQuery))
         super().__post_init__()
