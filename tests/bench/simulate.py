@@ -41,7 +41,6 @@ from simulate_few import few as of_few
 from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
-from simulate_margin import margins
 from simulate_periods import over_time
 from trials import HEAD, Line, agree, as_log, ends
 
