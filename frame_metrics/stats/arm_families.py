@@ -166,7 +166,8 @@ class Exchanges:
     def smooth(self) -> bool:
         """True for arms in whose means no unit has a great part, so that these are normal."""
         squares = (one.held[:, 0] ** 2 for one in (*self.each, *self.centred))
-        return all(square.max() < DOMINANT * int(self.block.n[0]) * square.mean() for square in squares)
+        most = DOMINANT * 2 * int(self.block.n[0])  # of a pair of such arms
+        return all(square.max() < most * square.mean() for square in squares)
 
     @cached_property
     def normal(self) -> bool:
@@ -235,17 +236,21 @@ class Exchanges:
         ends = np.cumsum(counts[..., -1], axis=1)[..., None]
         return sums + np.diff(np.take_along_axis(upto, np.pad(ends, ((0, 0), (1, 0), (0, 0))), axis=1), axis=1)
 
-    def _as_normal(self, random: np.random.Generator, draws: int) -> Array:
-        """Return the greatest distances of means that are drawn as normal numbers, shape (columns, draws)."""
+    @cached_property
+    def _root(self) -> Array:
+        """The symmetric root of the correlations of all columns, which is the same on every machine."""
         held = np.array([one.held[:, 0] for one in self.each])
         spread = held.std(axis=1)
         value, vector = np.linalg.eigh(np.einsum("iu,ju->ij", held, held) / len(held[0]) / np.outer(spread, spread))
-        root = vector * np.sqrt(np.maximum(value, 0))
-        means = np.einsum("dak,ck->dac", random.normal(size=(draws, len(self.block.n), len(held))), root)
-        means /= np.sqrt(self.block.n)[:, None]
-        first, second = self.pairs.T
-        error = np.sqrt(1 / self.block.n[first] + 1 / self.block.n[second])[:, None]
-        return (np.abs(means[:, first] - means[:, second]) / error).max(axis=1).T
+        return np.asarray(np.einsum("ik,k,jk->ij", vector, np.sqrt(np.maximum(value, 0)), vector))
+
+    def _as_normal(self, random: np.random.Generator, draws: int) -> Array:
+        """Return the greatest distances of means that are drawn as normal numbers, shape (columns, draws)."""
+        n, (first, second) = self.block.n, self.pairs.T
+        means = np.einsum("dak,ck->dac", random.normal(size=(draws, len(n), len(self._root))), self._root)
+        means /= np.sqrt(n)[:, None]
+        error = np.sqrt(1 / n[first] + 1 / n[second])[:, None]
+        return np.asarray((np.abs(means[:, first] - means[:, second]) / error).max(axis=1).T)
 
 
 def _maxima(each: Sequence[Exchanges], families: int, these: range, tick: Tick) -> Maxima:
