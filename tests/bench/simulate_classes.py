@@ -25,7 +25,7 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.stats.delong import Areas
 from frame_metrics.stats.exact import expanded_level
 from frame_metrics.stats.intervals import FEW, OFTEN
-from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
+from frame_metrics.stats.resampling import Units, draws, ends_drawn, resampled
 
 AGREE = 3  # trials of each kind that are done a second way
 RESAMPLES = 1000
@@ -109,9 +109,9 @@ def moved(values: Any, n: int) -> tuple[float, float]:
 
 
 def holding(drawn: Any, value: float, n: float) -> tuple[float, float]:
-    """Return the percentiles of draws at the level of n units, with the value between them."""
-    low, high = percentiles(drawn, expanded_level(0.95, n))
-    return float(np.fmin(low, value)), float(np.fmax(high, value))
+    """Return the percentiles of draws at the level of n units, with the value between them; NaN if all are alike."""
+    low, high = ends_drawn(drawn, expanded_level(0.95, n))
+    return (float(np.fmin(low, value)), float(np.fmax(high, value))) if low <= high else (np.nan, np.nan)
 
 
 def of_rounded(apart: float) -> float:
@@ -210,7 +210,8 @@ def precisions(_: pl.DataFrame, trials: int) -> Iterator[Line]:
                 low, high = precision_ends(scores, trial)
                 if trial < AGREE:
                     irm, given = labelled(scores).irm, {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
-                    agree([(low, high)], ends(irm.evaluate("average_precision", **given)), "average precision")
+                    theirs = np.array(ends(irm.evaluate("average_precision", **given)), np.float64)
+                    agree(np.nan_to_num([(low, high)], nan=-1), np.nan_to_num(theirs, nan=-1), "average precision")
                 held += int(low <= truth <= high)
             what = f"average_precision {truth:.2f}, {m} of 200 rows relevant"
             yield Line(HOLDS, what, trials, held, asked)
