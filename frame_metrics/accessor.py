@@ -1176,7 +1176,8 @@ class IRM(Generic[Frame]):
         ci_low, ci_high, rank, rank_low, rank_high, may_be_best, reliability, n, n_undefined, n_unanswered.
 
         - value, ci_low, ci_high, n ... : as ``evaluate`` returns them. The interval is that of one mean.
-        - rank : 1 for the best mean; equal means share a rank.
+        - rank : 1 for the best mean; equal means share a rank. Of numbers whose direction is not known, as a latency in
+          ``value``, the greatest counts as the best.
         - rank_low, rank_high : 1 + the number of systems that are surely better, and the number of systems less those
           that are surely worse: those whose differences exclude 0 in ``compare`` of all pairs. The ranks of all systems
           hold together.

@@ -103,10 +103,8 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         if difference is None or p is None:
             yield Outcome(name, f"{metric} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
             continue
-        most = _n_queries(row, evaluated)
-        lacking = most - row["n"]
-        unsaved = f"{lacking} of {most} queries have no saved number" if lacking > 0 else ""
-        if 2 * row["n"] < most:
+        unsaved, too_many = _unpaired(row, evaluated)
+        if too_many == "log":  # saved numbers may be of more queries than are asked now
             yield Outcome(name, f"{metric} cannot be compared{where}: {unsaved}, and at most half may", True)
             continue
         own = metric_of(metric)
@@ -137,10 +135,8 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
         if most is None:
             continue
         name = f"{metric} not worse than {row['baseline']} by more than {_number(most)}{where}"
-        every = _n_queries(row, evaluated)
-        lacking = every - row["n"]
-        unsaved = f"{lacking} of {every} queries have no saved number" if lacking > 0 else ""
-        if row["difference"] is None or 2 * row["n"] < every:
+        unsaved, too_many = _unpaired(row, evaluated)
+        if row["difference"] is None or too_many:
             why = f"{unsaved}, and at most half may" if unsaved else f"n is {row['n']}, and p is undefined"
             told = f"{metric} cannot be compared{where}: {why}"
             yield Outcome(name, told, True, undecided=True)
@@ -155,6 +151,22 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
         told += f", p = {_number(p)} at level {_number(alpha)}"
         noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
         yield Outcome(name, "; ".join(filter(None, (told, unsaved))), failed, noted)
+
+
+def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str]:
+    """Return words for queries of one side alone, and which side has more of them than are compared, "" for none.
+
+    Queries that are gone from the log may be those in which nothing is found any more.
+    """
+    n, most = row["n"], _n_queries(row, evaluated)
+    lacking = max(most - n, 0)
+    gone = max((row.get("n_unpaired") or 0) - lacking, 0)
+    told = [
+        f"{lacking} of {most} queries have no saved number" if lacking else "",
+        f"{gone} of {n + gone} saved queries are not in the log" if gone else "",
+    ]
+    side = "log" if n < lacking else "saved" if n < gone else ""
+    return " and ".join(filter(None, told)), side
 
 
 def _n_queries(row: Mapping[str, Any], evaluated: pl.DataFrame) -> int:

@@ -296,7 +296,7 @@ def _trend(said: Said) -> str:
 
 def _break(said: Said) -> str:
     levels = f"{number_text(said.value)} from then on, {number_text(said.baseline_value)} before"
-    return f"{_moved(said)} at {said.of}: {levels} (p {p_text(said.p_adjusted)})."
+    return f"{_moved(said)} at or near {said.of}: {levels} (p {p_text(said.p_adjusted)})."
 
 
 def _either(said: Said) -> str:

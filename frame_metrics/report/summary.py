@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ALIKE = 0.995  # weights are alike if they are worth more than this share of as many equal ones
 TOP = 10  # results of a ranking that are looked at, if the first metric has no cutoff
 EXPECTED = 10  # the fewest rows of each label that a bin should have by its mean score; else its interval is too short
+APART = 3  # the most systems that are named as other than a baseline, where it is not known whether more is better
 LACKING = 3  # the most systems that are named because they lack rows of queries
 OF_MARGIN = ("margin", "p_not_worse")  # figures of differences that are held against a margin
 TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
@@ -137,8 +138,11 @@ class Decisions(Stated):
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named
-            one = next((system for system in self.content.places if system not in own), None)
-            yield from filter(None, (self._pair(rows, one, other) for other in named))
+            others = [system for system in self.content.places if system not in own] or [None]
+            told = [one for one in others if any((p := self._pair(rows, one, other)) and p.told for other in named)]
+            # Without a direction none is the best: all that differ are named.
+            some = others[:1] if sign_of(name) or not told else told[:APART]
+            yield from filter(None, (self._pair(rows, one, other) for one in some for other in named))
             return
         if sign_of(name) != 0:
             rows = [one.turned() if one.baseline == self.best else one for one in rows]

@@ -533,7 +533,11 @@ def test_queries_without_a_saved_number_are_said(command: str, capsys: Captured)
     assert (code, said) == (1, [f"frame-metrics: gate failed: {told}"])
     assert told in Path("gates.xml").read_text()
     save(capsys, "saved.parquet", *(1, 2, 1, 3) * 50)
-    assert called(capsys, *gate)[::2] == (0, [])  # numbers of other queries do no harm
+    gone = "180 of 200 saved queries are not in the log"
+    assert called(capsys, *gate)[::2] == (0, [f"frame-metrics: rr was compared without some: {gone}"])
+    sure = [command, "log.parquet", "rr", "--not-worse-than", "saved.parquet", "--margin", "rr=0.5"]
+    told = f"gate undecided: rr cannot be compared: {gone}, and at most half may"
+    assert called(capsys, *sure)[::2] == (4, [f"frame-metrics: {told}"])
 
 
 WRONG_TYPES = (
