@@ -70,6 +70,9 @@ class OfPeriods(Stated):
         days = len(time) > 1 and bool((time % 1 == 0).all()) and float(np.median(np.diff(time))) == 1
         n = len(filled)
         if n < LEAST:
+            yield self._said(
+                "absent", {}, of=f"No trend is looked for: of periods {LEAST} are needed, and {n} are there"
+            )
             return
         if days and n < LEAST_OF_DAYS:
             why = f"days differ by their weekday, and {n} are too few; {LEAST_OF_DAYS} are needed"

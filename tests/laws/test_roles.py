@@ -136,6 +136,7 @@ UNREAD = {
         "curve of cutoffs": "predicted threshold catalogue group",
         **dict.fromkeys(
             [
+                "leaderboard",
                 "sample_size",
                 "compare with saved numbers",
                 "summary with saved numbers",
@@ -168,7 +169,6 @@ UNREAD = {
         "best_threshold": f"{COUNTED} predicted",
         "curve of scores": f"{COUNTED} predicted undefined",
         "compare": "rank grade extra undefined",
-        "leaderboard": lambda irm, asked: irm.leaderboard(*asked, permutations=20, resamples=20, ci=0.9),
         "compare with the majority": f"{POOLED} undefined",
         "ab_test": f"{POOLED} undefined",
         "change": f"{POOLED} undefined",

@@ -494,11 +494,11 @@ def test_no_correction() -> None:
         (2, {"correction": "none"}, [(1, None)] * 3),
         (2, {"over": "all"}, [(3, "max_t")] * 3),
         (2, {"over": "all", "correction": "holm"}, [(3, "holm")] * 3),
-        (2, {"over": "all", "arm": True}, [(3, "holm")] * 3),
+        (2, {"over": "all", "arm": True}, [(3, "max_t")] * 3),
         (3, {}, [(3, "max_t")] * 9),
         (3, {"test": "t"}, [(3, "holm")] * 9),
         (3, {"baseline": "a", "correction": "bh"}, [(2, "bh")] * 6),
-        (3, {"arm": True}, [(3, "holm")] * 9),
+        (3, {"arm": True}, [(3, "max_t")] * 9),
     ],
 )
 def test_how_many_p_values_were_corrected_together(systems: int, options: Any, expected: list[Any]) -> None:
@@ -1099,10 +1099,6 @@ unread().compare("cg", test="t", correction="max_t")
         units of arms, and test='t' flips none; pass test='randomization', or pass correction='holm'
     but: of(TWO).compare("cg", test="randomization", correction="max_t")
     but: of(TWO).compare("cg", test="sign", correction="holm")
-IRM(PAIR.with_columns(query=pl.col("doc")), arm="system").change("cg", correction="max_t")
-    NotComputableError: correction='max_t' permutes units over all periods, and [...] units are of several; pass
-        correction='holm'
-    but: IRM(PAIR.with_columns(query=pl.col("doc")), arm="system").change("cg", correction="holm")
 of(TWO).compare("cg", test="mcnemar_mid_p")
     NotComputableError: test='mcnemar_mid_p' is of values of 0 and 1, and cg has others; pass test='randomization'
     but: of(TWO).compare("success@1", test="mcnemar_mid_p")

@@ -808,7 +808,7 @@ LOG.irm(query="qid").curve("pr", levels=VALUE)
 LOG.irm(query="qid").curve("pr", levels=[0, 0.5, 1, 0.5])
     BadValueError: levels=0.5 is asked for twice
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=pl.Series([True, False]))
-    BadValueError: interpolated=a Series (2 rows) is not True or False
+    BadValueError: interpolated=<polars.Series> is not True or False
 LOG.irm(query="qid").curve("pr", levels=11, points=9)
 LOG.irm(query="qid").curve("pr", levels=11, interpolated=True)
     BadValueError: levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=

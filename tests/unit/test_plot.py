@@ -385,8 +385,11 @@ def test_mean_differences_stand_beside_a_line_at_zero() -> None:
         "text": "rr: differences to a (n = 2)", "anchor": "start", "subtitle": ["bars: 90% intervals"]
     }  # fmt: skip
     for said, options in ((", which hold together for 3 pairs", {}), ("", {"correction": "holm"})):
-        three = specification(runs.plot.comparison("rr", **options))["title"]["subtitle"]
-        assert three == [f"bars: intervals{said}"]
+        three = pl.concat([RUNS, RUNS.filter(system="a").with_columns(system=pl.lit("c"))]).irm(system="system")
+        assert (
+            specification(three.plot.comparison("rr", **options))["title"]["subtitle"][0]
+            == f"bars: 95% intervals{said}"
+        )
     zero, bar = marks(chart, "rule")
     assert (zero["encoding"]["x"], fields(bar)["x"], fields(bar)["x2"]) == ({"datum": 0}, "ci_low", "ci_high")
     assert rows(chart, "other", "best") == [[("-0.250", "")]]

@@ -180,7 +180,7 @@ def _few_vary(sums: Array, sizes: Array) -> bool:
     """Return True if few units of a side do not have its commonest value: their variance may be far too small."""
     for own, size in zip(sums, sizes, strict=True):
         _, often = np.unique(own[size > 0] / size[size > 0], return_counts=True)
-        if len(often) and few_differ(np.array(often.sum()), often.max()).item():
+        if len(often) and bool(few_differ(np.array(often.sum()), np.array(often.max()))):
             return True
     return False
 
