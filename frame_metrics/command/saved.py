@@ -133,13 +133,12 @@ def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) ->
     from frame_metrics.verbs.compare.options import HOLM
 
     keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
-    rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()
+    rows = result.select(keys).rows()
     numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
-    family = np.array([numbers[row] for row in rows], np.int64)
+    own = np.array([numbers[row] for row in rows], np.int64)
+    family = np.zeros(len(own), np.int64) if options.get("over") == "all" else own
     correction = options.get("correction") or HOLM
     result = result.with_columns(**corrected(result["p_value"], family, correction))
     if options.get("margin") is None:
         return result
-    each = {key: number for number, key in enumerate(dict.fromkeys(result.select(keys).rows()))}
-    own = np.array([each[row] for row in result.select(keys).rows()], np.int64)
     return result.with_columns(**held_corrected(result, own, correction))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -50,8 +51,9 @@ def _in_days(made: Any) -> tuple[str, float] | None:
 class OfPeriods(Stated):
     """Sentences about time."""
 
+    @cached_property
     def rows(self) -> list[tuple[float, Mapping[str, Any]]]:
-        """Return the periods of the best system, in the order of time; none if its segments are no periods."""
+        """The periods of the best system, in the order of time; none if its segments are no periods."""
         frame, by = self.content.segments, self.content.by
         if frame is None or len(by) != 1:
             return []
@@ -64,7 +66,7 @@ class OfPeriods(Stated):
 
     def periods(self) -> Iterator[Said]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out."""
-        every = [one for one in self.rows() if one[1]["value"] is not None]
+        every = [one for one in self.rows if one[1]["value"] is not None]
         filled = _filled(every)
         time = np.array([when for when, _ in filled])
         days = len(time) > 1 and bool((time % 1 == 0).all()) and float(np.median(np.diff(time))) == 1

@@ -61,7 +61,7 @@ class OfSegments(Stated):
         if frame is None or ci is None:  # without intervals nothing stands out
             return
         time = OfPeriods(self.content, self.work, self.compared)
-        if time.rows() and not self.content.asked[0][1].summed:
+        if time.rows and not self.content.asked[0][1].summed:
             yield from time.periods()
             return
         n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))

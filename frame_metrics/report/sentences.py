@@ -101,6 +101,11 @@ def _name(system: Any) -> str:
     return f"system {text}" if is_number(system) or text.isdecimal() else text
 
 
+def _of_system(said: Said) -> str:
+    """Return words for whose the figures are; "" without systems."""
+    return "" if said.system is None else f" of {_name(said.system)}"
+
+
 def _range(said: Said, *, signed: bool = False) -> str:
     """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
     return " to ".join((_signed if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
@@ -188,7 +193,7 @@ def _as_it_is(said: Said) -> str:
 def _value(said: Said) -> str:
     if said.value is None:
         return ""
-    of = "" if said.system is None else f" of {_name(said.system)}"
+    of = _of_system(said)
     between = "" if said.ci_low is None else f" ({_range(said)})"
     return f"{said.metric}{of} is {number_text(said.value)}{between}{_at(said)}, over {_counted(said)}."
 
@@ -198,7 +203,7 @@ def _at(said: Said) -> str:
 
 
 def _weighted(said: Said) -> str:
-    of = "" if said.system is None else f" of {_name(said.system)}"
+    of = _of_system(said)
     few = "" if said.value is None or said.value >= FEW else f"; fewer than {FEW} are too few for an interval"
     return (
         f"Values are weighted by propensity=: the {said.of} behind {said.metric}{of} are as informative as "
@@ -207,7 +212,7 @@ def _weighted(said: Said) -> str:
 
 
 def _weights(said: Said) -> str:
-    of = "" if said.system is None else f" of {_name(said.system)}"
+    of = _of_system(said)
     return (
         f"{said.unit.capitalize()} are weighted by {said.of}: the {_counted(said)} behind {said.metric}{of} are as "
         f"informative as {number_text(said.value, 1)} of equal weight."
@@ -217,13 +222,13 @@ def _weights(said: Said) -> str:
 def _unjudged(said: Said) -> str:
     if not said.share and not said.baseline_value:
         return ""
-    of = "" if said.system is None else f" of {_name(said.system)}"
+    of = _of_system(said)
     other = "" if said.baseline_value is None else f", and {said.baseline_value:.1%} of {_name(said.baseline)}'s"
     return f"{said.share:.1%} of the top {said.n}{of} are unjudged{other}, on average over queries.".replace("%", " %")
 
 
 def _undefined(said: Said) -> str:
-    of = "" if said.system is None else f" of {_name(said.system)}"
+    of = _of_system(said)
     what = "" if said.of is None else f", which {said.of}"
     if not said.unit:  # the value itself
         return f"{said.metric}{of} is undefined{what}."
@@ -282,8 +287,7 @@ def _segment(said: Said) -> str:
 
 
 def _moved(said: Said) -> str:
-    whose = "" if said.system is None else f" of {_name(said.system)}"
-    return f"{said.metric}{whose} {'rose' if (said.difference or 0) > 0 else 'fell'}"
+    return f"{said.metric}{_of_system(said)} {'rose' if (said.difference or 0) > 0 else 'fell'}"
 
 
 def _from_to(said: Said) -> str:

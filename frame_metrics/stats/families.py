@@ -99,19 +99,29 @@ class Maxima:
         return np.where(block.seen > 0, self.share(far), 1.0)
 
     def wide(self, level: float) -> Array:
-        """Return how many standard errors the ends of intervals that hold together are away, shape (families,).
+        """Return how many standard errors the ends of intervals that hold together are away, shape (families,)."""
+        return quantile_of_flips(self.t, level, every=self.every)
 
-        Infinite where the flips are too few for the level: no p-value of random ones can be as small as 1 - level, and
-        no p-value of all of them (2 of so many flips) is below twice that.
-        """
-        flips = self.t.shape[1]
-        if self.every:
-            at = int(np.ceil(level * (flips - 1) - NEVER))
-            known = 2 / flips <= 2 * (1 - level) + NEVER
-        else:
-            at = int(np.ceil(level * (flips + 1) - NEVER)) - 1
-            known = at < flips
-        return np.sort(self.t, axis=1)[:, at] if known else np.full(len(self.t), np.inf)
+
+def quantile_of_flips(t: Array, level: float, *, every: bool) -> Array:
+    """Return the quantile of the greatest statistics of flips, shape (families,).
+
+    Infinite where the flips are too few for the level: no p-value of random ones can be as small as 1 - level, and no
+    p-value of all of them (2 of so many flips, for both sides) is below twice that.
+
+    Parameters
+    ----------
+    t : shape (families, flips).
+    every : whether the flips are all that there are.
+    """
+    flips = t.shape[1]
+    if every:
+        at = int(np.ceil(level * (flips - 1) - NEVER))
+        known = 2 / flips <= 2 * (1 - level) + NEVER
+    else:
+        at = int(np.ceil(level * (flips + 1) - NEVER)) - 1
+        known = at < flips
+    return np.sort(t, axis=1)[:, at] if known else np.full(len(t), np.inf)
 
 
 def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: int, seed: int, tick: Tick) -> Maxima:
@@ -176,14 +186,6 @@ def greatest_against(block: Flipped, against: Array, units: int, permutations: i
         for side, family in zip((1, -1), against, strict=True):
             _keep_t(t, block, columns, distance, family[columns], Flips(flips, seed, every), side)
     return t, every
-
-
-def quantile_against(t: Array, level: float, *, every: bool) -> Array:
-    """Return the quantiles of what ``greatest_against`` returned, shape (families,); infinite if flips are too few."""
-    flips = t.shape[1]
-    at = int(np.ceil(level * (flips - 1 if every else flips + 1) - NEVER)) - (not every)
-    known = 1 / flips <= 1 - level + NEVER if every else at < flips
-    return np.sort(t, axis=1)[:, at] if known else np.full(len(t), np.inf)
 
 
 def _silent(done: int) -> None:

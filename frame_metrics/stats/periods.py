@@ -10,7 +10,7 @@ import numpy as np
 
 from frame_metrics.inputs.rows import Array
 from frame_metrics.stats.exact import student
-from frame_metrics.stats.significance import CLOSE
+from frame_metrics.stats.significance import CLOSE, adjusted
 
 Kind = Literal["trend", "break", "either", "together", "none"]
 
@@ -128,7 +128,7 @@ def course(periods: Periods, seed: int = 0) -> Course:
     better = min(left, key=left.__getitem__)
     t = {name: _t_of(1 - rest / whole, periods.free) for name, rest in left.items()}
     reached = _reached(periods, seed) if "break" in t else None
-    plain, sure = (_holm(periods, t, reached, by) for by in (1.0, _inflated(apart - parts[better])))
+    plain, sure = (_p_values(periods, t, reached, by) for by in (1.0, _inflated(apart - parts[better])))
     if min(plain.values()) >= ALPHA:
         return nothing
     told = [name for name, p in sure.items() if p < ALPHA]
@@ -164,14 +164,13 @@ def _reached(periods: Periods, seed: int) -> Array:
     return np.sort(_t_of(np.concatenate(found) ** 2 / whole, periods.free))
 
 
-def _holm(periods: Periods, t: dict[Kind, float], reached: Array | None, by: float) -> dict[Kind, float]:
+def _p_values(periods: Periods, t: dict[Kind, float], reached: Array | None, by: float) -> dict[Kind, float]:
     """Return the p-values of trend and break, corrected for both; ``by``: what standard errors are multiplied by."""
     p: dict[Kind, float] = {"trend": student(t["trend"] / by, periods.free)}
     if reached is not None:
         far = len(reached) - int(np.searchsorted(reached, t["break"] / by * (1 - CLOSE)))
         p["break"] = (far + 1) / (len(reached) + 1)
-    least = min(p.values())
-    return {name: max(one, min(len(p) * least, 1.0)) for name, one in p.items()}
+    return dict(zip(p, adjusted(np.array([*p.values()]), "holm").tolist(), strict=True))
 
 
 def _ends_of_line(periods: Periods) -> tuple[float, float]:

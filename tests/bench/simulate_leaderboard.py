@@ -15,7 +15,7 @@ from simulate_families import apart, around, away, flipped
 from trials import Line, agree, as_log
 
 from frame_metrics.stats.exact import t_quantile
-from frame_metrics.stats.families import greatest_against, quantile_against
+from frame_metrics.stats.families import greatest_against, quantile_of_flips
 
 LEVEL = 0.95
 AGREE, FLIPS = 2, 1000
@@ -43,7 +43,7 @@ def board(values: Any, seed: int) -> tuple[Any, Any, Any]:
     low = 1 + np.bincount(np.concatenate([pairs[better, 1], pairs[worse, 0]]), minlength=systems)
     high = systems - np.bincount(np.concatenate([pairs[better, 0], pairs[worse, 1]]), minlength=systems)
     t, every = greatest_against(block, pairs.T[::-1], n, FLIPS, seed)
-    wide = np.maximum(quantile_against(t, LEVEL, every=every), t_quantile(LEVEL, n - 1))
+    wide = np.maximum(quantile_of_flips(t, LEVEL, every=every), t_quantile(LEVEL, n - 1))
     beaten = np.zeros(systems, bool)
     beaten[pairs[around(differences, wide[pairs[:, 1]])["ci_low"] > 0, 1]] = True
     beaten[pairs[around(differences, wide[pairs[:, 0]])["ci_high"] < 0, 0]] = True

@@ -24,7 +24,7 @@ from frame_metrics.stats.flips import least_p
 from frame_metrics.stats.margins import normally_above, of_candidates, of_draws
 from frame_metrics.stats.resampling import vary
 from frame_metrics.stats.significance import CLOSE, adjusted, drawn_ends
-from frame_metrics.verbs.compare.margins import OF_MARGIN, told_of_margin
+from frame_metrics.verbs.compare.margins import OF_MARGIN, told_of_error, told_of_margin
 from frame_metrics.verbs.compare.options import MAX_T, CompareOptions
 
 Row: TypeAlias = dict[str, Any]  # the known values of a row of the result, by column; others are null
@@ -150,8 +150,7 @@ def by_area(
     low, high = around(np.array(difference), np.array(variance), options.ci, ends)
     row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
     if variance > 0 and margin == margin:
-        apart = [(way * metric.sign * difference + margin) / variance**0.5 for way in (1, -1)]
-        row |= told_of_margin(np.array([normally_above(one) for one in apart]), metric)
+        row |= told_of_error(difference, variance**0.5, metric, margin, normally_above)
     return row | {"mde": detectable(options.ci) * float(np.sqrt(variance))}
 
 

@@ -20,7 +20,7 @@ def hold(groups: Sequence[PairGroup], margins: Array, options: CompareOptions) -
     """Fill the columns of margins into the rows of groups; ``margins``: of each metric, NaN for none."""
     for group in groups if options.margin is not None else ():
         some = [not np.isnan(margins[column.at]) for column in group.columns]
-        if not any(some) or not group.tested or group.spread is None:
+        if not any(some) or not group.tested:
             continue
         own = group.only(some)
         spread = own.spread

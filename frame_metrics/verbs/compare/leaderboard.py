@@ -147,7 +147,7 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
                     first, second = (system, base) if (low > 0) == (metric.sign > 0) else (base, system)
                     better[i // len(pairs), second] += 1
                     worse[i // len(pairs), first] += 1
-            for at, system in _beaten([group for group in groups if group.tested and group.spread], options):
+            for at, system in _beaten(groups, options):
                 beaten[at, system] = 1
             found[segment] = Standing(
                 better, worse, beaten, np.array([_reliability(here, i) for i in range(len(asked))])
@@ -157,10 +157,9 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
 
 def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
-    for group, wide in zip(groups, wide_against(groups, options) if groups else (), strict=True):
-        spread = group.spread
-        if spread is None:
-            continue
+    known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
+    bounds = wide_against([group for group, _ in known], options) if known else []
+    for (group, spread), wide in zip(known, bounds, strict=True):
         single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
         low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
         for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):

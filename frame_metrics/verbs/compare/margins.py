@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite, nan
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.stats.margins import SIDES
 from frame_metrics.stats.units import FEW
 
 Margin: TypeAlias = float | Mapping[str, float]  # one for all metrics, or one for each that has one
@@ -126,6 +127,15 @@ def told_of_margin(p: Array, metric: Metric) -> dict[str, float]:
     """
     worse, better = (float(one) for one in p)
     return dict(zip(OF_MARGIN, (nan if metric.higher is None else worse, max(worse, better)), strict=True))
+
+
+def told_of_error(
+    difference: float, error: float, metric: Metric, margin: float, p_of: Callable[[float], float]
+) -> dict[str, float]:
+    """Return the same of a difference with a standard error; ``p_of``: the p-value of so many errors above 0."""
+    return told_of_margin(
+        np.array([p_of((side * metric.sign * difference + margin) / error) for side in SIDES]), metric
+    )
 
 
 def margin_of(margin: Any, name: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from frame_metrics.stats.margins import above, normally_above
 from frame_metrics.stats.proxies import Powered, powered
 from frame_metrics.stats.units import FEW
 from frame_metrics.verbs.compare.differences import Pair, Row, places, tabled
-from frame_metrics.verbs.compare.margins import margins_of, told_of_margin
+from frame_metrics.verbs.compare.margins import margins_of, told_of_error
 from frame_metrics.verbs.compare.options import CompareOptions
 
 
@@ -102,6 +103,5 @@ def _held(found: Powered, way: str, metric: Metric, margin: float) -> Row:
     error = found.errors[way != "t"]
     if not error > 0 or np.isnan(margin):
         return {}
-    each = [(side * metric.sign * found.value + margin) / error for side in (1, -1)]
-    p = [above(one, found.freedom) if way == "t" else normally_above(one) for one in each]
-    return told_of_margin(np.array(p), metric)
+    p_of = partial(above, df=found.freedom) if way == "t" else normally_above
+    return told_of_error(float(found.value), float(error), metric, margin, p_of)

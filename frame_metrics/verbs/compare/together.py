@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.families import Flipped, greatest_against, maxima, quantile_against
+from frame_metrics.stats.families import Flipped, greatest_against, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
@@ -62,7 +62,7 @@ def wide_against(groups: Sequence[PairGroup], options: CompareOptions) -> list[A
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     (block,), units = _blocks(groups, np.split(against[0], ends))
     t, every = greatest_against(block, against, units, options.permutations, options.seed)
-    wide = quantile_against(t, options.ci, every=every)
+    wide = quantile_of_flips(t, options.ci, every=every)
     return np.split(wide[against], ends, axis=1)
 
 
