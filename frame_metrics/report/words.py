@@ -1,0 +1,50 @@
+"""Words that several sentences of a summary share: names, intervals, and what is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.report.cells import EQUAL, counted, number_text, plain_text
+
+if TYPE_CHECKING:
+    from frame_metrics.report.sentences import Said
+
+LONGEST = 60  # the most letters of a name
+
+
+def name_of(system: Any) -> str:
+    """Return the name of a system; before a name that looks like a number stands the word "system"."""
+    if system is None:
+        return "this frame"
+    text = plain_text(system, LONGEST)
+    return f"system {text}" if is_number(system) or text.isdecimal() else text
+
+
+def of_system(said: Said) -> str:
+    """Return words for whose the figures are; "" without systems."""
+    return "" if said.system is None else f" of {name_of(said.system)}"
+
+
+def range_of(said: Said, *, signed: bool = False) -> str:
+    """Return an interval as text; ``signed``: whether ends above 0 have a plus sign."""
+    return " to ".join((signed_text if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
+
+
+def signed_text(number: float | None) -> str:
+    text = number_text(number)
+    return f"+{text}" if number is not None and number > EQUAL else text
+
+
+def counted_of(said: Said) -> str:
+    """Return words for the number of queries or rows behind the figures."""
+    if said.baseline_n is not None:
+        units = (said.n_units, said.baseline_n_units)
+        many = None not in units and units != (said.n, said.baseline_n)
+        of = f" of {said.n_units:,} and {said.baseline_n_units:,} clusters" if many else ""
+        return f"{said.n:,} and {said.baseline_n:,} {said.unit}{of}"
+    return counted(said.n or 0, said.unit)
+
+
+def at_text(said: Said) -> str:
+    return "" if said.threshold is None else f" at threshold {said.threshold:.4g}"
