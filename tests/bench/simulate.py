@@ -42,6 +42,7 @@ from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
 from simulate_periods import over_time
+from simulate_winner import winners
 from trials import HEAD, Line, agree, as_log, ends
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
@@ -999,6 +1000,7 @@ PARTS = {
     "arm_families": arm_families,
     "margins_of_arms": margins_of_arms,
     "over_time": over_time,
+    "winners": winners,
 }
 
 
