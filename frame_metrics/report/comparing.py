@@ -14,13 +14,14 @@ from frame_metrics.inputs import Lists
 from frame_metrics.measuring.baseline import is_frame, plan_of
 from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
-from frame_metrics.report.cells import plain_text
+from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.of_segments import SERIES
 from frame_metrics.verbs.compare.arms import with_covariate
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
+LEAST = 3  # systems of which a leaderboard says more than a comparison
 # The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
 TOGETHER = 4_000_000
@@ -110,7 +111,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     if not names:
         return content
     best = None if content.named or compared["baseline"] is None else next(iter(content.places))
-    together = best is not None and _flipped_together(content, work, len(names))
+    together = best is not None and flips_few(content, work, len(names))
     options |= {"baseline": None} if together else {}
     options = _held(options, names)
     found = _of_pairs(irm, work, names, options) if work.paired else _of_arms(irm, content, work, names, options)
@@ -124,10 +125,29 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     return replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
 
 
-def _flipped_together(content: Content, work: Calls, metrics: int) -> bool:
-    """Return True if all pairs of systems are to be flipped, though only those with the best one are shown."""
+def flips_few(content: Content, work: Calls, metrics: int = 1) -> bool:
+    """Return True if flips of all pairs of systems, by so many metrics, do not take long."""
     queries = int(content.results["n"].max() or 0)  # type: ignore[arg-type]
     return work.paired and bool(content.query) and content.n_pairs * metrics * queries <= TOGETHER
+
+
+def compared_in_pairs(content: Content, work: Calls) -> bool:
+    """Return True if all pairs of systems are compared beside those with a named baseline."""
+    if work.paired and content.query:
+        return flips_few(content, work)
+    return content.n_systems <= ALL_PAIRS
+
+
+def with_leaderboard(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
+    """Add the leaderboard of three systems or more to the content of a report, where no baseline is named."""
+    name, calls = content.first_compared, work.apart(work.irm)
+    if content.named or content.n_systems < LEAST or not sign_of(name) or not flips_few(content, work):
+        return content
+    irm = calls.whole(content)
+    if content.by and irm is work.irm:  # some queries are in several segments
+        return content
+    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.named(name), ci=compared["ci"]))
+    return content if board is None else replace(content, leaderboard=content.of_compared(board))
 
 
 def _without_segments(irm: Any, compared: Mapping[str, Any]) -> Any:

@@ -57,6 +57,7 @@ class Content:
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
+    leaderboard: pl.DataFrame | None = None  # of three systems or more, by the first metric, where no baseline is named
     segments_compared: pl.DataFrame | None = None  # by the first metric, with a named baseline
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from frame_metrics.measuring.split import MISMATCH
 from frame_metrics.metrics.elsewhere import metric_of
-from frame_metrics.report.cells import ALPHA, number_text, p_text, plain_text, sign_of
-from frame_metrics.report.words import LONGEST, at_text, counted_of, name_of, range_of, signed_text
+from frame_metrics.report.cells import ALPHA, EQUAL, number_text, p_text, plain_text, sign_of
+from frame_metrics.report.words import LONGEST, at_text, counted_of, level_text, name_of, no_more, range_of, signed_text
 from frame_metrics.verbs.compare.margins import loss_left, unknown_why
 
 if TYPE_CHECKING:
@@ -17,38 +17,85 @@ if TYPE_CHECKING:
 def _apart(said: Said) -> str:
     """Return a difference as text, and its interval, which differences that are all equal have not."""
     interval = "" if said.ci_low is None else f", interval {range_of(said, signed=True)}"
-    return f"{signed_text(said.difference)}{interval}"
+    return f"{signed_text(said.difference)}{_least(said)}{interval}"
 
 
 def difference(said: Said) -> str:
+    """Return the sentence of a difference: who beats whom, or why nobody is told from the other."""
     alone = said.ci_low is None and said.n == 1  # no interval, and a p-value of 1
     if alone or said.p_adjusted is None or said.difference is None:
         return _untested(said)
-    of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
-    of += "" if said.adjusted is None else f", adjusted by {plain_text(said.adjusted, LONGEST)}"
-    sure = tested = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
-    pair = f"{name_of(said.system)} and {name_of(said.baseline)}"
     if said.wins == said.losses == 0:
-        same = f"{said.metric}{at_text(said)} in each of {counted_of(said)}: {number_text(said.value)}"
+        pair, at = f"{name_of(said.system)} and {name_of(said.baseline)}", at_text(said)
+        same = f"{said.metric}{at} in each of {counted_of(said)}: {number_text(said.value)}"
         return f"{pair} have the same {same}."
-    sure += "" if said.split is None or said.split >= MISMATCH else ", but units were not assigned as planned"
-    if not said.told:
-        single = "" if said.correction in (None, "max_t") else " in a single test"  # mde of others has no correction
-        shows = "" if not said.mde else f"; {counted_of(said)} would show {number_text(said.mde)}{single}"
-        if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
-            shows = sure  # only the interval shows a difference, as when many pairs are tested
-        shows += "" if shows == sure else sure[len(tested) :]
-        return f"No difference between {pair} can be told{at_text(said)}: {of} ({_apart(said)}){shows}."
-    sign = sign_of(said.metric) * said.difference
+    return _told(said) if said.told else _not_told(said)
+
+
+def _values(said: Said) -> str:
+    """Return both values as text, the first against that of the baseline."""
+    of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
+    return of if said.adjusted is None else f"{of}, adjusted by {plain_text(said.adjusted, LONGEST)}"
+
+
+def _tested(said: Said) -> str:
+    return f"; p {p_text(said.p_adjusted)}{_after(said)}"
+
+
+def _after(said: Said) -> str:
+    return f" after {said.correction}" if said.correction else ""
+
+
+def _as_planned(said: Said) -> str:
+    return "" if said.split is None or said.split >= MISMATCH else ", but units were not assigned as planned"
+
+
+def _not_told(said: Said) -> str:
+    """Return the sentence of two systems that are not told apart: what would have shown, or why nothing could."""
+    name, base, at = name_of(said.system), name_of(said.baseline), at_text(said)
+    if said.few is not None:
+        floor = f"with {said.few} no p can be below {said.least:.3g}{_after(said)}: so few cannot show any difference"
+        return f"{name} beside {base}{at}: {_values(said)} ({_apart(said)}); {floor}{_as_planned(said)}."
+    shows = ""
+    if (said.ci_low or 0) > 0 or (said.ci_high or 0) < 0:
+        shows = _tested(said)  # only the interval shows a difference, as when many pairs are tested
+    elif said.mde:
+        shows = f"; {counted_of(said)} would show {number_text(said.mde)} in four of five tests{_of_tests(said)}"
+    shows += _as_planned(said)
+    return f"{name} and {base} cannot be told apart{at}: {_values(said)} ({_apart(said)}){shows}."
+
+
+def _of_tests(said: Said) -> str:
+    """Return words for the tests that ``mde`` is of, if they are others than that of the sentence."""
+    single = "" if said.correction in (None, "max_t") else " of this pair alone"  # mde of others has no correction
+    return f"{single}{level_text(said)}"
+
+
+def _told(said: Said) -> str:
+    """Return the sentence of a difference that is told."""
+    sign, base = sign_of(said.metric) * (said.difference or 0), said.baseline_value
     verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
-    base = said.baseline_value
     by = f"; {said.difference / abs(base):+.0%}".replace("%", " %") if base else ""
     if sign and said.wins is not None and said.losses is not None:
         most = f", better in {said.wins:,} of {counted_of(said)} and worse in {said.losses:,}"
     else:
         most = f", over {counted_of(said)}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{name_of(said.system)} {verb} {name_of(said.baseline)}"
-    return f"{pair}{at_text(said)}: {of} ({_apart(said)}{by}){most}{sure}."
+    sure = f"{_tested(said)}{_as_planned(said)}"
+    return f"{pair}{at_text(said)}: {_values(said)} ({_apart(said)}{by}){most}{sure}."
+
+
+def _least(said: Said) -> str:
+    """Return the least difference that can be claimed, "" for none: the near end of an interval that is as sure as p.
+
+    That is an interval of 95 % or more that is of one pair, or of all pairs together.
+    """
+    near = said.ci_low if (said.difference or 0) > 0 else said.ci_high
+    sure = said.told and said.correction in (None, "max_t") and (said.level or 0) >= 1 - ALPHA - EQUAL
+    if not sure or near is None or near * (said.difference or 0) <= 0:
+        return ""
+    text = no_more(near)
+    return text and f", at {'least' if near > 0 else 'most'} {text}"
 
 
 def not_worse(said: Said) -> str:

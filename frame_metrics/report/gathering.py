@@ -25,6 +25,7 @@ from frame_metrics.report.comparing import (
     check_named,
     with_comparison,
     with_differences,
+    with_leaderboard,
     with_margins,
     with_segments_compared,
 )
@@ -122,7 +123,7 @@ def gathered(
     shares = {} if split is None else {"split": split}  # which only arms have
     compared = with_margins({**compared, **shares, "ci": ci or 0.95}, asked, bounded=not columns.value)
     compared = against_the_best(content, work, compared)
-    content = with_comparison(content, work, played, compared)
+    content = with_leaderboard(with_comparison(content, work, played, compared), work, compared)
     content = replace(content, summary=summary_of(content, work, compared))
     if queries is None:
         return content

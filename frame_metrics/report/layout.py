@@ -152,7 +152,11 @@ def _interval(row: Mapping[str, Any]) -> str:
 
 
 def _level(content: Content) -> str:
-    return f"{100 * (content.ci or 0.95):g} % interval"
+    return f"{_percent(content)} interval"
+
+
+def _percent(content: Content) -> str:
+    return f"{100 * (content.ci or 0.95):g} %"
 
 
 def _long(content: Content) -> Table:
@@ -348,7 +352,8 @@ def _first_rows(frame: pl.DataFrame, caption: str, **options: Any) -> Table:
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the comparison of systems."""
+    """Yield the leaderboard of several systems, and their comparison."""
+    yield from [*_leaderboard(content), *_drawn(pictures, "leaderboard")]
     frame = content.comparison
     if frame is None or not len(frame):
         return
@@ -358,6 +363,36 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Iterator[B
     p = f"corrected p ({by})" if by else "p"
     yield f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}."
     yield from [*_compared(content, frame), *_drawn(pictures, "differences"), *_moved(content)]
+
+
+def _leaderboard(content: Content) -> Iterator[Block]:
+    """Yield the table of systems in order, with the ranks that each may have, and which may be the best."""
+    board, system = content.leaderboard, str(content.system)
+    if board is None or not len(board):
+        return
+    names = ["rank", "ranks that it may have", plain_text(system), board["metric"][0], "may be the best"]
+    cells = [
+        [
+            cell_of("rank", row["rank"]),
+            Cell(_ranks(row)),
+            cell_of(system, row[system], longest=LONGEST),
+            replace(cell_of("value", row["value"]), beside=_interval(row)),
+            Cell({True: "yes", False: "no"}.get(row["may_be_best"], NOTHING)),
+        ]
+        for row in board.head(ROWS).iter_rows(named=True)
+    ]
+    notes = [f"The ranks of all hold together, and the best is among those that may be it, at {_percent(content)}."]
+    if board["reliability"].count():
+        known = number_text(board["reliability"].drop_nulls()[0])
+        notes.append(f"Reliability {known}: 1 if all queries tell the same differences of systems, 0 if chance does.")
+    notes += [_left_out(len(board), content)] if len(board) > ROWS else []
+    beside = f"the {_level(content)}" if content.ci else ""
+    yield Table(names, cells, [True, False, False, True, False], "Systems in order", notes, beside)
+
+
+def _ranks(row: Mapping[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
 
 
 def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:

@@ -53,6 +53,10 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     confusion = content.confusion
     if confusion is not None and confusion["actual"].n_unique() > 2 and _few(confusion, content.groups, "n"):
         yield "confusion", "Predicted and true classes", [plot.confusion(confusion)]
+    if content.leaderboard is not None:
+        board, of = _of_the_best(content, content.leaderboard)
+        if board["value"].count():
+            yield "leaderboard", f"Systems in order{of}", [plot.leaderboard(board, ci=content.ci)]
     yield from _differences(content, level)
     if content.values is not None:
         # Over all segments, as the table beside it.

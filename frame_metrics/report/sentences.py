@@ -8,7 +8,7 @@ from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text
 from frame_metrics.report.differing import difference, not_worse
-from frame_metrics.report.words import LONGEST, at_text, counted_of, name_of, of_system, range_of
+from frame_metrics.report.words import LONGEST, at_text, counted_of, level_text, name_of, of_system, range_of
 from frame_metrics.verbs.audit.of_weights import FEW
 
 
@@ -22,6 +22,9 @@ class Said:
     adjusted: str | None = None  # the column by which means of arms are adjusted
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
     split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
+    level: float | None = None  # of the interval of a difference
+    least: float | None = None  # the least p-value that so few units can have, if it is not below 0.05
+    few: str | None = None  # words for these units
     clicks: bool | None = None  # True if the undefined queries are those without a relevant row, as without a click
     # Depends on ``about``: a segment, the first and the last time of a trend, the first time after a break, the
     # findings of the audit, what happens to undefined values or unanswered queries, how units are split, the label that
@@ -52,6 +55,12 @@ class Said:
     def told(self) -> bool:
         """True if the test shows a difference; the interval comes from other draws, and may part from it near .05."""
         return bool(self.p_adjusted is not None and self.difference and self.p_adjusted < ALPHA)
+
+    @property
+    def claims(self) -> bool:
+        """True if the sentence says what only a test shows, so that chance makes it wrong in a few of many reports."""
+        found = CLAIMS.get(self.about)
+        return found is not None and found(self)
 
     @property
     def misses(self) -> bool:
@@ -207,12 +216,35 @@ def _either(said: Said) -> str:
     return f"{_moved(said)}, {how}, {_from_to(said)} (p {p_text(said.p_adjusted)})."
 
 
+def _best(said: Said) -> str:
+    """Return the sentence of the systems that may be the best: ``n_units`` of so many."""
+    which = f"{said.baseline_n_units:,} systems"
+    if said.n_units == said.baseline_n_units:
+        return f"Any of {which} may be the best by {said.metric}{level_text(said)}."
+    one = "one of " if (said.n_units or 0) > 1 else ""
+    return f"The best of {which} by {said.metric} is {one}{said.of}{level_text(said)}."
+
+
+def _winner(said: Said) -> str:
+    return f"The best and the next best: {difference(said)}"
+
+
+def _tests(said: Said) -> str:
+    each, every = (f"{100 * (one or 0):.3g} %" for one in (said.value, said.share))
+    together = f"one or more of them in up to {every}"
+    return (
+        f"{said.n:,} of these sentences rest on tests: each is wrong in at most {each} of such reports, and {together}."
+    )
+
+
 SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "arms": _arms,
     "split": _split,
     "absent": _as_it_is,
     "unanswered": _unanswered,
+    "best": _best,
     "difference": difference,
+    "winner": _winner,
     "not worse": not_worse,
     "value": _value,
     "weighted": _weighted,
@@ -228,4 +260,17 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "trend": _trend,
     "break": _break,
     "trend or break": _either,
+    "tests": _tests,
+}
+# The sentences that say what only a test shows.
+CLAIMS: Mapping[str, Callable[[Said], bool]] = {
+    "best": lambda said: said.n_units != said.baseline_n_units,
+    "difference": lambda said: said.told,
+    "winner": lambda said: said.told,
+    "not worse": lambda said: said.p_not_worse is not None and said.p_not_worse < ALPHA,
+    "calibration": lambda said: said.misses,
+    "segment": lambda said: True,
+    "trend": lambda said: True,
+    "break": lambda said: True,
+    "trend or break": lambda said: True,
 }

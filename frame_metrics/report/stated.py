@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,15 @@ import polars as pl
 
 from frame_metrics.inputs import FullConfusion
 from frame_metrics.report.cells import plain_text
+from frame_metrics.report.floors import Floors
 from frame_metrics.report.sentences import Said
 from frame_metrics.roles.conventions import Conventions
 
 if TYPE_CHECKING:
     from frame_metrics.report.content import Calls, Content
 
-INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split")  # fields of a sentence that are no columns
+# Fields of a sentence that are no columns.
+INSIDE = ("unit", "threshold", "adjusted", "clicks", "offers", "split", "level", "least", "few")
 FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name not in INSIDE}
 
 
@@ -70,7 +72,19 @@ class Stated:
         name, metric = next((one for one in self.content.asked if one[0] == by), self.content.asked[0])
         fixed = {"metric": name, "unit": self.content.unit, "of": of, "system": self._system(row)}
         at = self.content.threshold if metric.input is FullConfusion else None
-        return Said(**{**figures, "about": about, **fixed, "threshold": at, "adjusted": self.content.adjusted, **more})
+        fixed |= {"threshold": at, "adjusted": self.content.adjusted, "level": self.compared.get("ci")}
+        return Said(**{**figures, "about": about, **fixed, **more})
+
+    def _differences(self, rows: Sequence[Mapping[str, Any]], name: str) -> list[Said]:
+        """Return the sentences of the rows of a comparison by one metric, with the least p-values of few units."""
+        clusters = self.content.audit.filter(check="few clusters")["n"]
+        floors = Floors(rows, self.content.unit, int(clusters[0]) if len(clusters) else None)
+        found = []
+        for row in rows:
+            floor = floors.of(row) if row["p_adjusted"] is not None else None
+            few: dict[str, Any] = {} if floor is None else {"least": floor.least, "few": floor.few}
+            found.append(self._said("difference", row, by=name, split=row.get("split_p_value"), **few))
+        return found
 
     def _quietly(self, verb: Callable[..., Any], *asked: str, **options: Any) -> pl.DataFrame | None:
         """Return the result of a verb; None if it cannot be computed, which the report does not mention."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import EQUAL, sign_of
+from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, OfAudit
+from frame_metrics.report.of_best import OfBest
 from frame_metrics.report.of_segments import OfSegments
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import FIGURES, Stated
@@ -35,7 +36,9 @@ def summary_of(content: Content, work: Calls, compared: Mapping[str, Any]) -> pl
     ----------
     compared : the options with which ``compare`` was called.
     """
-    said = [one for one in Decisions(content, work, compared).all() if one.sentence]
+    decisions = Decisions(content, work, compared)
+    said = [one for one in decisions.all() if one.sentence]
+    said += decisions.tests(said)
     system = content.system
     own = content.results.schema[system] if system else pl.String()
     other = own if content.comparison is None else content.comparison.schema["baseline"]
@@ -53,7 +56,7 @@ class Decisions(Stated):
     def all(self) -> Iterator[Said]:
         """Yield all possible sentences; those whose figures are not enough are empty."""
         about = self.content, self.work, self.compared
-        audit, segments = OfAudit(*about), OfSegments(*about)
+        audit, segments, best = OfAudit(*about), OfSegments(*about), OfBest(*about)
         if self.content.results.is_empty():  # a frame without rows has no system
             yield from self._missing()
             yield from audit.audited()
@@ -65,7 +68,9 @@ class Decisions(Stated):
         yield from audit.causes()
         if not audit.segments_in_two_ways:
             yield from self._unanswered(audit.asked_not)
+        yield from best.best_of()
         yield from pairs
+        yield from best.winner()
         yield from self._held(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
@@ -87,6 +92,12 @@ class Decisions(Stated):
         yield from audit.audited()
         yield from segments.opposite(pairs)
         yield from segments.segments()
+
+    def tests(self, said: Sequence[Said]) -> Iterator[Said]:
+        """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
+        n, level = sum(one.claims for one in said), max(ALPHA, round(1 - self.compared["ci"], 12))
+        if n > 1:  # whatever the tests have to do with each other (Bonferroni)
+            yield self._said("tests", {}, n=n, value=level, share=min(n * level, 1.0))
 
     def _weighs(self) -> bool:
         """Return True if queries, or rows, have weights that are not alike."""
@@ -133,8 +144,7 @@ class Decisions(Stated):
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame, name = self.content.of_compared(frame), self.content.first_compared
-        each = frame.iter_rows(named=True)
-        rows = [self._said("difference", row, by=name, split=row.get("split_p_value")) for row in each]
+        rows = self._differences(frame.to_dicts(), name)
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.report.cells import EQUAL, counted, number_text, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, plain_text
 
 if TYPE_CHECKING:
     from frame_metrics.report.sentences import Said
 
 LONGEST = 60  # the most letters of a name
+TINY = 0.0005  # numbers that other texts round to 0
 
 
 def name_of(system: Any) -> str:
@@ -48,3 +50,19 @@ def counted_of(said: Said) -> str:
 
 def at_text(said: Said) -> str:
     return "" if said.threshold is None else f" at threshold {said.threshold:.4g}"
+
+
+def no_more(number: float) -> str:
+    """Return two digits of a number with its sign, rounded towards 0, so that it says no more; "" where it is tiny."""
+    size = abs(number)
+    if not math.isfinite(size) or size < TINY:
+        return ""
+    digits = max(1 - math.floor(math.log10(size)), 0)
+    text = f"{math.floor(size * 10**digits + EQUAL) / 10**digits:,.{digits}f}"
+    return f"{'+' if number > 0 else '-'}{text}"
+
+
+def level_text(said: Said) -> str:
+    """Return words for the level of an interval and what belongs to it, if it is not the usual one."""
+    same = said.level is None or abs(said.level - (1 - ALPHA)) < EQUAL
+    return "" if same else f" at a level of {1 - (said.level or 0):.3g}"

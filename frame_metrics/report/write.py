@@ -44,7 +44,7 @@ FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".js
 MOST_ROWS = 2000  # of a table in JSON
 TABLES = (
     *("summary", "results", "segments", "segments_compared", "confusion", "classes", "best_threshold", "comparison"),
-    "quantiles",
+    *("quantiles", "leaderboard"),
 )
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent

@@ -391,7 +391,7 @@ def test_a_metric_of_all_lists_together_has_a_value_and_no_interval() -> None:
     assert re.search(rf"\*\*{re.escape(best)}\*\* \|$", text, re.MULTILINE)
     assert "catalogue_gini@2 (lower is better)" in irm.report(metrics=asked, queries=0)
     (sentence,) = irm.summary(asked[1], "rr@2").filter(about="difference")["sentence"]
-    told = "No difference between old and new can be told: catalogue_gini@2 0.752 against 0.785 (-0.033)."
+    told = "old and new cannot be told apart: catalogue_gini@2 0.752 against 0.785 (-0.033)."
     assert sentence == told  # it has a test, by exchange of lists, and no interval
     apart = irm.frame.with_columns(pl.concat_str("query", "run"))
     arms = data(IRM(apart, arm="run", catalogue=50), metrics=asked, queries=0)

@@ -67,19 +67,20 @@ def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, see
         assert (" beats " in text) == (better and found["p_adjusted"] < 0.05)
         alike = found["wins"] == found["losses"] == 0
         assert (" have the same " in text) == alike
-        assert text.startswith("No difference") == (not alike and " beats " not in text and " loses to " not in text)
+        few, apart = "so few cannot show any difference" in text, " cannot be told apart: " in text
+        assert (apart or few) == (not alike and " beats " not in text and " loses to " not in text)
+        assert few == (not alike and 2.0 ** (1 - found["wins"] - found["losses"]) >= 0.05)
         for figure in (row["value"], row["baseline_value"]):
             assert f"{figure:.3f}" in text
-        untold = text.startswith("No difference")
-        assert ("would show" in text) == (untold and low <= 0 <= high and bool(found["mde"]))
-        assert not untold or low <= 0 <= high or "; p " in text
+        assert ("would show" in text) == (apart and low <= 0 <= high and bool(found["mde"]))
+        assert not apart or low <= 0 <= high or "; p " in text
 
 
 def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -> None:
     """Without a baseline the next best is named first, and then the first from which the best can be told."""
     irm = runs(queries=80, old=0.0, new=1.0, next=0.98).irm(system="run")
     next_best, beaten = said(irm, "ndcg@5")
-    assert next_best["sentence"].startswith("No difference between ")
+    assert next_best["sentence"].startswith("new and next cannot be told apart: ")
     assert {next_best["run"], next_best["baseline"]} == {"new", "next"}
     assert beaten["baseline"] == "old"
     assert (
@@ -131,7 +132,11 @@ def test_differences_that_are_all_equal_are_told_without_an_interval() -> None:
     """The test speaks for them, or is too small to."""
     for n, sentence in (
         (8, "a beats b: rr 1.000 against 0.500 (+0.500; +100 %), better in 8 of 8 queries and worse in 0; p 0.008."),
-        (3, "No difference between a and b can be told: rr 1.000 against 0.500 (+0.500)."),
+        (
+            3,
+            "a beside b: rr 1.000 against 0.500 (+0.500); with 3 queries no p can be below 0.25: so few cannot show "
+            "any difference.",
+        ),
     ):
         rows = pl.DataFrame({"system": ["a"] * n + ["b"] * n, "query": [*range(n)] * 2, "rr": [1.0] * n + [0.5] * n})
         assert IRM(rows, system="system", value="rr").summary()["sentence"][0] == sentence
@@ -143,7 +148,7 @@ def test_of_several_pairs_what_would_show_is_of_all_of_them() -> None:
     for systems in (2, 3):
         irm = runs(3, 30, **dict.fromkeys("abc"[:systems], 0.5)).irm(system="run")
         (row,) = said(irm, "ndcg@5")
-        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f}.")
+        assert row["sentence"].endswith(f"; 30 queries would show {row['mde']:.3f} in four of five tests.")
         found = irm.compare("ndcg@5", correction="none").filter(run=row["run"], baseline=row["baseline"])
         shown.append(row["mde"] / (found["mde"].item() if len(found) else row["mde"]))
     assert shown[0] == pytest.approx(1)

@@ -191,7 +191,7 @@ def by_draws(
             row |= told_of_margin(known[:, 0], held[0])
     if not vary(apart):
         row |= dict.fromkeys(("ci_low", "ci_high", "relative_low", "relative_high", "mde"), np.nan)
-    least = _least_p(units)
+    least = least_of_units(units)
     if least > 1 - options.ci + CLOSE:  # nothing can be detected
         row["mde"] = np.nan
     row["p_value"] = max(row["p_value"], least)
@@ -213,12 +213,15 @@ def _few(drawn: Array, units: Sequence[float]) -> tuple[float, float]:
     return 1 / (1 - left), float(freedom(variances[:, None], n.tolist())[0])
 
 
-def _least_p(units: Sequence[float]) -> float:
-    """Return the least p-value of exchanging the sides of units: of one system and the other, or of two arms."""
+def least_of_units(units: Sequence[float], shared: int = 0) -> float:
+    """Return the least p-value of exchanging the sides of units: of one system and the other, or of two arms.
+
+    ``shared``: how many units are of both arms.
+    """
     if len(units) == 1:
         return least_p("sign", int(units[0]), 0)
-    one, other = (int(n) for n in units)
-    return (1 + (one == other)) / comb(one + other, one) if min(one, other) < WIDE else 0.0
+    one, other = (int(n) - shared for n in units)
+    return (1 + (one == other)) / (comb(one + other, one) << shared) if min(units) < WIDE else 0.0
 
 
 def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Any]]) -> list[Any]:

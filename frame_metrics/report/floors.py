@@ -1,0 +1,72 @@
+"""The least p-value that a test can give with so few units: where it is not below 0.05, no difference can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from frame_metrics.report.cells import ALPHA, counted
+from frame_metrics.stats.flips import least_p
+from frame_metrics.verbs.compare.differences import least_of_units
+from frame_metrics.verbs.compare.options import CompareOptions
+
+DRAWN = ("randomization", "bootstrap")  # tests of arms whose p-value is not below that of exchanging their units
+MULTIPLIED = ("holm", "bonferroni")  # corrections that multiply the least p-value of a family by their number
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The least corrected p-value of a difference, and words for the units that decide about it."""
+
+    least: float
+    few: str
+
+
+@dataclass(frozen=True)
+class Floors:
+    """The least p-values of a family of differences.
+
+    Parameters
+    ----------
+    rows : of a comparison, by one metric.
+    unit : the word for queries or rows.
+    clusters : the number of clusters, if there are few; None where it is not known, or there are none.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    unit: str
+    clusters: int | None = None
+
+    def of(self, row: Mapping[str, Any]) -> Floor | None:
+        """Return the floor of a row if it is not below 0.05; None for another one."""
+        least = self._alone(row)
+        if row.get("correction") in MULTIPLIED:
+            every = [least] if row["correction"] == "bonferroni" else map(self._alone, self.rows)
+            least = max(least, row["n_tests"] * min(every))
+        return Floor(min(least, 1.0), self._few(row)) if least >= ALPHA else None
+
+    def _alone(self, row: Mapping[str, Any]) -> float:
+        """Return the least p-value of a row that is not corrected."""
+        test = str(row.get("test"))
+        if row.get("baseline_n_units") is not None:
+            units = row["n_units"], row["baseline_n_units"]
+            return least_of_units(units, row.get("n_shared") or 0) if test in DRAWN else 0.0
+        return least_p("sign" if test == "bootstrap" else test, self._moved(row), CompareOptions.permutations)
+
+    def _moved(self, row: Mapping[str, Any]) -> int:
+        """Return the number of queries, or rows, whose values differ, and at most that of clusters."""
+        wins, losses = row.get("wins"), row.get("losses")
+        n = int(row["n"] if wins is None or losses is None or row.get("test") == "bootstrap" else wins + losses)
+        return n if self.clusters is None else min(n, self.clusters)
+
+    def _few(self, row: Mapping[str, Any]) -> str:
+        """Return words for the units, as "5 queries", "2 of 50 queries that differ" and "3 and 4 clusters"."""
+        n = int(row["n"])
+        if row.get("baseline_n_units") is not None:
+            units, queries = (row["n_units"], row["baseline_n_units"]), (n, row["baseline_n"])
+            return f"{units[0]:,} and {units[1]:,} {self.unit if units == queries else 'clusters'}"
+        moved = self._moved(row)
+        if moved == self.clusters:
+            return counted(moved, "clusters")
+        return counted(n, self.unit) if moved == n else f"{moved:,} of {counted(n, self.unit)} that differ"

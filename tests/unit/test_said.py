@@ -1,0 +1,189 @@
+"""What a summary says of differences: never more than intervals and corrected p-values bear, and why nothing can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+from frame_metrics.report.words import no_more
+
+
+def values(queries: int = 40, seed: int = 0, **better: float) -> pl.DataFrame:
+    """Values of systems on the same queries."""
+    rng = np.random.default_rng(seed)
+    return pl.concat(
+        pl.DataFrame({"query": range(queries), "run": name, "rr": rng.normal(0.4 + more, 0.1, queries).clip(0, 1)})
+        for name, more in better.items()
+    )
+
+
+def saved(frame: pl.DataFrame, **roles: Any) -> IRM[Any]:
+    return IRM(frame, **{"query": "query", "system": "run", "value": "rr"} | roles)
+
+
+def told(irm: IRM[Any], about: str, **options: Any) -> list[dict[str, Any]]:
+    return [row for row in irm.summary(**options).to_dicts() if row["about"] == about]
+
+
+@pytest.mark.parametrize(
+    ("frame", "roles", "options", "floor"),
+    [
+        (values(5, a=0.3, b=0.0), {}, {}, "with 5 queries no p can be below 0.0625"),
+        (values(5, a=0.3, b=0.0, c=0.0), {}, {}, "with 5 queries no p can be below 0.0625 after max_t"),
+        (
+            values(20, a=0.3, b=0.0).with_columns(rr=pl.when(pl.col("query") < 3).then("rr").otherwise(0.5)),
+            {},
+            {},
+            "with 3 of 20 queries that differ no p can be below 0.25",
+        ),
+        (
+            values(20, a=0.3, b=0.0).with_columns(user=pl.col("query") % 4),
+            {"cluster": "user"},
+            {},
+            "with 4 clusters no p can be below 0.125",
+        ),
+        (
+            values(3, a=0.3, b=0.0).with_columns(pl.concat_str("query", "run").alias("query")),
+            {"system": None, "arm": "run"},
+            {"split": "equal"},
+            "with 3 and 3 queries no p can be below 0.1",
+        ),
+        (
+            values(6, a=0.0, b=0.0).with_columns(rr=(pl.col("run") == "a").and_(pl.col("query") < 4).cast(pl.Float64)),
+            {},
+            {},
+            "with 4 of 6 queries that differ no p can be below 0.0625",
+        ),
+    ],
+    ids=["queries", "several systems", "few that differ", "clusters", "arms", "ones"],
+)
+def test_so_few_that_no_p_can_be_below_the_level_are_called_few(
+    frame: pl.DataFrame, roles: dict[str, Any], options: dict[str, Any], floor: str
+) -> None:
+    """The least p-value of the test stands in the sentence, and no claim that nothing was found."""
+    (row, *_) = told(saved(frame, **roles), "difference", **options)
+    assert f"; {floor}: so few cannot show any difference." in row["sentence"]
+    assert "told apart" not in row["sentence"]
+
+
+def test_six_queries_are_not_too_few() -> None:
+    """All signs of six differences alike have a p of 2 / 64."""
+    (row,) = told(saved(values(6, a=0.3, b=0.0)), "difference")
+    assert row["p_adjusted"] == 2 / 64
+    assert row["sentence"].startswith("a beats b: ")
+
+
+def test_the_least_difference_is_the_near_end_rounded_down() -> None:
+    """It stands beside a difference that is told; of a lower one it is the most."""
+    (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="b")
+    assert f", at least {no_more(row['ci_low'])}, interval " in row["sentence"]
+    (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="a")
+    assert f", at most {no_more(row['ci_high'])}, interval " in row["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("roles", "options"),
+    [
+        ({}, {"ci": 0.8}),
+        ({"system": None, "arm": "run"}, {"covariate": "before"}),
+    ],
+    ids=["a lower level", "single intervals beside Holm"],
+)
+def test_no_least_difference_where_the_interval_is_less_sure_than_the_p_value(
+    roles: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """An interval of 80 %, or of one of several pairs, is no claim at 5 %."""
+    frame = values(60, a=0.3, b=0.0, c=0.0)
+    if roles:
+        frame = frame.with_columns(pl.concat_str("query", "run").alias("query"), before=pl.col("rr") * 0 + 1)
+        frame = frame.with_columns(before=pl.int_range(pl.len()) % 7)
+    row = told(saved(frame, **roles), "difference", **options)[-1]
+    assert " beats " in row["sentence"]
+    assert "at least" not in row["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.6226, "+0.62"), (-0.0123, "-0.012"), (0.29, "+0.29"), (12.99, "+12"), (1234.5, "+1,234"), (0.0004, "")],
+)
+def test_a_number_that_says_no_more(number: float, text: str) -> None:
+    """Two digits, rounded towards 0; those that other texts round to 0 are left out."""
+    assert no_more(number) == text
+
+
+def test_a_level_that_is_not_the_usual_one_is_said() -> None:
+    """What would show, and the systems that may be the best, are at the level of ci=."""
+    irm = saved(values(a=0.0, b=0.0, c=-0.2))
+    texts = irm.summary(ci=0.8)["sentence"].to_list()
+    assert texts[0].endswith(" at a level of 0.2.")
+    assert any(text.endswith(" in four of five tests at a level of 0.2.") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("better", "sentence"),
+    [
+        ({"a": 0.3, "b": 0.0, "c": 0.0}, "The best of 3 systems by rr is a."),
+        ({"a": 0.3, "b": 0.299, "c": 0.0, "d": 0.3}, "The best of 4 systems by rr is one of a, b and d."),
+        ({"a": 0.0, "b": 0.0, "c": 0.0}, "Any of 3 systems may be the best by rr."),
+        (dict.fromkeys("abcdefgh", 0.3) | {"z": 0.0}, "The best of 9 systems by rr is one of "),
+    ],
+)
+def test_the_systems_that_may_be_the_best_are_those_of_the_leaderboard(better: Any, sentence: str) -> None:
+    """At most five have their names."""
+    irm = saved(values(60, 1, **better))
+    (row,) = told(irm, "best")
+    assert row["sentence"].startswith(sentence) or sorted(row["sentence"]) == sorted(sentence)
+    board = irm.leaderboard()
+    assert row["n_units"] == board["may_be_best"].sum()
+    named = board.filter("may_be_best")["run"].to_list()
+    assert row["of"] is not None
+    assert all(name in row["of"] for name in named[:5])
+    assert (f"and {len(named) - 5} more" in row["of"]) == (len(named) > 5)
+
+
+@pytest.mark.parametrize(("systems", "options"), [("ab", {}), ("abc", {"baseline": "a"})])
+def test_two_systems_and_those_with_a_baseline_have_no_leaderboard(systems: str, options: dict[str, Any]) -> None:
+    """The difference, or those from the baseline, say what is asked."""
+    assert not told(saved(values(**dict.fromkeys(systems, 0.0))), "best", **options)
+
+
+@pytest.mark.parametrize(
+    ("better", "start"),
+    [
+        ({"a": 0.3, "b": 0.2, "c": 0.0}, "The best and the next best: a beats b: rr "),
+        ({"a": 0.3, "b": 0.3, "c": 0.0}, "The best and the next best: "),
+    ],
+)
+def test_with_a_baseline_the_best_is_held_against_the_next_best(better: Any, start: str) -> None:
+    """At the p-value and the interval of all pairs of systems, the baseline among them."""
+    irm = saved(values(60, 1, **better))
+    (row,) = told(irm, "winner", baseline="c")
+    (found,) = irm.compare().filter(pl.col("run").is_in(["a", "b"]), pl.col("baseline").is_in(["a", "b"])).to_dicts()
+    assert row["sentence"].startswith(start)
+    assert (row["p_adjusted"], row["correction"]) == (found["p_adjusted"], "max_t")
+    assert abs(row["difference"]) == abs(found["difference"])
+    assert (" beats " in row["sentence"]) == (found["p_adjusted"] < 0.05)
+
+
+@pytest.mark.parametrize(
+    ("better", "baseline"), [({"a": 0.3, "b": 0.0}, "b"), ({"a": 0.3, "b": 0.2, "c": 0.0}, "a")], ids=["two", "first"]
+)
+def test_there_is_no_next_best_where_there_is_one_system_or_the_baseline_is_best(better: Any, baseline: str) -> None:
+    """Then the sentence about the baseline is all."""
+    assert not told(saved(values(60, **better)), "winner", baseline=baseline)
+
+
+def test_a_line_says_how_often_several_sentences_are_wrong() -> None:
+    """Each at most in 5 % of such reports, and some of n in n times as many; of one sentence none says so."""
+    irm = saved(values(60, 1, a=0.3, b=0.2, c=0.0))
+    (row,) = told(irm, "tests", baseline="c")
+    assert row["sentence"] == (
+        "2 of these sentences rest on tests: each is wrong in at most 5 % of such reports, and one or more of them in "
+        "up to 10 %."
+    )
+    assert (row["n"], row["value"], row["share"]) == (2, 0.05, 0.1)
+    assert not told(saved(values(60, 1, a=0.3, b=0.0)), "tests")
