@@ -65,6 +65,11 @@ COMMANDS: dict[str, Command] = {
   frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
         ("baseline", "saved", "saved_system", "margin", "fail_if_worse_than", "not_worse_than", "alpha", "junit"),
     ),
+    "leaderboard": Command(
+        """
+  frame-metrics leaderboard runs.parquet ndcg@10 --system ranker
+  frame-metrics leaderboard saved.csv --query qid --system ranker --value ndcg@10 --by device -o board.csv""",
+    ),
     "ab-test": Command(
         """
   frame-metrics ab-test log.parquet ndcg@10 --arm variant --cluster user --baseline old

@@ -22,6 +22,7 @@ TOLD = {
     "evaluate": "average metrics over queries, for each system and segment",
     "per-query": "compute metrics for every query",
     "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
+    "leaderboard": "rank systems: which of many may be the best, and the ranks that each may have",
     "ab-test": "compare the arms of an online test, each over its own queries, and test the split of users",
     "change": "compare periods, such as two weeks, each over its own queries",
     "interleaving": "compare the teams of interleaved lists: which one users prefer",

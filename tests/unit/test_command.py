@@ -491,6 +491,9 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
         "compare two.parquet rr --system run --baseline b --test bootstrap --seed 3": both.compare(
             "rr", baseline="b", test="bootstrap", seed=3
         ),
+        "leaderboard two.parquet rr ndcg@2 --system run --ci 0.9 --resamples 50 --seed 3": both.leaderboard(
+            "rr", "ndcg@2", ci=0.9, resamples=50, seed=3
+        ),
         "change apart.parquet rr --arm run --test z": IRM(apart, arm="run").change("rr", test="z"),
         "similarity two.parquet rbo --system run --doc docid --baseline b --per-query": both(doc="docid").similarity(
             "rbo", baseline="b", per_query=True
@@ -617,7 +620,11 @@ def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    "command", ["evaluate", "per-query", "compare", "similarity", "audit", "curve", "report", "convert", "trec_eval"]
+    "command",
+    [
+        *("evaluate", "per-query", "compare", "leaderboard", "similarity", "audit", "curve", "report", "convert"),
+        "trec_eval",
+    ],
 )
 def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command tells its options, exit codes, and at least two calls."""

@@ -8,8 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.report.words import no_more
+from inside import REGISTRY
 
 
 def values(queries: int = 40, seed: int = 0, **better: float) -> pl.DataFrame:
@@ -187,3 +189,22 @@ def test_a_line_says_how_often_several_sentences_are_wrong() -> None:
     )
     assert (row["n"], row["value"], row["share"]) == (2, 0.05, 0.1)
     assert not told(saved(values(60, 1, a=0.3, b=0.0)), "tests")
+
+
+def test_a_direction_that_is_not_known_is_declared_as_the_sentence_says() -> None:
+    """A metric of the name of a column of numbers makes a loss of it known."""
+    frame = values(60, 1, a=0.3, b=0.2).rename({"rr": "euros_of_a_basket"})
+    irm = saved(frame, value="euros_of_a_basket")
+    (row,) = told(irm, "not worse", baseline="b", margin=0.05)
+    assert row["sentence"].endswith("declares it, as @frame_metrics.metric(range=(0, np.inf), best=np.inf).")
+
+    @frame_metrics.metric(range=(0, np.inf), best=np.inf)
+    def euros_of_a_basket(run: frame_metrics.Ranking) -> np.ndarray:
+        """Euros that were spent after a search."""
+        return run.total(run.column("euros"))
+
+    try:
+        (row,) = told(irm, "not worse", baseline="b", margin=0.05)
+        assert row["sentence"] == "a is not worse than b by more than 0.05 in euros_of_a_basket (p <0.001)."
+    finally:
+        del REGISTRY[euros_of_a_basket.name]

@@ -159,7 +159,10 @@ def unknown_why(row: Mapping[str, Any]) -> str:
     if row.get("wins") is not None and row.get("losses") is not None:
         moved = row["wins"] + row["losses"]
     if metric_of(name).higher is None:
-        return f"whether more of {name} is better or worse is not known, so that nothing is a loss"
+        return (
+            f"whether more of {name} is better or worse is not known, so that nothing is a loss; a metric of this name "
+            "declares it, as @frame_metrics.metric(range=(0, np.inf), best=np.inf)"
+        )
     if moved is not None and moved < FEW:
         return f"{moved:,} of {n:,} queries moved: too few to exclude a loss in rare ones"
     return "too few differ, or all by the same, to exclude a loss in rare ones"
