@@ -73,9 +73,10 @@ def _of_tests(said: Said) -> str:
 
 def _told(said: Said) -> str:
     """Return the sentence of a difference that is told."""
-    sign, base = sign_of(said.metric) * (said.difference or 0), said.baseline_value
-    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
-    by = f"; {said.difference / abs(base):+.0%}".replace("%", " %") if base else ""
+    apart, base = said.difference or 0.0, said.baseline_value
+    sign = sign_of(said.metric) * apart
+    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if apart > 0 else "is below"
+    by = f"; {apart / abs(base):+.0%}".replace("%", " %") if base else ""
     if sign and said.wins is not None and said.losses is not None:
         most = f", better in {said.wins:,} of {counted_of(said)} and worse in {said.losses:,}"
     else:
