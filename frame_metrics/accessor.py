@@ -95,9 +95,12 @@ def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
     return options(**{name: given[name] for name in options.__dataclass_fields__ if name in given})
 
 
-def _compared(baseline: Any, covariate: Any, margin: Any) -> dict[str, Any]:
+def _compared(baseline: Any, covariate: Any, strata: Any, margin: Any) -> dict[str, Any]:
     """Return the options of the comparisons of a report; those that are not given are left out."""
-    given = {"covariate": covariate, "margin": margin}
+    from frame_metrics.verbs.compare.strata import strata_read
+
+    strata = None if strata is None else strata_read(strata)
+    given = {"covariate": covariate, "strata": strata, "margin": margin}
     return {"baseline": _with_roles(baseline)} | {name: value for name, value in given.items() if value is not None}
 
 
@@ -1222,6 +1225,7 @@ class IRM(Generic[Frame]):
         baseline: Any = None,
         split: Mapping[Any, float] | Literal["equal"] | None = None,
         covariate: str | None = None,
+        strata: str | Sequence[str] | None = None,
         looks: Looks | None = None,
         first_look: int | None = None,
         test: Test | None = None,
@@ -1259,6 +1263,14 @@ class IRM(Generic[Frame]):
         covariate : a column of numbers that were known before the test, one value per query, or cluster. The variation
             that it explains is removed from each mean (CUPED), so intervals are shorter by sqrt(1 - rho**2), where rho
             is its correlation with the measured value.
+        strata : a column of what was known of each unit before the test, such as its device, or several in a list, of
+            which each combination is a stratum. Arms are compared within strata: means are those of arms that both have
+            the mix of strata of all their units together. difference = sum over strata of w_s (mean_s - mean_s of the
+            baseline), where w_s is the share of the stratum in the queries of both arms, or in their weights. So arms
+            whose mixes differ do not differ for that, and where strata differ intervals are shorter. Variances are
+            added up over strata, times w_s squared, for this mix of units. Units are exchanged within strata, and the
+            distance is that of the added difference. Each stratum needs two units of each arm; null is a stratum too.
+            A column that the test may change, such as the number of clicks in it, takes a part of its effect away.
         looks : for a test that is looked at repeatedly while it grows. "any": the interval is that of a confidence
             sequence, which covers the true difference at all looks together, however many there are and whenever you
             stop; the p-value is valid at all of them too, and is below 1 - ``ci`` if the interval excludes 0. It
@@ -1279,7 +1291,7 @@ class IRM(Generic[Frame]):
             "bootstrap".
         correction : as in ``compare``. "max_t" is the default of "randomization": the units of all arms are permuted at
             once, the greatest distance of all pairs in each permutation is kept, and intervals hold together. Other
-            tests have "holm", and so have arms that share units, and a ``covariate``.
+            tests have "holm", and so have arms that share units, a ``covariate`` and ``strata``.
         over : as in ``compare``: the pairs of arms of a "metric" in one segment, or "all" rows.
         margin : as in ``compare``: the loss that would still be accepted, which adds p_not_worse and p_equivalent. By
             default p_not_worse is the greatest of half the p-value of exchanged units, after the margin was added to
@@ -1291,8 +1303,8 @@ class IRM(Generic[Frame]):
             Welch's for "t", normal for "z", and percentiles for "bootstrap". That of the default is Newcombe's for
             shares, of which all values are 0 or 1, and Welch's for other means. If fewer than ten units of an arm, and
             fewer than half, differ from its most frequent value, it is Newcombe's on the range of the metric, and null
-            for a metric without a range. Without a query what is made of shares of rows has Newcombe's, and other
-            measures percentiles, by default.
+            for a metric without a range. With ``strata`` Newcombe's adds up the squares of all strata. Without a query
+            what is made of shares of rows has Newcombe's, and other measures percentiles, by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns
@@ -1309,7 +1321,8 @@ class IRM(Generic[Frame]):
         unit_share and baseline_unit_share (of the units of all arms in the segment, whether a metric is defined or
         not), split_p_value (null without ``split``), split_note (what to know of the units: that they were not assigned
         as planned; without ``cluster``, that they are queries, and that most of these are in both arms). With
-        ``covariate`` the means are those of arms with the same mean covariate.
+        ``covariate`` the means are those of arms with the same mean covariate, with ``strata`` those of arms with the
+        same mix.
 
         With ``looks`` test is "sequence": with t the harmonic mean of n and baseline_n over ``first_look``, the ends
         are sqrt(c + log(t)) standard errors away, where c is the quantile of chi-square with 3 degrees of freedom, and
@@ -1322,7 +1335,9 @@ class IRM(Generic[Frame]):
             No ``arm`` is named, there is only one, or ``baseline`` is none of them. ``split`` does not name each arm
             with its share. Without ``cluster`` every query is in every arm, as if systems had answered the same ones:
             ``compare`` pairs them. A covariate does not exist, lacks a value, or has several in a cluster. With
-            ``looks`` a query is in both arms and no cluster is named. A test needs scipy and it is not installed.
+            A stratum has fewer than two units of an arm, or a unit is in several. With ``strata`` a unit is in both
+            arms and would be exchanged, or ``covariate``, ``looks`` or "max_t" is given too. With ``looks`` a query is
+            in both arms and no cluster is named. A test needs scipy and it is not installed.
 
         Examples
         --------
@@ -1337,7 +1352,10 @@ class IRM(Generic[Frame]):
         2018; covariate, A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
         experiments by utilizing pre-experiment data, WSDM 2013; exchange, A. Janssen, Studentized permutation tests for
         non-i.i.d. hypotheses, Statistics & Probability Letters 36(1), 1997; shares, R. G. Newcombe, Interval estimation
-        for the difference between independent proportions, Statistics in Medicine 17(8), 1998; "max_t", P. H. Westfall,
+        for the difference between independent proportions, Statistics in Medicine 17(8), 1998; strata, L. W. Miratrix,
+        J. S. Sekhon, B. Yu, Adjusting treatment effect estimates by post-stratification in randomized experiments,
+        Journal of the Royal Statistical Society B 75(2), 2013, their shares, G. Y. Zou, A. Donner, Construction of
+        confidence limits about effect measures, Statistics in Medicine 27(10), 2008; "max_t", P. H. Westfall,
         S. S. Young, Resampling-based multiple testing, 1993; looks, I. Waudby-Smith, D. Arbour, R. Sinha, E. H.
         Kennedy, A. Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics
         52(6), 2024; its bound, H. Robbins, D. Siegmund, Boundary crossing probabilities for the Wiener process and
@@ -1900,6 +1918,7 @@ class IRM(Generic[Frame]):
         queries: int = 5,
         sort: str | None = None,
         covariate: str | None = None,
+        strata: str | Sequence[str] | None = None,
         cluster: str | None = None,
         split: Mapping[Any, float] | Literal["equal"] | None = None,
         margin: Margin | None = None,
@@ -1926,7 +1945,7 @@ class IRM(Generic[Frame]):
         queries : how many of the best, and of the worst, queries of each system are shown.
         sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
             the order of their names.
-        covariate : as in ``ab_test``, for arms.
+        covariate, strata : as in ``ab_test``, for arms.
         cluster : the column of what belongs together, such as users, as in ``irm(cluster=...)``.
         split : as in ``audit``, for arms: the share of the units that each one should have.
         margin : as in ``compare``, with a baseline: the loss of a metric that would still be accepted.
@@ -1951,7 +1970,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         irm = (self if cluster is None else self(cluster=cluster))._by_name
-        compared = _compared(baseline, covariate, margin)
+        compared = _compared(baseline, covariate, strata, margin)
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format, "split": split}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
@@ -1961,6 +1980,7 @@ class IRM(Generic[Frame]):
         *metrics: Metrics,
         baseline: Any = None,
         covariate: str | None = None,
+        strata: str | Sequence[str] | None = None,
         ci: float = 0.95,
         split: Mapping[Any, float] | Literal["equal"] | None = None,
         margin: Margin | None = None,
@@ -1971,22 +1991,23 @@ class IRM(Generic[Frame]):
         p-value is below 0.05, with the least that it is by its interval; else the row gives the difference that the
         sample would detect in four of five tests, or says that with so few units no p can be below 0.05. Of three
         systems or more those that may be the best are named, as ``leaderboard`` returns them; with a baseline the best
-        is also compared with the next best, at the p-value of all pairs. For the best system, a segment stands out if
-        its interval, at a level that holds for all segments together, excludes the overall value. Segments that are
-        days, weeks or other periods are judged by their course instead: a trend, by the slope of their means, or a
-        break, by the largest step. Both are one family of tests; weekdays are taken out, and neighbours that are
-        correlated count for less. Scores between 0 and 1 of rows without a query are also read as probabilities: they
-        are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all bins together,
-        excludes its mean score. What the data do not show has no row; what you named and cannot be made (a metric that
-        was not saved, more segments than are searched) has one that says why. It is computed at once, even for a lazy
-        frame.
+        is also compared with the next best, at the p-value of all pairs. Arms of which one is ahead over all, and the
+        other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. For the best system, a segment
+        stands out if its interval, at a level that holds for all segments together, excludes the overall value.
+        Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
+        their means, or a break, by the largest step. Both are one family of tests; weekdays are taken out, and
+        neighbours that are correlated count for less. Scores between 0 and 1 of rows without a query are also read as
+        probabilities: they are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all
+        bins together, excludes its mean score. What the data do not show has no row; what you named and cannot be made
+        (a metric that was not saved, more segments than are searched) has one that says why. It is computed at once,
+        even for a lazy frame.
 
         Parameters
         ----------
         metrics : names, or values; the sentences are about the first, and those of a comparison about the first that
             can be compared. None for one that suits the roles.
         baseline : as in ``compare``. None: the best system against the next, and the first that it surely beats.
-        covariate : as in ``ab_test``, for arms.
+        covariate, strata : as in ``ab_test``, for arms.
         ci : level of the intervals.
         split : as in ``audit``, for arms: the share of the units that each one should have.
         margin : as in ``compare``, with a baseline: the loss of a metric that would still be accepted. Sentences then
@@ -1994,18 +2015,18 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "value", "absent",
-        "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend", "break",
-        "trend or break", "tests"), sentence, of (the systems that may be the best, the segment, the times of a trend,
-        the first time after a break, the finding of the audit, what is absent and why, what is missing, or the label
-        that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low, ci_high,
-        p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with ``margin`` also
-        margin and p_not_worse. The interval is that of the difference, else of the value. Of the best n_units systems,
-        of baseline_n_units, may be it. Of several sentences that rest on tests n is the number, value how often each is
-        wrong at most, and share how often some are. For unjudged results n is the cutoff. For undefined queries n is
-        their number, of baseline_n in all; for missing labels and scores n is the number of rows, and share that of
-        all. For probabilities value is the ece; share, its interval and n are those of the bin that is farthest off,
-        and baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
+        A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "reversal", "value",
+        "absent", "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend",
+        "break", "trend or break", "tests"), sentence, of (the systems that may be the best, the segment, the times of a
+        trend, the first time after a break, the finding of the audit, what is absent and why, what is missing, or the
+        label that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low,
+        ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with
+        ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the value. Of the best
+        n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is the number, value
+        how often each is wrong at most, and share how often some are. For unjudged results n is the cutoff. For
+        undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the number of
+        rows, and share that of all. For probabilities value is the ece; share, its interval and n are those of the bin
+        that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
 
         Raises
         ------
@@ -2023,5 +2044,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        compared = _compared(baseline, covariate, margin)
+        compared = _compared(baseline, covariate, strata, margin)
         return summary(self._by_name, self._plan, metrics, compared, ci, split)

@@ -50,7 +50,7 @@ OPTIONS = {
     "qrels": "judge(), as irm.judge(qrels)",
     **{
         name: f"ab_test(), of arms: irm(arm=...).ab_test(..., {name}=...)"
-        for name in ("covariate", "looks", "first_look", "split")
+        for name in ("covariate", "strata", "looks", "first_look", "split")
     },
 }
 OPTIONS["margin"] = "compare(), ab_test() and change(), the loss that would still be accepted"

@@ -273,6 +273,7 @@ class Stand(NamedTuple):
     value: float
     weight: float = 1
     before: float = 0
+    stratum: str = ""
 
 
 class Arm(NamedTuple):
@@ -402,4 +403,49 @@ def every_exchange(stands: Sequence[Stand], covariate: bool) -> float:
                 for one in stands
             ]
             draws.append(far([one._replace(arm=arm) for one, arm in zip(stands, arms, strict=True)]))
+    return share(draws, far(stands))
+
+
+def within_strata(stands: Sequence[Stand], weighted: bool = False) -> tuple[float, list[float], list[float]]:
+    """The difference within strata, by the share of each in the weight of all, and the variances of B and of A in each.
+
+    The last: how many units each variance is of, by Kish if queries have unlike weights.
+    """
+    every, difference, variances, n = sum(one.weight for one in stands), 0.0, [], []
+    for stratum in sorted({one.stratum for one in stands}):
+        own = [one for one in stands if one.stratum == stratum]
+        share_of = sum(one.weight for one in own) / every
+        apart, b, a, _, _ = linear(own, False, weighted=weighted)
+        difference += share_of * apart
+        variances += [share_of**2 * sum(one**2 for one in part) for part in (b, a)]
+        n += [of_sizes(weights_of(own, arm).values()) if weighted else float(len(weights_of(own, arm))) for arm in "BA"]
+    return difference, variances, n
+
+
+def of_strata(stands: Sequence[Stand], test: str, ci: float = 0.95) -> dict[str, Any]:
+    """What a comparison within strata says of arms B and A by the formulas, as ``of_arms`` does without strata."""
+    difference, variances, n = within_strata(stands, uneven(stands) and test not in ("t", "z"))
+    error = sqrt(sum(variances))
+    free = error**4 / sum(v**2 / max(units - 1, 1) for v, units in zip(variances, n, strict=True) if v)
+    free = float("inf") if test == "z" else free
+    wide = float(stats.t.ppf((1 + ci) / 2, free)) * error
+    found = {"difference": difference, "ci_low": difference - wide, "ci_high": difference + wide}
+    found |= {"mde": detected_by_t(error, free, ci), "p_value": 2 * float(stats.t.sf(abs(difference) / error, free))}
+    return found | ({"p_value": every_exchange_within(stands)} if test == "randomization" else {})
+
+
+def every_exchange_within(stands: Sequence[Stand]) -> float:
+    """The exact p-value of arms with strata, whose units are permuted within each."""
+    strata = sorted({one.stratum for one in stands})
+    units = [{one.unit: one.arm for one in stands if one.stratum == stratum} for stratum in strata]
+
+    def far(some: Sequence[Stand]) -> float:
+        difference, variances, _ = within_strata(some)
+        return difference / sqrt(sum(variances))
+
+    ways = [combinations(sorted(own), [*own.values()].count("A")) for own in units]
+    draws = []
+    for way in product(*ways):
+        chosen = {unit for own in way for unit in own}
+        draws.append(far([one._replace(arm="BA"[one.unit in chosen]) for one in stands]))
     return share(draws, far(stands))

@@ -17,8 +17,10 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.content import Calls, Content
 from frame_metrics.report.of_segments import SERIES
+from frame_metrics.report.of_strata import in_segments
 from frame_metrics.verbs.compare.arms import with_covariate
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
+from frame_metrics.verbs.compare.strata import with_strata
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
 LEAST = 3  # systems of which a leaderboard says more than a comparison
@@ -36,6 +38,7 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
             "as baseline="
         )
     with_covariate(played, compared.get("covariate"))
+    with_strata(played.but(columns=replace(columns, by=columns.by[: 1 if columns.arm else 0])), compared.get("strata"))
     if baseline is None:
         return
     if is_frame(baseline):
@@ -102,6 +105,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     if content.by and irm is work.irm:
         told = "Systems are compared in each segment, and not over all: some queries stand in several segments"
         work.missing.append((None, told))
+    compared = compared if irm.roles.get("by") is None else in_segments(compared, content.by)
     names, options = [name for name, _ in content.asked], {**compared, "baseline": _without_segments(irm, compared)}
     if is_frame(compared["baseline"]):
         lacking = not_saved(played, compared["baseline"], content.asked)
@@ -218,7 +222,7 @@ def with_segments_compared(content: Content, work: Calls, compared: Mapping[str,
         return content
     if content.segments is None or len(content.of_first(content.segments)) > SERIES:
         return content
-    options = _held(compared, [str(content.first_compared)])
+    options = in_segments(_held(compared, [str(content.first_compared)]), content.by)
     call = partial(work.compare, work.irm, *work.named(content.first_compared), **options, over="all")
     found = work.tried("comparison in each segment", call)
     return replace(content, segments_compared=None if found is None else content.of_compared(found))

@@ -66,7 +66,8 @@ class Content:
     threshold: float | None = None  # the caller's
     weighted: str | None = None  # the column of weights of queries or rows; None without, and with propensity=
     arms: bool = False  # whether ``system`` is the column of arms
-    adjusted: str | None = None  # the covariate by which means of arms are adjusted
+    adjusted: str | None = None  # the covariate, or the strata, by which means of arms are adjusted
+    within: bool = False  # whether these are strata
     best_threshold: pl.DataFrame | None = None
     positive: str = "relevant"  # a word for the positive label
     classes: pl.DataFrame | None = None  # the metrics of each of several classes

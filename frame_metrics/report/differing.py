@@ -114,6 +114,13 @@ def not_worse(said: Said) -> str:
     return f"It is not shown that {known}{sure}: a loss of up to {loss} is not excluded."
 
 
+def reversal(said: Said) -> str:
+    """Return the sentence of a difference within segments that has the other sign than that over all."""
+    name, base = name_of(said.system), name_of(said.baseline)
+    within = f"{name} is above {base} in {said.metric} within segments of {said.of} ({_apart(said)}{_tested(said)})"
+    return f"{within}, although it is below {base} over all: the two have different mixes of {said.of}."
+
+
 def _untested(said: Said) -> str:
     """Return the sentence for a difference without a test, as of a single query."""
     name, base = name_of(said.system), name_of(said.baseline)

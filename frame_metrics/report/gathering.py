@@ -115,7 +115,8 @@ def gathered(
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
         threshold=_threshold(plan),
-        adjusted=compared.get("covariate"),
+        adjusted=", ".join(compared.get("strata", ())) or compared.get("covariate"),
+        within="strata" in compared,
     )
     if columns.segments:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
@@ -143,7 +144,7 @@ def verb_of(columns: Columns, compared: Mapping[str, Any], split: Any) -> str:
     """Return the verb of comparisons: of systems, of arms that were assigned at random, or of other arms."""
     if columns.arm is None:
         return "compare"
-    return "change" if split is None and "covariate" not in compared else "ab_test"
+    return "change" if split is None and not {"covariate", "strata"} & {*compared} else "ab_test"
 
 
 def _evaluated(work: Calls, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:

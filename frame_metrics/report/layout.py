@@ -420,7 +420,8 @@ def _compared(content: Content, frame: pl.DataFrame) -> list[Block]:
     ]
     notes = [*made.notes]
     if content.adjusted:
-        notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)} (CUPED); Results are not.")
+        how = "" if content.within else " (CUPED)"
+        notes.append(f"Means and differences are adjusted by {plain_text(content.adjusted)}{how}; Results are not.")
     notes += [_left_out(len(frame), content if system else None)] if len(frame) > ROWS else []
     beside = f"the {_level(content)} of the difference"
     every = table_of(shown, caption="All columns", longest=LONGEST)

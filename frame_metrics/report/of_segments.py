@@ -9,6 +9,7 @@ from typing import Any
 from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.report.cells import plain_text, sign_of
 from frame_metrics.report.of_periods import OfPeriods
+from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
 
@@ -28,7 +29,8 @@ class OfSegments(Stated):
         if not pairs or not self.content.by or self._series() > SERIES:
             return
         saved = is_frame(named)
-        options = {**self.compared, "baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
+        options = in_segments(self.compared, self.content.by)
+        options |= {"baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
         calls = self.work.apart(self.work.irm)
         found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text
-from frame_metrics.report.differing import difference, not_worse
+from frame_metrics.report.differing import difference, not_worse, reversal
 from frame_metrics.report.words import LONGEST, at_text, counted_of, level_text, name_of, of_system, range_of
 from frame_metrics.verbs.audit.of_weights import FEW
 
@@ -19,7 +19,7 @@ class Said:
     about: str  # a key of ``SENTENCES``
     unit: str  # queries or rows; of undefined values: queries, classes, or "" for the value itself
     threshold: float | None = None  # the caller's, for metrics of decisions
-    adjusted: str | None = None  # the column by which means of arms are adjusted
+    adjusted: str | None = None  # the columns by which means of arms are adjusted
     offers: str | None = None  # the word for the unanswered queries that may be left out; None for none
     split: float | None = None  # the p-value of the split of units between arms; None where no shares are known
     level: float | None = None  # of the interval of a difference
@@ -246,6 +246,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "difference": difference,
     "winner": _winner,
     "not worse": not_worse,
+    "reversal": reversal,
     "value": _value,
     "weighted": _weighted,
     "weights": _weights,
@@ -267,6 +268,7 @@ CLAIMS: Mapping[str, Callable[[Said], bool]] = {
     "best": lambda said: said.n_units != said.baseline_n_units,
     "difference": lambda said: said.told,
     "winner": lambda said: said.told,
+    "reversal": lambda said: said.told,
     "not worse": lambda said: said.p_not_worse is not None and said.p_not_worse < ALPHA,
     "calibration": lambda said: said.misses,
     "segment": lambda said: True,

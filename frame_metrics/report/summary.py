@@ -12,6 +12,7 @@ from frame_metrics.report.cells import ALPHA, EQUAL, sign_of
 from frame_metrics.report.of_audit import NOTHING_RELEVANT, OfAudit
 from frame_metrics.report.of_best import OfBest
 from frame_metrics.report.of_segments import OfSegments
+from frame_metrics.report.of_strata import OfStrata
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import FIGURES, Stated
 from frame_metrics.stats.exact import share_between
@@ -72,6 +73,7 @@ class Decisions(Stated):
         yield from pairs
         yield from best.winner()
         yield from self._held(pairs)
+        yield from OfStrata(*about).reversed(pairs)
         if not pairs or self.content.first_compared != self.content.first:
             yield self._said("value", self.own)
         if self.own.get("n_effective") is not None and self.work.irm.roles.get("propensity") is not None:

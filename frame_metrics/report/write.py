@@ -115,11 +115,12 @@ def check_arms(columns: Columns, compared: Mapping[str, Any], split: Any) -> Non
     """Raise for options that only arms have, if there are none."""
     if split is not None:
         check_split(split, columns)
-    if "covariate" in compared and columns.arm is None:
-        raise BadValueError(
-            f"covariate={shown(compared['covariate'])} is of arms with queries of their own; name their column with "
-            f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
-        )
+    for name in ("covariate", "strata"):
+        if name in compared and columns.arm is None:
+            raise BadValueError(
+                f"{name}={shown(compared[name])} is of arms with queries of their own; name their column with "
+                f"arm={f' in the place of system={columns.system!r}' if columns.own_rows else ''}"
+            )
 
 
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float, split: Any) -> Any:

@@ -135,6 +135,7 @@ class Columns:
     )
     query_text: tuple[str, ...] = ()  # columns that identify what was searched, in click_judgments() and propensities()
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # the option of ab_test()
+    strata: tuple[str, ...] = ()  # the option of ab_test(); they are the last of ``by`` too
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     subtopic: str | None = _column(of=("judgment",))  # this and the next three: of separate judgments only
     annotator: str | None = _column(of=("judgment",))
@@ -171,8 +172,8 @@ class Columns:
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        """The columns of segments in which arms are compared: those of ``by`` without the arm."""
-        return self.by[1:] if self.arm else self.by
+        """The columns of segments in which arms are compared: those of ``by`` without the arm and the strata."""
+        return self.by[1 if self.arm else 0 : len(self.by) - len(self.strata)]
 
     def without_arm(self) -> Columns:
         """Return these columns without the arm, as those of one arm alone."""

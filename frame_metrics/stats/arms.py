@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -15,6 +14,7 @@ from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.sequence import as_level, ever_left, level_of
 from frame_metrics.stats.shares import between, effective, hybrid
 from frame_metrics.stats.significance import CLOSE, Tick, drawn_ends, scipy_stats
+from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
 Drawn = tuple[int, int, int]  # permutations, resamples and the seed
@@ -25,7 +25,7 @@ DOMINANT = 0.001  # share of one unit in the variance of a difference from which
 
 
 def compared(
-    arms: Arms,
+    arms: Arms | Strata,
     test: str,
     level: float,
     drawn: Drawn,
@@ -51,7 +51,7 @@ def compared(
         (columns,); infinite where there are none.
     """
     if test in PLAIN and grown is None:
-        arms = replace(arms, weighted=False)
+        arms = arms.without_weights()
     value, base = arms.means
     apart = arms.apart
     out = {"value": value, "baseline_value": base, "difference": apart}
@@ -83,7 +83,9 @@ def compared(
     return out | {"p_value": np.where(variance > 0, p, np.where(arms.difference == 0, 1, np.nan))}
 
 
-def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: Tick, wide: Array) -> dict[str, Array]:
+def _exchanged(
+    arms: Arms | Strata, variances: Array, level: float, drawn: Drawn, tick: Tick, wide: Array
+) -> dict[str, Array]:
     """Return p-values of exchanging units, and the intervals that belong to them.
 
     They are Newcombe's of shares, and else Welch's; where a variance is not known, as few units do not have the
@@ -107,8 +109,7 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     out["ci_low"], out["ci_high"] = np.where(few | share, [low, high], ends)
     for name in ("relative_low", "relative_high"):
         out[name] = np.where(few & ~share, np.nan, out[name])
-    pooled = np.where(share, arms.mine.mean() * arms.means[0] + (~arms.mine).mean() * arms.means[1], np.nan)
-    spread = np.sqrt(pooled * (1 - pooled) * (1 / arms.kish).sum())
+    spread = arms.pooled_error
     normal_away = np.array([detectable(one) for one in levels.tolist()])
     out["mde"] = np.where(few, np.where(spread > 0, spread * normal_away, np.nan), out["mde"])
     if least_p_of_arms(arms, permutations) > 1 - level:
@@ -118,15 +119,15 @@ def _exchanged(arms: Arms, variances: Array, level: float, drawn: Drawn, tick: T
     return out
 
 
-def surely_normal(arms: Arms) -> Array:
+def surely_normal(arms: Arms | Strata) -> Array:
     """Return whether a difference is normal, since no unit of its large arms has a great part in its variance."""
     if min(arms.n) < LARGE or arms.shared.size:
-        return np.zeros(arms.sums.shape[1], bool)
+        return np.zeros(len(arms.apart), bool)
     square = arms.contributions**2
     return square.max(axis=0) < DOMINANT * square.sum(axis=0)
 
 
-def scored(arms: Arms, variances: Array, levels: Array | float, some: Sequence[int] | None = None) -> Array:
+def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: Sequence[int] | None = None) -> Array:
     """Return Newcombe's hybrid intervals of the differences of two arms, shape (2, columns).
 
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
@@ -145,8 +146,14 @@ def scored(arms: Arms, variances: Array, levels: Array | float, some: Sequence[i
         if not np.isfinite(ends).all() or (arms.limits is None and not known):
             continue
         level = float(levels[column])
-        of_arms = [_of_arm(arms, arm, column, ends, variances[arm, column], level) for arm in range(2)]
-        out[:, column] = hybrid(arms.means[:, column], np.array(of_arms), 0.0, (1.0, -1.0))
+        of_arms = [
+            _of_arm(part, arm, column, ends, variances[3 * i + arm, column] / share**2, level)
+            for i, (part, share) in enumerate(zip(arms.parts, arms.mix.tolist(), strict=True))
+            for arm in range(2)
+        ]
+        means = np.concatenate([part.means[:, column] for part in arms.parts])
+        slopes = tuple(sign * share for share in arms.mix.tolist() for sign in (1.0, -1.0))
+        out[:, column] = hybrid(means, np.array(of_arms), 0.0, slopes)
     return out
 
 
@@ -163,7 +170,7 @@ def _of_arm(arms: Arms, arm: int, column: int, ends: tuple[float, ...], variance
     return between(mean, units, level, (least, most))
 
 
-def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[str, Array]:
+def _of_looks(arms: Arms | Strata, variances: Array, level: float, grown: float) -> dict[str, Array]:
     """Return intervals and p-values that hold at all looks; ``grown``: see ``compared``.
 
     Where a variance is not known, as few units do not have the commonest value, there is no interval, and p is 1.
@@ -176,7 +183,9 @@ def _of_looks(arms: Arms, variances: Array, level: float, grown: float) -> dict[
     return out | {"p_value": np.where(few, 1, [_of_normal(*pair, grown) for pair in each])}
 
 
-def _ends(arms: Arms, test: str, level: float, variances: Array, least: Array | float = 0.0) -> dict[str, Array]:
+def _ends(
+    arms: Arms | Strata, test: str, level: float, variances: Array, least: Array | float = 0.0
+) -> dict[str, Array]:
     """Return the ends of intervals of differences and of relative differences, by Welch's t or normal ones.
 
     ``least``: how many standard errors they are away at least, shape (columns,).
@@ -197,7 +206,7 @@ def _of_normal(difference: float, variance: float, grown: float) -> float:
     return ever_left(difference**2 / variance - log(grown))
 
 
-def by_looks(arms: Arms, gain: Array, variances: Array, grown: float) -> Array:
+def by_looks(arms: Arms | Strata, gain: Array, variances: Array, grown: float) -> Array:
     """Return the p-values that gains are above 0, valid at all looks, 1 where they are not or nothing is known.
 
     Parameters
@@ -223,7 +232,7 @@ def freedom(variances: Array, n: Sequence[float]) -> Array:
     return np.where(parts == 0, 1, ratio(variances.sum(axis=0) ** 2, parts))
 
 
-def _errors_away(arms: Arms, test: str, level: float, variances: Array) -> Array:
+def _errors_away(arms: Arms | Strata, test: str, level: float, variances: Array) -> Array:
     """Return how many standard errors the ends of an interval are away, by Welch's t or by the normal distribution."""
     if test == "t":
         return _away(level, freedom(variances, arms.n_free))
@@ -266,20 +275,30 @@ def relative(difference: Array, base: Array) -> Array:
     return ratio(difference, np.abs(base))
 
 
-def drawn_means(arms: Arms, resamples: int, seed: int) -> list[Array]:
+def drawn_means(arms: Arms | Strata, resamples: int, seed: int) -> list[Array]:
     """Return the means of both arms over resampled units, less the offset, shape (resamples, columns) each.
 
     If some units are in both arms, the units of both arms are resampled together, each with its values in either arm;
     resamples without a unit of one arm are left out. Otherwise each arm is resampled by itself, and the arm with the
-    first unit gets the first random numbers, so that it does not matter which arm is the baseline.
+    first unit gets the first random numbers, so that it does not matter which arm is the baseline. Strata are resampled
+    one by one.
     """
+    if not isinstance(arms, Strata):
+        return _drawn(arms, resamples, [seed])
+    each = [_drawn(part, resamples, [seed, at]) for at, part in enumerate(arms.parts)]
+    most = min(len(drawn[0]) for drawn in each)
+    return [np.einsum("s,sdc->dc", arms.mix, np.array([drawn[arm][:most] for drawn in each])) for arm in range(2)]
+
+
+def _drawn(arms: Arms, resamples: int, seeds: list[int]) -> list[Array]:
+    """Return the same of one stratum."""
     if arms.shared.size:
         both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
-        drawn = [resampled(arm.T, resamples, seed).T for arm in both]
+        drawn = [resampled(arm.T, resamples, seeds).T for arm in both]
         some = (np.array(drawn)[:, :, -1] > 0).all(axis=0)
         return [arms.mean(arm[some, :-1], arm[some, -1:]) for arm in drawn]
     each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
-    return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
+    return [arms.mean(resampled(arms.held[arm].T, resamples, [*seeds, int(not arm[0])]).T, n) for arm, n in each]
 
 
 def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:

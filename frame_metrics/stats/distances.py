@@ -66,11 +66,19 @@ class Distance:
         first, second : the sums of ``parts`` over the units of either arm, shape (draws, parts).
         n : the number of units of each arm, two at least.
         """
-        each = [self._mean_and_variance(sums, many) for sums, many in zip((first, second), n, strict=True)]
-        apart = self._apart(each[0][0], each[1][0])
+        difference, variance, whole = self.signed(first, second, n)
+        apart = absolute(difference, self.scale)
         if self.plain:
             return apart / (self._spread * (1 / n[0] + 1 / n[1]) ** 0.5) if self._spread > 0 else apart
-        return self._in_errors(apart, each[0][1] + each[1][1], each[0][2] + each[1][2])
+        return in_errors(apart, variance, whole, self.scale)
+
+    def signed(self, first: Array, second: Array, n: tuple[int, int]) -> tuple[Array, Array, Array]:
+        """Return the differences of the means of two arms, their variances, and the squares that these are left of.
+
+        Shape (draws,) each; those that are ``plain`` have no variance. The parameters are those of ``between``.
+        """
+        each = [self._mean_and_variance(sums, many) for sums, many in zip((first, second), n, strict=True)]
+        return each[0][0] - each[1][0], each[0][1] + each[1][1], each[0][2] + each[1][2]
 
     def among(self, sums: Array, n: Array, pairs: Array) -> Array:
         """Return the distances of pairs of several arms, shape (draws, pairs).
@@ -86,27 +94,18 @@ class Distance:
         """
         first, second = pairs.T
         mean, variance, whole = self._mean_and_variance(sums, n)
-        apart = self._apart(mean[:, first], mean[:, second])
+        apart = absolute(mean[:, first] - mean[:, second], self.scale)
         if not self.plain:
-            return self._in_errors(apart, variance[:, first] + variance[:, second], whole[:, first] + whole[:, second])
+            variances = variance[:, first] + variance[:, second]
+            return in_errors(apart, variances, whole[:, first] + whole[:, second], self.scale)
         many, both = n[first] + n[second], sums[:, first] + sums[:, second]
         times = (1 / n[first] + 1 / n[second]) / (many - 1)
         square = both[..., -1]
-        return self._in_errors(apart, (square - both[..., 0] ** 2 / many) * times, square * times)
+        return in_errors(apart, (square - both[..., 0] ** 2 / many) * times, square * times, self.scale)
 
     def parts_of_several(self, held: Array) -> Array:
         """Return what ``among`` needs the sums of, shape (units, parts); ``held``: of some units."""
         return np.column_stack([held, held[:, 0] ** 2]) if self.plain else self.parts(held)
-
-    def _apart(self, first: Array, second: Array) -> Array:
-        """Return the absolute difference of means, 0 where it is only rounding."""
-        apart = np.abs(first - second)
-        return np.where(apart <= CLOSE * self.scale, 0, apart)
-
-    def _in_errors(self, apart: Array, variance: Array, whole: Array) -> Array:
-        """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
-        sure = variance <= (CLOSE * self.scale) ** 2 + LEFT * whole
-        return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
 
     def _mean_and_variance(self, sums: Array, n: int | Array) -> Sequence[Array]:
         """Return the mean of an arm, its variance, and the squares that this is left of, shape (draws,) each.
@@ -138,8 +137,25 @@ class Distance:
         return mean, left / n / (n - 1), whole / n / (n - 1)
 
 
+def absolute(difference: Array, scale: float) -> Array:
+    """Return absolute differences, 0 where they are only rounding; ``scale``: the size of values."""
+    apart = np.abs(difference)
+    return np.where(apart <= CLOSE * scale, 0, apart)
+
+
+def in_errors(apart: Array, variance: Array, whole: Array, scale: float) -> Array:
+    """Return differences in standard errors; ``whole``: the squares that the variance is left of."""
+    sure = variance <= (CLOSE * scale) ** 2 + LEFT * whole
+    return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
+
+
 def distances(
-    sums: Array, size: Array, least: int, covariate: Array | None = None, slope: Array | None = None
+    sums: Array,
+    size: Array,
+    least: int,
+    covariate: Array | None = None,
+    slope: Array | None = None,
+    plain: Array | None = None,
 ) -> list[Distance]:
     """Return the distance of the means of arms in each column, for an exchange of units among two or more arms.
 
@@ -155,6 +171,7 @@ def distances(
     least : the number of units of the smallest arm.
     covariate : of each unit less its mean, shape (units,); None without one.
     slope : of values by the covariate, shape (columns,).
+    plain : whether columns are not studentised, shape (columns,); None: it is decided from these units.
     """
     x = np.zeros(len(size)) if covariate is None else covariate
     one_size, known, found = all_alike(size), bool(x.any()), []
@@ -164,11 +181,13 @@ def distances(
         held = [value - theta * x] if known and one_size else [value]
         if not one_size:
             held += [size / size.mean(), *([x] if known else [])]
-        n, different = len(mean), of_kinds(mean)
-        rare = is_rare(n, different.max(initial=0), least)
-        plain = rare or (one_size and len(different) < KINDS)
+        if plain is None:
+            different = of_kinds(mean)
+            simple = is_rare(len(mean), different.max(initial=0), least) or (one_size and len(different) < KINDS)
+        else:
+            simple = bool(plain[column])
         scale = np.abs(mean).max(initial=0) + abs(theta) * np.abs(x).max(initial=0)
-        found.append(Distance(np.column_stack(held), theta, plain, float(scale)))
+        found.append(Distance(np.column_stack(held), theta, simple, float(scale)))
     return found
 
 
@@ -182,3 +201,42 @@ def is_rare(n: int, most: int, least: int) -> bool:
     least : the number of units of the smallest arm.
     """
     return 2 * most > n and (n - most) * least < EXPECTED * n
+
+
+def plain_over(values: Sequence[Array], sizes: Sequence[Array], mine: Sequence[Array]) -> bool:
+    """Return whether a metric is not studentised in any stratum, as ``distances`` decides it of one.
+
+    Values are rare if they are in all strata together; the commonest one may be another in each.
+
+    Parameters
+    ----------
+    values, sizes, mine : of the units of each stratum, their means, how much they hold, and whether they are of the
+        first arm, shape (units,) each.
+    """
+    n, most, expected, simple = 0, 0, np.zeros(2), True
+    for own, size, first in zip(values, sizes, mine, strict=True):
+        different = of_kinds(own)
+        times = int(different.max())
+        simple &= all_alike(size) and len(different) < KINDS
+        n, most = n + len(own), most + times
+        expected += (len(own) - times) * np.array([first.mean(), 1 - first.mean()])
+    return simple or (2 * most > n and bool(expected.min() < EXPECTED))
+
+
+def over_strata(
+    each: Sequence[Distance], mix: Array, sign: Array, signed: Sequence[tuple[Array, Array, Array]]
+) -> Array:
+    """Return the distances of means that are sums over strata, in standard errors but for ``plain`` ones, (draws,).
+
+    Parameters
+    ----------
+    each, mix : the distance in each stratum, all ``plain`` or none, and the share of each.
+    sign, signed : what ``Distance.signed`` returns in each, and by what its difference is multiplied.
+    """
+    apart, variance, whole = (np.zeros(1),) * 3
+    for share, turn, (own, own_variance, own_whole) in zip(mix.tolist(), sign.tolist(), signed, strict=True):
+        apart = apart + turn * share * own
+        variance, whole = variance + share**2 * own_variance, whole + share**2 * own_whole
+    scale = max(one.scale for one in each)
+    far = absolute(apart, scale)
+    return far if each[0].plain else in_errors(far, variance, whole, scale)

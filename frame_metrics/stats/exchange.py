@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, islice, pairwise, product
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations, islice, pairwise, product
 from math import comb
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.distances import LEFT, Distance, distances
+from frame_metrics.stats.distances import LEFT, Distance, distances, over_strata, plain_over
 from frame_metrics.stats.resampling import AT_ONCE, MANY, alike, sums_drawn
 from frame_metrics.stats.significance import CLOSE, Tick
+from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.subsets import subset_sums, subsets_at_once
 from frame_metrics.stats.units import Arms, linear
 from frame_metrics.threads import in_threads
@@ -26,13 +28,47 @@ FIRST, LIKELY = 1000, 0.1  # exchanges that are drawn first; the rest follow for
 KIND = 10  # units that are drawn in the time in which the number of one kind is
 
 
-def permuted(arms: Arms, permutations: int, seed: int, tick: Tick, normal: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The units of a stratum, among which an exchange chooses those of one arm; all, where there are no strata."""
+
+    each: Sequence[Distance]  # of each column
+    share: float  # of the stratum
+    seen: Array  # whether each unit is of the arm that has fewer, shape (units,)
+    sign: float  # 1 if this is the first arm, -1 for the other
+
+    @cached_property
+    def n(self) -> tuple[int, int]:
+        """The number of units of the arm that has fewer, and of the other."""
+        less = int(self.seen.sum())
+        return less, len(self.seen) - less
+
+    def of(self, columns: Sequence[int]) -> Layer:
+        """Return the same with some columns."""
+        return replace(self, each=[self.each[column] for column in columns])
+
+    def rows(self, of: Sequence[Array] | None = None) -> tuple[Array, list[Array]]:
+        """Return what is summed of each unit, all columns side by side, and the totals of each column.
+
+        ``of``: the numbers of kinds of units in place of units, and how many there are of each, as ``Kinds`` has them.
+        """
+        ends = np.cumsum([0, *(one.held.shape[1] for one in self.each)])
+        held = [one.held for one in self.each]
+        if of is not None:
+            held = [of[0][:, begin:end] for begin, end in pairwise(ends)]
+        parts = [one.parts(own) for one, own in zip(self.each, held, strict=True)]
+        totals = [part.sum(axis=0) if of is None else of[1] @ part for part in parts]
+        return np.column_stack(parts), totals
+
+
+def permuted(arms: Arms | Strata, permutations: int, seed: int, tick: Tick, normal: Array) -> Array:
     """Return the two-sided p-values of exchanging units between two arms at random, shape (columns,).
 
     If the arms do not differ, any other units could have been in an arm, and a unit in both arms could have had its
     values the other way round. If there are at most ``permutations`` ways to exchange, all are counted. Otherwise so
     many are drawn, and the observed one counts as one of them: (b + 1) / (n + 1), which is never 0. Units are chosen
-    for the arm with fewer units of its own, so that it does not matter which arm is the baseline.
+    for the arm with fewer units of its own, so that it does not matter which arm is the baseline. With strata they are
+    exchanged within each, and no unit is in both arms.
 
     What is compared is ``Distance``, or, if some units are in both arms, the difference in standard errors. Where
     values repeat, such as those of searches without a click, the number of each kind is drawn instead of units. Where
@@ -43,70 +79,114 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick, normal: Array
     ----------
     normal : columns whose p-value is NaN, as that of a t-test will do, where so many units are left to draw.
     """
-    first, second, both = arms.n_parts
+    ways, drawn = _ways(arms, permutations), Drawn(permutations, seed)
+    if arms.shared.size:
+        return _of_both(arms.parts[0], ways, drawn, tick)
+    layers = _layers(arms)
+    if ways:
+        begins = np.cumsum([0, *(len(layer.seen) for layer in layers)]).tolist()
+        groups = [(np.arange(*ends), layer.n[0]) for ends, layer in zip(pairwise(begins), layers, strict=True)]
+        far, seen = _between(layers), np.concatenate([layer.seen for layer in layers])
+        return _share_of_all(far, groups, np.zeros((2, 0), np.int64), seen, ways, len(seen))
+    return _by_kinds(layers, drawn, tick, normal)
+
+
+def _layers(arms: Arms | Strata) -> list[Layer]:
+    """Return the units of each stratum; where arms have as many, that of the first unit of all is chosen for."""
+    lead, columns = bool(arms.parts[0].mine[0]) if len(arms.parts) > 1 else True, range(arms.parts[0].sums.shape[1])
+    plain, layers = None, []
+    if len(arms.parts) > 1:
+        sizes, mine = ([getattr(part, name) for part in arms.parts] for name in ("size", "mine"))
+        plain = np.array(
+            [plain_over([part.of_units[:, one] for part in arms.parts], sizes, mine) for one in columns], bool
+        )
+    for part, share in zip(arms.parts, arms.mix.tolist(), strict=True):
+        first, second = part.n
+        chosen = lead if first == second else first < second
+        each = distances(part.sums, part.size, min(first, second), part.centred, part.slope, plain)
+        layers.append(Layer(each, share, part.mine if chosen else ~part.mine, 1.0 if chosen else -1.0))
+    return layers
+
+
+def _of_both(arms: Arms, ways: int, drawn: Drawn, tick: Tick) -> Array:
+    """Return what ``permuted`` does where some units are in both arms."""
+    first, second, _ = arms.n_parts
     less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
-    each = [] if both else distances(arms.sums, arms.size, less, arms.centred, arms.slope)
-    far, width = _studentised(arms) if both else (_between(each, less), len(seen))
-    if ways := _ways(arms, permutations):
-        enough = _enough(far, seen)
-        reached = (_reached(far(marks), enough) for marks in _every_choice(alone, less, pairs, width))
-        return sum(reached, np.zeros(len(enough))) / ways
-    drawn = Drawn(permutations, seed)
-    if both:
+    far, width = _studentised(arms)
+    if ways:
+        return _share_of_all(far, [(alone, less)], pairs, seen, ways, width)
 
-        def draw(random: np.random.Generator, draws: int) -> Array:
-            return far(_choice(random, draws, alone, less, pairs))
+    def draw(random: np.random.Generator, draws: int) -> Array:
+        return far(_choice(random, draws, alone, less, pairs))
 
-        return drawn.share(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
-    return _by_kinds(each, seen, drawn, tick, normal)
+    return drawn.share(draw, _enough(far, seen), max(AT_ONCE // width, 1), tick, costly=width >= WIDE)
 
 
-def least_p_of_arms(arms: Arms, permutations: int) -> float:
+def _share_of_all(
+    far: Far, groups: Sequence[tuple[Array, int]], pairs: Array, seen: Array, ways: int, width: int
+) -> Array:
+    """Return the share of all ways to exchange that are as far from 0 as the observed one, shape (columns,)."""
+    enough = _enough(far, seen)
+    reached = (_reached(far(marks), enough) for marks in _every_choice(groups, pairs, width))
+    return sum(reached, np.zeros(len(enough))) / ways
+
+
+def least_p_of_arms(arms: Arms | Strata, permutations: int) -> float:
     """Return the least p-value that exchanges can have: of arms of equal size, two ways are as far apart as any."""
     ways = _ways(arms, permutations)
-    return (1 + (arms.n[0] == arms.n[1])) / ways if ways else 1 / (permutations + 1)
+    return (1 + arms.even) / ways if ways else 1 / (permutations + 1)
 
 
-def _ways(arms: Arms, most: int) -> int:
+def _ways(arms: Arms | Strata, most: int) -> int:
     """Return the number of ways to exchange units between the arms; 0 where it is more than ``most``."""
-    first, second, both = arms.n_parts
-    if min(first, second) + both >= most.bit_length():  # there are at least 2 ** so many ways
-        return 0
-    ways = comb(first + second, first) << both
-    return ways if ways <= most else 0
+    ways = 1
+    for part in arms.parts:
+        first, second, both = part.n_parts
+        if min(first, second) + both >= most.bit_length():  # there are at least 2 ** so many ways
+            return 0
+        ways *= comb(first + second, first) << both
+        if ways > most:
+            return 0
+    return ways
 
 
-def _by_kinds(each: Sequence[Distance], seen: Array, drawn: Drawn, tick: Tick, normal: Array) -> Array:
-    """Return what ``permuted`` does for arms without shared units; ``seen``: whether a row is of the smaller arm."""
-    p, units = np.full(len(each), np.nan), []
-    for column, one in enumerate(each):
-        kinds = Kinds.of(one.held)
-        if normal[column] and kinds.labour >= WIDE:
+def _by_kinds(layers: Sequence[Layer], drawn: Drawn, tick: Tick, normal: Array) -> Array:
+    """Return what ``permuted`` does for arms without shared units, by draws."""
+    p, units = np.full(len(layers[0].each), np.nan), []
+    every = sum(len(layer.seen) for layer in layers)
+    for column in range(len(p)):
+        kinds = [Kinds.of(layer.each[column].held) for layer in layers]
+        labour = sum(one.labour for one in kinds)
+        if normal[column] and labour >= WIDE:
             continue
-        if 2 * kinds.labour > len(seen):
+        if 2 * labour > every:
             units.append(column)
         else:
-            p[column] = _of_kinds([one], seen, kinds, drawn, lambda done: None)[0]
+            p[column] = _of_kinds([layer.of([column]) for layer in layers], kinds, drawn, lambda done: None)[0]
     if units:
-        some = [each[column] for column in units]
-        p[units] = _of_kinds(some, seen, Kinds.alone([one.held for one in some]), drawn, tick)
+        some = [layer.of(units) for layer in layers]
+        p[units] = _of_kinds(some, [Kinds.alone([one.held for one in layer.each]) for layer in some], drawn, tick)
     else:
         tick(drawn.permutations)
     return p
 
 
-def _of_kinds(each: Sequence[Distance], seen: Array, kinds: Kinds, drawn: Drawn, tick: Tick) -> Array:
-    """Return the p-values of distances for draws of kinds of units, shape (columns,)."""
-    less, ends = int(seen.sum()), np.cumsum([0, *(one.held.shape[1] for one in each)])
-    parts = [one.parts(kinds.held[:, slice(*some)]) for one, some in zip(each, pairwise(ends), strict=True)]
-    totals, flat = [kinds.times @ part for part in parts], np.column_stack(parts)
+def _of_kinds(layers: Sequence[Layer], kinds: Sequence[Kinds], drawn: Drawn, tick: Tick) -> Array:
+    """Return the p-values of distances for draws of kinds of units in each stratum, shape (columns,)."""
+    rows = [layer.rows((one.held, one.times)) for layer, one in zip(layers, kinds, strict=True)]
+    totals = [own for _, own in rows]
 
     def draw(random: np.random.Generator, draws: int) -> Array:
-        return _from_sums(each, kinds.sums(random, draws, less, flat), totals, (less, len(seen) - less))
+        sums = [
+            one.sums(random, draws, layer.n[0], flat) for layer, one, (flat, _) in zip(layers, kinds, rows, strict=True)
+        ]
+        return _from_sums(layers, sums, totals)
 
-    step = subsets_at_once(kinds.left) if kinds.left >= WIDE else max(AT_ONCE // len(kinds.times), 1)
-    return drawn.share(draw, _enough(_between(each, less), seen), step, tick, costly=kinds.labour >= WIDE)
+    left, seen = max(one.left for one in kinds), np.concatenate([layer.seen for layer in layers])
+    step = subsets_at_once(left) if left >= WIDE else max(AT_ONCE // sum(len(one.times) for one in kinds), 1)
+    costly = sum(one.labour for one in kinds) >= WIDE
+    return drawn.share(draw, _enough(_between(layers), seen), step, tick, costly=costly)
 
 
 @dataclass(frozen=True)
@@ -214,13 +294,17 @@ def _choice(random: np.random.Generator, draws: int, alone: Array, less: int, pa
     return marks
 
 
-def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator[Array]:
-    """Yield all ways to choose ``less`` of the rows ``alone`` and one row of each pair, as marks, (ways, rows) each."""
-    rows = len(alone) + pairs.size
-    ways = product(combinations(alone.tolist(), less), *pairs.T.tolist())
+def _every_choice(groups: Sequence[tuple[Array, int]], pairs: Array, width: int) -> Iterator[Array]:
+    """Yield all ways to choose rows, as marks, shape (ways, rows) each; one row of each pair is chosen.
+
+    ``groups``: rows, and how many of them are chosen, of each stratum.
+    """
+    rows, n = sum(len(some) for some, _ in groups) + pairs.size, len(groups)
+    ways = product(*(combinations(some.tolist(), less) for some, less in groups), *pairs.T.tolist())
     while some := list(islice(ways, max(AT_ONCE // width, 1))):
         marks = np.zeros((len(some), rows), bool)
-        np.put_along_axis(marks, np.array([(*own, *of_pairs) for own, *of_pairs in some]), True, axis=1)
+        chosen = [(*chain.from_iterable(way[:n]), *way[n:]) for way in some]
+        np.put_along_axis(marks, np.array(chosen), True, axis=1)
         yield marks
 
 
@@ -234,28 +318,40 @@ def _reached(distance: Array, enough: Array) -> Array:
     return np.count_nonzero(distance >= enough, axis=0)
 
 
-def _between(each: Sequence[Distance], less: int) -> Far:
-    """Return the distance of the means of arms without shared units, if ``less`` rows of one arm are marked."""
-    parts = [one.parts(one.held) for one in each]
-    totals, flat = [part.sum(axis=0) for part in parts], np.column_stack(parts).T
-    return lambda marks: _from_sums(each, sums_drawn(flat, marks).T, totals, (less, len(parts[0]) - less))
+def _between(layers: Sequence[Layer]) -> Far:
+    """Return the distance of the means of arms without shared units, if rows of one arm are marked in each stratum."""
+    rows = [layer.rows() for layer in layers]
+    flat, totals = [parts.T for parts, _ in rows], [own for _, own in rows]
+    ends = np.cumsum([0, *(len(layer.seen) for layer in layers)]).tolist()
+
+    def far(marks: Array) -> Array:
+        each = zip(flat, pairwise(ends), strict=True)
+        return _from_sums(layers, [sums_drawn(parts, marks[:, begin:end]).T for parts, (begin, end) in each], totals)
+
+    return far
 
 
-def _from_sums(each: Sequence[Distance], sums: Array, totals: Sequence[Array], n: tuple[int, int]) -> Array:
-    """Return the distances of the means, from the sums of parts over the first arm and over both, (draws, columns).
+def _from_sums(layers: Sequence[Layer], sums: Sequence[Array], totals: Sequence[Sequence[Array]]) -> Array:
+    """Return the distances of the means, from the sums of parts over the chosen arm and over both, (draws, columns).
 
     Parameters
     ----------
-    each : the distance in each column.
-    sums : the sums of the parts of all columns, side by side, shape (draws, parts).
-    totals : of each column over all units, shape (parts,) each.
-    n : the number of units of each arm.
+    sums : the sums of the parts of all columns in each stratum, side by side, shape (draws, parts) each.
+    totals : in each stratum, of each column over all units, shape (parts,) each.
     """
-    ends = np.cumsum([0, *map(len, totals)])
-    own = [sums[:, begin:end] for begin, end in pairwise(ends)]
-    return np.column_stack(
-        [one.between(mine, all_ - mine, n) for one, mine, all_ in zip(each, own, totals, strict=True)]
-    )
+    ends = [0, *np.cumsum([len(own) for own in totals[0]]).tolist()]
+    found = []
+    for column, (begin, end) in enumerate(pairwise(ends)):
+        chosen = [own[:, begin:end] for own in sums]
+        rest = [of[column] - own for of, own in zip(totals, chosen, strict=True)]
+        if len(layers) == 1:
+            found.append(layers[0].each[column].between(chosen[0], rest[0], layers[0].n))
+            continue
+        both, each = zip(layers, chosen, rest, strict=True), [layer.each[column] for layer in layers]
+        signed = [layer.each[column].signed(one, other, layer.n) for layer, one, other in both]
+        mix = np.array([layer.share for layer in layers])
+        found.append(over_strata(each, mix, np.array([layer.sign for layer in layers]), signed))
+    return np.column_stack(found)
 
 
 def _studentised(arms: Arms) -> tuple[Far, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import erfc, sqrt
 from statistics import NormalDist
 
@@ -16,6 +16,7 @@ from frame_metrics.stats.exchange import least_p_of_arms, permuted
 from frame_metrics.stats.flips import every_flip, flipped, share_reached
 from frame_metrics.stats.paired_shares import newcombe
 from frame_metrics.stats.significance import CLOSE, LEAST, adjusted
+from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import FEW, Arms
 
 SIDES = (1.0, -1.0)  # whether a loss of the margin, or a gain of it, is to be excluded
@@ -237,7 +238,7 @@ def of_draws(drawn: Array, margin: Array, units: float | None = None) -> Array:
 
 
 def of_arms(
-    arms: Arms,
+    arms: Arms | Strata,
     margin: Array,
     test: str,
     drawn: Drawn,
@@ -258,7 +259,7 @@ def of_arms(
     sign : -1 for columns of which less is better, shape (columns,); None: of none.
     """
     if test in PLAIN and grown is None:
-        arms = replace(arms, weighted=False)
+        arms = arms.without_weights()
     sign = np.ones(len(margin)) if sign is None else sign
     p = np.full((2, len(margin)), np.nan)
     asked = ~np.isnan(margin) & ~np.isnan(arms.apart)
@@ -298,7 +299,7 @@ def _above(t: float, df: float, skew: float, test: str) -> float:
     return above(t, df) if test == "t" else max(above(t, df), above(straightened(t, skew), df))
 
 
-def _skewness_of_arms(arms: Arms) -> Array:
+def _skewness_of_arms(arms: Arms | Strata) -> Array:
     """Return the skewness of the difference of two means; a unit of both arms is one part of it."""
     parts = arms.contributions * np.where(arms.mine, 1, -1)[:, None]
     if arms.shared.size:
@@ -307,7 +308,9 @@ def _skewness_of_arms(arms: Arms) -> Array:
     return skewness(parts)
 
 
-def _of_arm_shares(arms: Arms, column: int, margin: float, sign: float, variances: Array) -> tuple[float, float]:
+def _of_arm_shares(
+    arms: Arms | Strata, column: int, margin: float, sign: float, variances: Array
+) -> tuple[float, float]:
     """Return the p-values of the bound of Newcombe's interval of the difference of two shares of arms."""
 
     def ends(z: float, way: float) -> tuple[float, float]:
@@ -318,17 +321,16 @@ def _of_arm_shares(arms: Arms, column: int, margin: float, sign: float, variance
     return first, other
 
 
-def _exchanged(arms: Arms, margin: Array, sign: Array, drawn: Drawn) -> Array:
+def _exchanged(arms: Arms | Strata, margin: Array, sign: Array, drawn: Drawn) -> Array:
     """Return half the two-sided p-values of exchanging units, after the margin was added to the first arm.
 
     Shape (2, columns); NaN where Welch's t stands for them.
     """
     permutations, _, seed = drawn
     normal, found = surely_normal(arms), []
-    least = least_p_of_arms(arms, permutations) / (1 + (arms.n[0] == arms.n[1]))
+    least = least_p_of_arms(arms, permutations) / (1 + arms.even)
     for way in SIDES:
-        moved = arms.mine[:, None] * arms.size[:, None] * (way * sign * margin)
-        p = permuted(replace(arms, sums=arms.sums + moved), permutations, seed, _silent, normal) / 2
+        p = permuted(arms.raised(way * sign * margin), permutations, seed, _silent, normal) / 2
         found.append(np.maximum(np.where(way * sign * arms.apart + margin > 0, p, 1 - p), least))
     return np.array(found)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +44,36 @@ class Arms:
         return int(self.mine.sum()), int((~self.mine).sum())
 
     @property
+    def parts(self) -> Sequence[Arms]:
+        """The units of each stratum: these, as one stratum."""
+        return (self,)
+
+    @property
+    def mix(self) -> Array:
+        """The share of each stratum, shape (strata,)."""
+        return np.ones(1)
+
+    @property
+    def even(self) -> bool:
+        """True if both arms have as many units, in each stratum."""
+        return self.n[0] == self.n[1]
+
+    def without_weights(self) -> Arms:
+        """Return the same, with weights as sizes of units."""
+        return replace(self, weighted=False)
+
+    def raised(self, by: Array) -> Arms:
+        """Return the same with greater values in the first arm; ``by``: by how much, shape (columns,)."""
+        return replace(self, sums=self.sums + self.mine[:, None] * self.size[:, None] * by)
+
+    @property
+    def pooled_error(self) -> Array:
+        """The standard error of a difference of shares if both arms have the same; NaN of others, shape (columns,)."""
+        pooled = self.mine.mean() * self.means[0] + (~self.mine).mean() * self.means[1]
+        pooled = np.where(self.of_shares, pooled, np.nan)
+        return np.asarray(np.sqrt(pooled * (1 - pooled) * (1 / self.kish).sum()))
+
+    @property
     def widest(self) -> Array | float:
         """The greatest difference that there can be, shape (columns,); infinite where it is not known."""
         wide = np.inf if self.limits is None else self.limits[1] - self.limits[0]
@@ -57,10 +88,13 @@ class Arms:
     @cached_property
     def n_free(self) -> tuple[float, ...]:
         """The same by Kish for queries with unlike weights; NaN if one arm has too few to say anything."""
+        return (np.nan,) * 3 if self.weighted and (self.kish < LEAST).any() else self.n_effective
+
+    @cached_property
+    def n_effective(self) -> tuple[float, ...]:
+        """The same, also of arms with too few."""
         if not self.weighted:
             return self.n_parts
-        if (self.kish < LEAST).any():
-            return (np.nan,) * 3
         alone = [kish(self.size[arm & self.alone]) for arm in (self.mine, ~self.mine)]
         return *alone, min(kish(self.size[row]) for row in self.shared)
 
@@ -209,7 +243,7 @@ class Arms:
         return np.array([one_size and len(of_kinds(values)) < KINDS for values in self.of_units.T])
 
     @cached_property
-    def _most(self) -> Array:
+    def most(self) -> Array:
         """The number of units of each arm that have its commonest value, shape (2, columns)."""
         return np.array([[of_kinds(own).max() for own in self.of_units[arm].T] for arm in (self.mine, ~self.mine)])
 
@@ -219,13 +253,13 @@ class Arms:
 
         These are fewer than ``FEW``, and fewer than half of the arm. Shape (2, columns).
         """
-        return few_differ(np.array(self.n)[:, None], self._most)
+        return few_differ(np.array(self.n)[:, None], self.most)
 
     @cached_property
     def few_at_looks(self) -> Array:
         """True for columns in which an arm has so few units that its variance may be wrong at some look, (columns,)."""
         n = np.array(self.n)[:, None]
-        return np.asarray(few_differ(n, self._most, np.where(self.of_two, FEW, SKEWED)).any(axis=0))
+        return np.asarray(few_differ(n, self.most, np.where(self.of_two, FEW, SKEWED)).any(axis=0))
 
     @cached_property
     def kish(self) -> Array:

@@ -277,7 +277,7 @@ def fitting(irm: Any, rng: Random) -> Sequence[str]:
     return RANKED if "query=" in repr(irm) or rng.random() < 0.3 else DECIDED
 
 
-COMPARED = {"baseline": ("a", 0, 1, None, "x"), "covariate": ("score", "a", "x")}
+COMPARED = {"baseline": ("a", 0, 1, None, "x"), "covariate": ("score", "a", "x"), "strata": ("weight", "x")}
 LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
 AVERAGES = (
     *("macro", "weighted", "micro", "gmean", "predicted", "rows", "median", "max", "q0.9", "q2", ["macro"], [], 5),
@@ -366,6 +366,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             baseline=("a", 0, "x"),
             split=("equal", "equal", {"a": 0.5, "b": 0.5}, {0: 0.25, 1: 0.75}, "x"),
             covariate=("query", "score", "weight", "x"),
+            strata=("grade", "weight", "doc", ["weight", "grade"], "x"),
             test=("z", "bootstrap", "delong", "x"),
             looks=("any",),
         ),

@@ -15,11 +15,12 @@ import polars as pl
 from trials import Line, agree
 
 from frame_metrics.report.of_strata import opposed
-from frame_metrics.stats.arms import compared
+from frame_metrics.stats.arms import compared, scored
 from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 
 LEVEL = 0.05
+NAMES = ("difference", "ci_low", "ci_high", "p_value", "mde")
 AGREE = 3  # trials of each kind that are done a second way
 DRAWN = 99  # exchanges: a p-value of 5 / 100 is .05
 AT_MOST, HOLDS = (0.0, 0.065), (0.92, 1.0)
@@ -27,10 +28,12 @@ MIXES = {2: ((0.7, 0.3), (0.3, 0.7)), 5: ((0.4, 0.3, 0.1, 0.1, 0.1), (0.1, 0.1, 
 SIZES = ((100, 100), (40, 360))
 MANY = {100: (100, 100), 500: (500, 500)}  # units of each arm of which a reversal is told
 OFTEN = 9  # the most queries of a user
+BATCH = 20  # trials that share how many queries users have, and the exchanges, but no value
 
-# Values of so many units of a stratum: of which level it is, how much better they are, and whether they are of the
-# first arm.
-Draw = Callable[[Any, int, float, float, bool], Any]
+# Values of so many units of a stratum, in so many trials: of which level it is, how much better they are, and whether
+# they are of the first arm.
+Size = tuple[int, int]
+Draw = Callable[[Any, Size, float, float, bool], Any]
 
 
 class Shape(NamedTuple):
@@ -48,7 +51,7 @@ def bell(spread: float) -> Draw:
     return lambda rng, n, level, better, first: level + better + rng.normal(size=n) * (spread if first else 1.0)
 
 
-def lognormal(rng: Any, n: int, level: float, better: float, first: bool) -> Any:
+def lognormal(rng: Any, n: Size, level: float, better: float, first: bool) -> Any:
     """Draw lognormal values, to which the level of a stratum is added."""
     return level + better + rng.lognormal(size=n)
 
@@ -70,9 +73,9 @@ CANCELS = {"bell": (bell(1.0), 0.6), "shares of .2 to .8": (share(0.2, 0.6), 0.1
 
 
 class World(NamedTuple):
-    """Units of two arms in strata."""
+    """Units of two arms in strata, in several trials."""
 
-    values: Any  # the mean of each unit
+    values: Any  # the mean of each unit, shape (units, trials)
     size: Any  # how many queries it has
     stratum: Any
     mine: Any
@@ -84,8 +87,7 @@ class World(NamedTuple):
     def arms(self, some: Any) -> Arms:
         """Return some of the units, as if there were no strata."""
         size = self.size[some]
-        sums = (self.values[some] * size)[:, None]
-        return Arms(sums, size, self.mine[some], clustered=bool((size > 1).any()))
+        return Arms(self.values[some] * size[:, None], size, self.mine[some], clustered=bool((size > 1).any()))
 
 
 def levels(strata: int) -> Any:
@@ -100,8 +102,8 @@ def counts(sizes: tuple[int, int], mixes: Any) -> Any:
     return found
 
 
-def drawn(rng: Any, shape: Shape, many: Any, better: Any, far: float = 1.0) -> World:
-    """Draw a world.
+def drawn(rng: Any, shape: Shape, many: Any, better: Any, trials: int, far: float = 1.0) -> World:
+    """Draw a world, in so many trials.
 
     Parameters
     ----------
@@ -112,35 +114,49 @@ def drawn(rng: Any, shape: Shape, many: Any, better: Any, far: float = 1.0) -> W
     each, sizes = [], []
     for arm, (level, more, n) in product((0, 1), zip(far * levels(many.shape[1]), better, many.T, strict=True)):
         sizes.append(rng.integers(1, OFTEN + 1, n[arm]) if shape.users else np.ones(n[arm]))
-        each.append(shape.draw(rng, n[arm], level, 0.0 if arm else float(more), arm == 0))
+        each.append(shape.draw(rng, (n[arm], trials), level, 0.0 if arm else float(more), arm == 0))
     stratum = np.concatenate([np.repeat(np.arange(many.shape[1]), n) for n in many])
     mine = np.arange(len(stratum)) < many[0].sum()
     return World(np.concatenate(each), np.concatenate(sizes).astype(float), stratum, mine)
 
 
-def told(units: Arms | Strata, seed: int, permutations: int = DRAWN) -> dict[str, float]:
-    """Return what the arms are told to differ by, from the functions behind ab_test()."""
-    found = compared(units, "randomization", 1 - LEVEL, (permutations, DRAWN, seed), lambda done: None)
-    return {name: one[0] for name, one in found.items()}
+def batches(trials: int) -> Iterator[tuple[int, int]]:
+    """Yield the number of each batch of trials, and how many it has."""
+    for number, begin in enumerate(range(0, trials, BATCH)):
+        yield number, min(BATCH, trials - begin)
+
+
+def interval(strata: Strata) -> Any:
+    """Return the ends of the intervals that ``told`` has too, without exchanges, shape (2, trials)."""
+    if strata.of_shares.all():
+        return scored(strata, strata.variances(), 1 - LEVEL)
+    found = compared(strata, "t", 1 - LEVEL, (1, 1, 0), lambda done: None)
+    return np.array([found["ci_low"], found["ci_high"]])
+
+
+def told(units: Arms | Strata, seed: int) -> dict[str, Any]:
+    """Return what the arms are told to differ by, from the functions behind ab_test(), shape (trials,) each."""
+    found = compared(units, "randomization", 1 - LEVEL, (DRAWN, DRAWN, seed), lambda done: None)
+    return {name: found[name] for name in NAMES}
 
 
 def as_arms(world: World) -> Any:
-    """Return a world as saved values of arms."""
+    """Return a world as saved values of arms, each trial as a metric."""
     many = world.size.astype(int)
     unit = np.repeat(np.arange(len(many)), many)
     arm = np.where(world.mine, "a", "b")
-    log = pl.DataFrame({"user": unit, "arm": arm[unit], "device": world.stratum[unit], "v": world.values[unit]})
-    return log.with_row_index("query").irm(query="query", arm="arm", value="v", cluster="user")
+    log = pl.DataFrame({"user": unit, "arm": arm[unit], "device": world.stratum[unit]})
+    each = {f"v{trial}": own[unit] for trial, own in enumerate(world.values.T)}
+    log = log.with_columns(**{name: pl.Series(own) for name, own in each.items()}).with_row_index("query")
+    return log.irm(query="query", arm="arm", value=[*each], cluster="user")
 
 
-def same(ours: dict[str, float], world: World, seed: int) -> None:
-    """Raise where ab_test(strata=) says something else."""
-    row = as_arms(world).ab_test(baseline="b", strata="device", permutations=DRAWN, seed=seed).row(0, named=True)
-    names = ("difference", "ci_low", "ci_high", "p_value", "mde")
-    theirs = [np.nan if row[name] is None else row[name] for name in names]
-    mine = [ours.get(name, np.nan) for name in names]
-    if not np.allclose(mine, theirs, rtol=0, atol=1e-12, equal_nan=True):
-        agree(mine, theirs, "arms with strata")
+def same(ours: dict[str, Any], world: World, seed: int) -> None:
+    """Raise where ab_test(strata=) says something else in one of the first trials."""
+    log = as_arms(world).ab_test(baseline="b", strata="device", permutations=DRAWN, seed=seed)
+    theirs = log.select(NAMES).head(AGREE).to_numpy().T
+    mine = np.array([ours[name][:AGREE] for name in NAMES])
+    agree(np.nan_to_num(mine), np.nan_to_num(theirs), "arms with strata")
 
 
 def of_shape(shape: Shape, number: int, strata: int, sizes: tuple[int, int], trials: int) -> Iterator[Line]:
@@ -151,24 +167,23 @@ def of_shape(shape: Shape, number: int, strata: int, sizes: tuple[int, int], tri
     names = ("false alarm: with strata", "false alarm: without strata", "interval holds the difference: with strata")
     names += ("difference seen, arms alike: with strata", "difference seen, arms alike: without strata")
     happened = dict.fromkeys(names, 0)
-    for trial in range(trials):
-        rng = np.random.default_rng([71, number, strata, sizes[0], trial])
-        null = drawn(rng, shape, unlike, nothing)
-        one, every = told(null.parts(), trial), np.ones(len(null.mine), bool)
-        if trial < AGREE:
-            same(one, null, trial)
-        better = drawn(rng, shape, unlike, nothing + more)
-        held = told(better.parts(), trial, 1)
-        seen = drawn(rng, shape, alike, nothing + more)
+    for batch, n in batches(trials):
+        rng = np.random.default_rng([71, number, strata, sizes[0], batch])
+        null = drawn(rng, shape, unlike, nothing, n)
+        one, every = told(null.parts(), batch), np.ones(len(null.mine), bool)
+        if batch == 0:
+            same(one, null, batch)
+        low, high = interval(drawn(rng, shape, unlike, nothing + more, n).parts())
+        seen = drawn(rng, shape, alike, nothing + more, n)
         each = (
             one["p_value"] <= LEVEL,
-            told(null.arms(every), trial)["p_value"] <= LEVEL,
-            not (held.get("ci_low", np.nan) > more or held.get("ci_high", np.nan) < more),
-            told(seen.parts(), trial)["p_value"] <= LEVEL,
-            told(seen.arms(every), trial)["p_value"] <= LEVEL,
+            told(null.arms(every), batch)["p_value"] <= LEVEL,
+            ~((low > more) | (high < more)),
+            told(seen.parts(), batch)["p_value"] <= LEVEL,
+            told(seen.arms(every), batch)["p_value"] <= LEVEL,
         )
         for name, now in zip(names, each, strict=True):
-            happened[name] += bool(now)
+            happened[name] += int(now.sum())
     setting = f"{strata} strata, arms of {sizes[0]} and {sizes[1]} units, {shape.name}"
     for name, asked in zip(names, (AT_MOST, None, shape.held, None, None), strict=True):
         yield Line(name, setting, trials, happened[name], asked)
@@ -179,14 +194,13 @@ def that_cancel(trials: int) -> Iterator[Line]:
     for (number, (name, (draw, more))), sizes in product(enumerate(CANCELS.items()), SIZES):
         shape, many = Shape(name, draw, {}), counts(sizes, MIXES[2])
         pooled = many.sum(axis=0) / many.sum()
-        better = more * np.array([1.0, -pooled[0] / pooled[1]])
-        raised = 0
-        for trial in range(trials):
-            rng = np.random.default_rng([72, number, sizes[0], trial])
-            world = drawn(rng, shape, many, better)
-            raised += told(world.parts(), trial)["p_value"] <= LEVEL
+        better, raised = more * np.array([1.0, -pooled[0] / pooled[1]]), 0
+        for batch, n in batches(trials):
+            rng = np.random.default_rng([72, number, sizes[0], batch])
+            world = drawn(rng, shape, many, better, n)
+            raised += int((told(world.parts(), batch)["p_value"] <= LEVEL).sum())
         setting = f"2 strata, arms of {sizes[0]} and {sizes[1]} units, {name}, better in one and worse in the other"
-        yield Line("false alarm: with strata", setting, trials, int(raised), AT_MOST)
+        yield Line("false alarm: with strata", setting, trials, raised, AT_MOST)
 
 
 REVERSALS: dict[str, tuple[bool, float, float]] = {  # whether mixes are unlike, how much better, how far strata are
@@ -202,12 +216,12 @@ def of_reversals(trials: int) -> Iterator[Line]:
     for (number, (name, (unlike, more, far))), strata, n in product(enumerate(REVERSALS.items()), MIXES, MANY):
         mixes = MIXES[strata] if unlike else [np.mean(MIXES[strata], axis=0)] * 2
         many, seen = counts(MANY[n], mixes), 0
-        for trial in range(trials):
-            rng = np.random.default_rng([73, number, strata, n, trial])
-            world = drawn(rng, SHAPES[0], many, np.full(strata, more), far)
-            plain = told(world.arms(np.ones(len(world.mine), bool)), trial, 1)["difference"]
-            one = told(world.parts(), trial)
-            seen += opposed(plain, one["difference"], one["p_value"])
+        for batch, some in batches(trials):
+            rng = np.random.default_rng([73, number, strata, n, batch])
+            world = drawn(rng, SHAPES[0], many, np.full(strata, more), some, far)
+            plain = world.arms(np.ones(len(world.mine), bool)).apart
+            one = told(world.parts(), batch)
+            seen += sum(map(opposed, plain.tolist(), one["difference"].tolist(), one["p_value"].tolist()))
         what, asked = ("reversal seen", None) if "worse" in name else ("false alarm: reversal", AT_MOST)
         yield Line(what, f"{strata} segments, arms of {n} units, {name}", trials, int(seen), asked)
 

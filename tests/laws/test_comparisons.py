@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from comparisons import Column, Pair, Stand, detected, error_of, max_t, of_arms, of_pairs, p_of_pairs
+from comparisons import Column, Pair, Stand, detected, error_of, max_t, of_arms, of_pairs, of_strata, p_of_pairs
 from frame_metrics import NotComputableError
 from helpers import error
 
@@ -166,6 +166,29 @@ def test_arms(test: Any, covariate: str | None) -> None:
             expected = of_arms(stands, test, covariate=covariate is not None, ci=0.9)
             if test == "bootstrap":  # whose draws are told by what comes near the formulas
                 expected = {name: one for name, one in expected.items() if name not in ("ci_low", "ci_high", "p_value")}
+            close(found.row(0, named=True), expected)
+
+
+@pytest.mark.parametrize("test", ["randomization", "t", "z", "bootstrap"])
+def test_arms_with_strata(test: Any) -> None:
+    """Difference, interval and p-value of arms with strata are those of the reference."""
+    for seed in range(3):
+        for roles in ROLES:
+            stands = []
+            for at, (name, alone) in enumerate({"x": (3, 2), "y": (2, 4)}.items()):
+                own = [one._replace(unit=one.unit + 10 * at, stratum=name) for one in stands_of(seed, alone, 0)]
+                if "cluster" not in roles:
+                    own = [one for arm in "AB" for one in [one for one in own if one.arm == arm][:3]]
+                    own = [one._replace(unit=place + 20 * at) for place, one in enumerate(own)]
+                stands += own
+            stands = stands if "weight" in roles else [one._replace(weight=1.0) for one in stands]
+            rows = [(one.arm, str(one.unit), one.value, one.weight, one.stratum) for one in stands]
+            frame = pl.DataFrame(rows, schema=["arm", "user", "v", "w", "device"], orient="row").with_row_index("query")
+            irm = frame.irm(query="query", arm="arm", value="v", **roles)
+            found = irm.ab_test(test=test, strata="device", ci=0.9, permutations=20_000)
+            expected = of_strata(stands, test, ci=0.9)
+            if test == "bootstrap":  # whose draws are told by what comes near the formulas
+                expected = {name: expected[name] for name in ("difference", "mde")}
             close(found.row(0, named=True), expected)
 
 

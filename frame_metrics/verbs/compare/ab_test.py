@@ -18,6 +18,7 @@ from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
 from frame_metrics.verbs.compare.differences import columns_of, schema_of
 from frame_metrics.verbs.compare.options import TESTS, ArmOptions, ChangeOptions, check_compared, kind_of
+from frame_metrics.verbs.compare.strata import with_strata
 
 
 def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
@@ -27,6 +28,7 @@ def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeO
     check_compared(options.of, plan, asked or (), options)
     plan = with_covariate(plan, options.covariate)
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(options)))
+    schema, plan = schema_of(plan.columns, options), with_strata(plan, options.strata)
     of_queries = options.of == "arms"
     saved = plan_of(options.baseline, plan.but(columns=plan.columns.without_arm()), asked) if options.saved else None
     if of_queries and options.looks is None:
@@ -37,4 +39,4 @@ def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeO
             return arm_rows_compared(source, asked or (), options)
         return arms_compared(measured_of(source, asked), options, saved)
 
-    return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)
+    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)

@@ -11,7 +11,7 @@ import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
-from frame_metrics.data.groups import Segments
+from frame_metrics.data.groups import Segments, named_as_text
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed, shown, told_of
 from frame_metrics.inputs import Array
@@ -27,6 +27,7 @@ from frame_metrics.stats.margins import of_arms
 from frame_metrics.stats.offsets import offsets
 from frame_metrics.stats.shares import kish
 from frame_metrics.stats.significance import weigh_unlike
+from frame_metrics.stats.strata import Strata
 from frame_metrics.stats.units import Arms
 from frame_metrics.verbs.compare.arms_together import ArmsJoint, BlockOfArms, arms_together, families_of_arms
 from frame_metrics.verbs.compare.differences import Pair, Row, pairs_among, pairs_compared
@@ -34,6 +35,7 @@ from frame_metrics.verbs.compare.groups import range_of
 from frame_metrics.verbs.compare.margins import check_possible, margins_of, told_of_margin
 from frame_metrics.verbs.compare.options import FIRST, SEQUENCE, CompareOptions
 from frame_metrics.verbs.compare.splits import beside_saved, splits_of_queries
+from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
 
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
@@ -78,13 +80,15 @@ class ArmValues:
     weight: Array  # the weight of each query, shape (queries,)
     unit: Array  # the number of each query's cluster, else of the query, the same in both arms, shape (queries,)
     covariate: Array | None  # the covariate of each query; None if none is named
+    strata: StrataOfQueries | None = None  # of each query; None without strata
     saved: str | None = None  # the name of the last arm, whose queries are saved numbers; None if none are
 
     @classmethod
     def of(cls, measured: Measured) -> ArmValues:
         """Lay out the measured values in the order of random draws."""
         log = measured.log
-        systems, segments = log.cells.by_system(log.columns.arm)
+        order, arms = log.cells.in_order(), [log.columns.arm] if log.columns.arm else []
+        systems, segments = log.cells.apart(arms, order), log.cells.apart(log.columns.segments, order)
         arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[log.drawing_order(some)]
@@ -97,7 +101,10 @@ class ArmValues:
         covariate = None if covariate is None else covariate[at]
         _check_constant(log, None if measured.cluster is None else unit, covariate)
         undefined = np.isnan(measured.values[:, at])
-        return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
+        named = log.cells.apart(log.columns.strata, order) if log.columns.strata else None
+        strata = None if named is None else StrataOfQueries.of(named, named.place[log.grid.cell][at], unit)
+        each = (arm[at], values, undefined, weight, unit, covariate)
+        return cls(log, measured.asked, systems, segments, edges, *each, strata)
 
     def beside(self, saved: Plan) -> ArmValues:
         """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.plan_of`` returns it.
@@ -154,6 +161,26 @@ class ArmValues:
             mine = self.arm[at] == pair[0]
             yield metrics, at, mine, self._arms(at, mine, metrics)
 
+    def _units_within(self, both: Array, pair: Pair) -> Iterator[tuple[list[int], Array, Array, Arms | Strata]]:
+        """Yield the same, with ``strata=`` by stratum."""
+        for metrics, at, mine, arms in self.units(both, pair):
+            inside = None
+            if self.strata is not None:
+                named = partial(self._words_for, at, metrics, pair)
+                inside = self.strata.split(at, mine, partial(self._arms, metrics=metrics), named)
+            yield metrics, at, mine, arms if inside is None else inside
+
+    def _words_for(self, at: Array, metrics: Sequence[int], pair: Pair, first: bool) -> str:
+        """Return words for one arm of a pair, with its segment, and the metric if some queries have no value of it."""
+        arms, segments = self.systems, self.segments
+        words = named_as_text(arms.cells.values.select(arms.keys), int(arms.first[pair[0 if first else 1]]))
+        if segments.keys:
+            segment = int(np.searchsorted(self.edges, at[0], side="right")) - 1
+            words += f" in {named_as_text(segments.cells.values.select(segments.keys), int(segments.first[segment]))}"
+        return words + (
+            f" with a value of {self.asked[metrics[0]][0]}" if np.isnan(self.values[metrics[0]]).any() else ""
+        )
+
     def _alike(self, at: Array) -> Iterator[tuple[list[int], Array]]:
         """Yield the metrics that are defined for the same queries of some, and the positions of these."""
         groups: dict[bytes, list[int]] = {}
@@ -179,7 +206,8 @@ class ArmValues:
         """Compare two arms in one segment on every metric; metrics on the same queries share random draws."""
         rows: dict[int, Row] = {}
         drawn, both = (options.permutations, options.resamples, options.seed), self.of_pair(segment, pair)
-        for metrics, at, mine, arms in self.units(both, pair):
+        for metrics, at, mine, arms in self._units_within(both, pair):
+            check_exchanged(arms, self.log.columns, options)
             counts: Row = counts_of(mine, arms) | {"test": SEQUENCE}
             grown = None if options.looks is None else self._grown(counts, arms, options.first_look or FIRST)
             wide = joint.wide_of(segment, metrics)
@@ -198,7 +226,7 @@ class ArmValues:
                 rows[metric] = counts | row | {"n_undefined": self.undefined[metric, both].sum()}
         return [rows[metric] for metric in range(len(self.asked))]
 
-    def _held(self, arms: Arms, metrics: Sequence[int], options: CompareOptions, grown: float | None) -> Array:
+    def _held(self, arms: Arms | Strata, metrics: Sequence[int], options: CompareOptions, grown: float | None) -> Array:
         """Return the p-values that losses, and that gains, are less than the margins, shape (2, metrics)."""
         asked = [self.asked[metric] for metric in metrics]
         margin, far = margins_of(options.margin, self.asked)[metrics], np.broadcast_to(arms.widest, len(asked))
@@ -209,11 +237,14 @@ class ArmValues:
         drawn = (options.permutations, options.resamples, options.seed)
         return of_arms(arms, margin, str(options.test), drawn, sign, grown)
 
-    def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms) -> Iterator[Array]:
+    def _means(self, metrics: Sequence[int], at: Array, mine: Array, arms: Arms | Strata) -> Iterator[Array]:
         """Yield the means of both arms, shape (metrics,) each; without a covariate they are those of ``evaluate``.
 
         The parameters are those that ``units`` yields.
         """
+        if isinstance(arms, Strata):  # their means are not those of all queries
+            yield from arms.means
+            return
         plain = (self.weight == 1).all()
         for arm, mean in zip((mine, ~mine), arms.means, strict=True):
             some = at[arm & (self.weight[at] > 0)]
@@ -223,7 +254,7 @@ class ArmValues:
             else:
                 yield mean
 
-    def _grown(self, counts: Row, arms: Arms, first_look: int) -> float:
+    def _grown(self, counts: Row, arms: Arms | Strata, first_look: int) -> float:
         """Return how many times as much is known as at the first look; 0 before it.
 
         It is the harmonic mean of the numbers of queries in both arms, divided by ``first_look``. The information about
@@ -279,7 +310,7 @@ class ArmValues:
         return ((self.values == 0) | (self.values == 1) | np.isnan(self.values)).all(axis=1)
 
 
-def counts_of(mine: Array, arms: Arms) -> Row:
+def counts_of(mine: Array, arms: Arms | Strata) -> Row:
     """Return the numbers of queries and units of two arms; ``mine``: whether each query is of the first arm."""
     n_units = {"n_units": arms.n[0], "baseline_n_units": arms.n[1], "n_shared": arms.shared.shape[1]}
     return {"n": mine.sum(), "baseline_n": (~mine).sum()} | n_units

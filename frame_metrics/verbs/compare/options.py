@@ -28,6 +28,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, likely
 from frame_metrics.verbs.compare.margins import check_margin, margin_read, margins_of
+from frame_metrics.verbs.compare.strata import as_given, check_strata, strata_read
 
 Test = Literal[
     "randomization",
@@ -88,6 +89,7 @@ class CompareOptions(IntervalOptions):
     over: str = "metric"
     split: Any = None
     covariate: str | None = None
+    strata: Any = None
     looks: str | None = None
     first_look: int | None = None
     permutations: int = 10_000
@@ -118,6 +120,9 @@ class CompareOptions(IntervalOptions):
         if self.margin is not None:
             object.__setattr__(self, "margin", margin_read(self.margin))
             check_margin(self)
+        if self.strata is not None:
+            object.__setattr__(self, "strata", strata_read(self.strata))
+            check_strata(self)
 
     def _check_looks(self) -> None:
         """Raise for ``looks`` with another test, and for ``first_look`` without ``looks``."""
@@ -130,9 +135,15 @@ class CompareOptions(IntervalOptions):
         check_whole("first_look", FIRST if first is None else first, FIRST)
 
     @property
+    def adjusts(self) -> dict[str, str]:
+        """The options by which the means of arms are adjusted, and what each was given as, in words."""
+        given = {} if self.covariate is None else {"covariate": shown(self.covariate)}
+        return given if self.strata is None else given | {"strata": as_given(self.strata)}
+
+    @property
     def flips(self) -> bool:
         """True if the test flips signs or exchanges units, so that families can be tested together; it is known."""
-        return self.test in FLIPS.get(self.of, ()) and self.covariate is None
+        return self.test in FLIPS.get(self.of, ()) and not self.adjusts
 
     @property
     def together(self) -> bool:
@@ -233,10 +244,10 @@ def check_correction(options: CompareOptions, kind: Kind = "queries") -> None:
             "correction='max_t' is of tests that flip the signs of differences of queries, or exchange the units of "
             f"arms, and {what}; {way}pass correction='holm'"
         )
-    if options.covariate is not None:
+    for name, given in options.adjusts.items():
         raise NotComputableError(
-            f"correction='max_t' permutes units over all {options.one}s, which covariate={options.covariate!r} cannot "
-            "be used with; pass correction='holm', or covariate=None"
+            f"correction='max_t' permutes units over all {options.one}s, which {name}={given} cannot be used with; "
+            f"pass correction='holm', or {name}=None"
         )
 
 
@@ -395,8 +406,9 @@ def _check_saved_period(columns: Columns, options: CompareOptions) -> None:
 def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
     """Raise for a test of another kind of comparison, or one that does not take the weights or clusters given."""
     test, tests = options.test, TESTS[kind]
-    if options.covariate is not None and not any("covariate" in takes for takes in tests.values()):
-        raise NotComputableError(f"covariate={options.covariate!r} is of queries, and there is none; name query=")
+    if not any("covariate" in takes for takes in tests.values()):
+        for name, given in options.adjusts.items():
+            raise NotComputableError(f"{name}={given} is of queries, and there is none; name query=")
     if test is None:
         return
     if test not in tests:

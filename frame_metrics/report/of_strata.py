@@ -1,0 +1,62 @@
+"""Sentences of a summary about arms whose mixes differ: an arm that is better within segments, and worse over all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.report.cells import ALPHA, plain_text
+from frame_metrics.report.sentences import Said
+from frame_metrics.report.stated import Stated
+
+STRATA = 50  # the most segments; with more, each is small
+
+
+def opposed(difference: float, within: float, p: float) -> bool:
+    """Return whether a difference within segments is told from 0, and has the other sign than that over all."""
+    return p < ALPHA and within * difference < 0
+
+
+def in_segments(compared: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any]:
+    """Return the options of comparisons in segments: what makes the segments is no stratum of these."""
+    strata = [name for name in compared.get("strata", ()) if name not in by]
+    return {name: value for name, value in compared.items() if name != "strata"} | (
+        {"strata": strata} if strata else {}
+    )
+
+
+class OfStrata(Stated):
+    """Sentences about differences within segments."""
+
+    def reversed(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Yield the pairs of arms of which the other one is ahead within segments than over all.
+
+        The difference within segments is that of ``ab_test(strata=)``, with the columns of ``by`` as strata. Where this
+        cannot be computed, as some segment has hardly a unit of an arm, nothing is said.
+        """
+        content, baseline = self.content, self.compared["baseline"]
+        asked = content.arms and content.by and content.query and pairs
+        if not asked or "strata" in self.compared or is_frame(baseline) or self._too_many():
+            return
+        name, calls = content.first_compared, self.work.apart(self.work.irm)
+        irm = self.work.irm(by=None)
+        call = partial(irm.ab_test, *calls.named(name), baseline=baseline, strata=[*content.by], ci=self.compared["ci"])
+        found = calls.tried("strata", call)
+        rows = [] if found is None else content.of_compared(found).to_dicts()
+        for pair in pairs:
+            sides = {pair.system, pair.baseline}
+            for row in rows:
+                if {self._system(row), row["baseline"]} != sides or row["p_adjusted"] is None:
+                    continue
+                within = self._said("reversal", row, by=name, of=", ".join(map(plain_text, content.by)))
+                over_all = pair if pair.system == within.system else pair.turned()
+                if opposed(over_all.difference or 0.0, row["difference"], row["p_adjusted"]):
+                    yield within if row["difference"] > 0 else within.turned()
+
+    def _too_many(self) -> bool:
+        segments = self.content.segments
+        if segments is None:
+            return True
+        return len(self.content.of_first(segments).select(self.content.by).unique()) > STRATA

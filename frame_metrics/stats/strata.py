@@ -1,0 +1,164 @@
+"""The units of two arms in strata: differences within strata, added up by the share of each in both arms together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.shares import kish
+from frame_metrics.stats.significance import CLOSE, LEAST
+from frame_metrics.stats.units import FEW, SKEWED, Arms, few_differ
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The units of two arms by stratum, with two units of each arm in each: what ``Arms`` has, within strata.
+
+    Formula: the mean of an arm is sum w_s mean_s, and the variance of the difference sum w_s^2 variance_s, with w_s the
+    share of stratum s in the sizes of all units of both arms. Shares are taken as they are: the difference is that of
+    this mix of units.
+
+    Source: L. W. Miratrix, J. S. Sekhon, B. Yu, Adjusting treatment effect estimates by post-stratification in
+    randomized experiments, Journal of the Royal Statistical Society B 75(2), 2013.
+    """
+
+    parts: Sequence[Arms]
+
+    @cached_property
+    def mix(self) -> Array:
+        """The share of each stratum, shape (strata,)."""
+        size = np.array([part.size.sum() for part in self.parts])
+        return np.asarray(size / size.sum())
+
+    def _summed(self, each: Sequence[Array]) -> Array:
+        """Return the sum of what each stratum has, by their shares, of the shape that each has."""
+        return np.einsum("s,s...->...", self.mix, np.array(each))
+
+    @cached_property
+    def n(self) -> tuple[int, int]:
+        """The number of units of each arm."""
+        return sum(part.n[0] for part in self.parts), sum(part.n[1] for part in self.parts)
+
+    @property
+    def n_free(self) -> tuple[float, ...]:
+        """The numbers of units behind each of ``variances``; NaN if one arm has too few in all strata together."""
+        found = tuple(n for part in self.parts for n in part.n_effective)
+        size, mine = np.concatenate([part.size for part in self.parts]), self.mine
+        weighted = any(part.weighted for part in self.parts)
+        few = weighted and min(kish(size[mine]), kish(size[~mine])) < LEAST
+        return (np.nan,) * len(found) if few else found
+
+    @property
+    def even(self) -> bool:
+        """True if both arms have as many units, in each stratum."""
+        return all(part.even for part in self.parts)
+
+    def without_weights(self) -> Strata:
+        """Return the same, with weights as sizes of units."""
+        return Strata([part.without_weights() for part in self.parts])
+
+    def raised(self, by: Array) -> Strata:
+        """Return the same with greater values in the first arm; ``by``: by how much, shape (columns,)."""
+        return Strata([part.raised(by) for part in self.parts])
+
+    @property
+    def mine(self) -> Array:
+        """Whether a row is of the first arm, stratum after stratum, shape (rows,)."""
+        return np.concatenate([part.mine for part in self.parts])
+
+    @cached_property
+    def shared(self) -> Array:
+        """The rows of the units that stand in both arms, those of the first arm first, shape (2, shared)."""
+        begins = np.cumsum([0, *(len(part.mine) for part in self.parts[:-1])])
+        return np.concatenate(
+            [part.shared + begin for part, begin in zip(self.parts, begins.tolist(), strict=True)], axis=1
+        )
+
+    @property
+    def alone(self) -> Array:
+        """True where the unit of a row stands in one arm only, shape (rows,)."""
+        return np.concatenate([part.alone for part in self.parts])
+
+    @property
+    def offset(self) -> Array:
+        """What was taken from the values of all strata, shape (columns,)."""
+        return self._summed([part.offset for part in self.parts])
+
+    @property
+    def limits(self) -> Array | None:
+        """The least and the greatest value there can be, shape (2, columns); None or NaN where it is not known."""
+        each = [part.limits for part in self.parts if part.limits is not None]
+        return np.mean(each, axis=0) if len(each) == len(self.parts) else None
+
+    @property
+    def widest(self) -> Array | float:
+        """The greatest difference that there can be, shape (columns,); infinite where it is not known."""
+        return np.max([np.asarray(part.widest) for part in self.parts], axis=0)
+
+    @cached_property
+    def scale(self) -> Array:
+        """The size of values, shape (columns,); a difference that is tiny beside it is only rounding."""
+        return np.max([part.scale for part in self.parts], axis=0)
+
+    @cached_property
+    def means(self) -> Array:
+        """The means of both arms, each with the mix of both together, shape (2, columns)."""
+        return self._summed([part.means for part in self.parts])
+
+    @property
+    def apart(self) -> Array:
+        """The difference of the means, shape (columns,)."""
+        return self._summed([part.apart for part in self.parts])
+
+    @property
+    def difference(self) -> Array:
+        """The difference of the means, 0 where it is only rounding, shape (columns,)."""
+        return np.where(np.abs(self.apart) < CLOSE * self.scale, 0, self.apart)
+
+    def variances(self, over: Array | None = None) -> Array:
+        """Return the variances of all strata as those of ``Arms``, times the square of their shares.
+
+        Shape (3 * strata, columns).
+        """
+        each = zip(self.parts, self.mix, strict=True)
+        return np.concatenate([share**2 * part.variances(over) for part, share in each])
+
+    @property
+    def contributions(self) -> Array:
+        """The part of each row in the difference of the means, shape (rows, columns)."""
+        return np.concatenate([share * part.contributions for part, share in zip(self.parts, self.mix, strict=True)])
+
+    @cached_property
+    def of_shares(self) -> Array:
+        """True for columns that are shares of two arms without a unit in both, shape (columns,)."""
+        return np.all([part.of_shares for part in self.parts], axis=0)
+
+    @cached_property
+    def few(self) -> Array:
+        """True for arms and columns whose variance is not known: few units differ from the commonest of their stratum.
+
+        Shape (2, columns).
+        """
+        return few_differ(np.array(self.n)[:, None], self._most)
+
+    @property
+    def few_at_looks(self) -> Array:
+        """True for columns of which an arm has so few at many looks, as in ``Arms``, shape (columns,)."""
+        two = np.all([part.of_two for part in self.parts], axis=0)
+        few = few_differ(np.array(self.n)[:, None], self._most, np.where(two, FEW, SKEWED))
+        return np.asarray(few.any(axis=0))
+
+    @property
+    def _most(self) -> Array:
+        """The number of units of each arm that have the commonest value of their stratum, shape (2, columns)."""
+        return np.asarray(np.sum([part.most for part in self.parts], axis=0))
+
+    @property
+    def pooled_error(self) -> Array:
+        """The standard error of a difference of shares if both arms have the same, shape (columns,); NaN of others."""
+        each = [share * part.pooled_error for part, share in zip(self.parts, self.mix, strict=True)]
+        return np.where(self.of_shares, np.sqrt(np.square(each).sum(axis=0)), np.nan)

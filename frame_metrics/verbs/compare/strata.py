@@ -1,0 +1,144 @@
+"""Strata of arms: the option ``strata=``, and the units of two arms in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.data.groups import Segments, named_as_text
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, closest, listed, shown
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.split import word_for
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns
+from frame_metrics.stats.significance import LEAST
+from frame_metrics.stats.strata import Strata
+from frame_metrics.stats.units import Arms
+
+
+def strata_read(strata: Any) -> tuple[str, ...]:
+    """Return the names of the columns of strata; raise for what is none, before anything is read."""
+    names = (strata,) if isinstance(strata, str) else strata
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+        raise BadValueError(
+            f"strata={shown(strata)} is not the name of a column, as 'device', nor several in a list: what is known of "
+            "each unit before the test"
+        )
+    return tuple(names)
+
+
+def as_given(names: Sequence[str]) -> str:
+    """Return the names of the columns of strata as text, as the caller may have given them."""
+    return shown(names[0]) if len(names) == 1 else shown([*names])
+
+
+def check_strata(options: Any) -> None:
+    """Raise for options that strata cannot be used with; nothing is read."""
+    given = f"strata={as_given(options.strata)}"
+    if options.covariate is not None:
+        raise NotComputableError(
+            f"{given} cannot be used with covariate={options.covariate!r}; pass one of them, or cut the covariate into "
+            "a few groups, and pass these as one more column of strata"
+        )
+    if options.looks is not None:
+        raise NotComputableError(f"{given} is of a single look, and cannot be used with looks='any'; pass one of them")
+
+
+def with_strata(plan: Plan, strata: Sequence[str] | None) -> Plan:
+    """Return the plan with the columns of ``strata=``, if they are given: rows of each stratum are apart, as in ``by``.
+
+    Raises
+    ------
+    ColumnError
+        A column does not exist, or plays another part.
+    """
+    for name in strata or ():
+        if name not in plan.available:
+            available = plan.available
+            raise ColumnError(
+                f"strata={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
+            )
+    if not strata:
+        return plan
+    columns = plan.columns
+    for name in strata:
+        if name in columns.segments:
+            raise ColumnError(
+                f"strata={shown(name)} is a column of by= too, so that each segment has one stratum; leave it out of "
+                "one of them"
+            )
+    keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
+    check_parts([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
+    return plan.but(columns=replace(columns, by=(*columns.by, *strata), strata=tuple(strata)))
+
+
+def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None:
+    """Raise for units of both arms, if units are exchanged within strata."""
+    if isinstance(arms, Strata) and options.test == "randomization" and (both := arms.shared.shape[1]):
+        raise NotComputableError(
+            f"strata={as_given(options.strata)}: {both:,} {word_for(columns)} are in both arms, and units of one arm "
+            "alone are exchanged within strata; pass test='t'"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StrataOfQueries:
+    """The strata of a log, and that of each query that is evaluated."""
+
+    strata: Segments
+    stratum: Array  # the number of the stratum of each query, shape (queries,)
+
+    @classmethod
+    def of(cls, strata: Segments, stratum: Array, unit: Array) -> StrataOfQueries:
+        """Check that each unit has one stratum; ``unit``: the number of that of each query, shape (queries,)."""
+        _, first, code = np.unique(unit, return_index=True, return_inverse=True)
+        odd = np.unique(code[stratum != stratum[first][code]])
+        if len(odd):
+            columns = strata.cells.columns
+            raise BadValueError(
+                f"strata={as_given(strata.keys)}: {len(odd):,} of {len(first):,} {word_for(columns)} are in several "
+                "strata; pass a column that has one value for each of them, as what was known before the test has"
+            )
+        return cls(strata, stratum)
+
+    def text(self, stratum: int) -> str:
+        """Return the names and values of a stratum."""
+        return named_as_text(self.strata.cells.values.select(self.strata.keys), int(self.strata.first[stratum]))
+
+    def split(
+        self, at: Array, mine: Array, arms_of: Callable[[Array, Array], Arms], named: Callable[[bool], str]
+    ) -> Strata | None:
+        """Return the units of two arms by stratum; None if an arm has none at all.
+
+        Parameters
+        ----------
+        at, mine : the positions of the queries of both arms, and whether each is of the first.
+        arms_of : a function that returns the units of such queries.
+        named : a function that returns words for the first arm, or for the other one.
+
+        Raises
+        ------
+        NotComputableError
+            A stratum has fewer than two units of one arm.
+        """
+        own = self.stratum[at]
+        numbers = np.unique(own).tolist()
+        parts = [arms_of(at[own == one], mine[own == one]) for one in numbers]
+        if not np.sum([part.n for part in parts], axis=0).all():
+            return None
+        for number, part in zip(numbers, parts, strict=True):
+            if min(part.n) < LEAST:
+                self._raise(number, part, named)
+        return Strata(parts)
+
+    def _raise(self, stratum: int, part: Arms, named: Callable[[bool], str]) -> None:
+        """Raise for a stratum with too few units of an arm."""
+        n, columns = min(part.n), self.strata.cells.columns
+        raise NotComputableError(
+            f"strata={as_given(self.strata.keys)}: {self.text(stratum)} has too few {word_for(columns)} of "
+            f"{named(part.n[0] == n)}: {n}, and each stratum needs {LEAST} of each arm; join it with another stratum, "
+            f"by giving both one value of {listed(self.strata.keys)}"
+        )
