@@ -907,6 +907,10 @@ class IRM(Generic[Frame]):
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
         """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
 
+        It is chosen on the rows that its metric is measured on, so that this value is too high: f1 by 0.04, 0.02 and
+        0.01 with 100, 300 and 1,000 rows of which half are relevant, by three times as much if a tenth are. Measure it
+        on other rows, with ``irm(threshold=...)``.
+
         Parameters
         ----------
         metric : a measure of the 2x2 table, as "f1", "informedness", "closest" (to the ideal corner of the ROC plane),

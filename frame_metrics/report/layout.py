@@ -48,6 +48,10 @@ CALLED = {
 }
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."
+CHOSEN = (
+    "It was chosen on the rows that it is measured on, so that its f1 is too high: by about 0.04 with 100 rows, 0.02 with "
+    "300 and 0.01 with 1,000 if half of them are positive, and by more if few are."
+)
 MDE = "mde: the smallest difference that this sample would detect 80 % of the time."
 
 
@@ -335,7 +339,8 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Iterator[Bl
         yield replace(table, names=[*table.names[: len(labels)], *across])
     if content.best_threshold is not None:
         apart = "" if content.threshold is None else f"; the decisions above are at {content.threshold:.4g}"
-        yield _first_rows(content.best_threshold, f"The threshold of the best f1{apart}")
+        best = _first_rows(content.best_threshold, f"The threshold of the best f1{apart}")
+        yield replace(best, notes=[*best.notes, CHOSEN])
     if content.classes is not None and len(content.classes):
         yield _first_rows(content.classes, "Metrics of each class")
 
