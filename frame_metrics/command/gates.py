@@ -101,11 +101,11 @@ def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterat
         metric, where, difference, p = row["metric"], _where(row), row["difference"], row["p_adjusted"]
         name = f"{metric} not worse than {row['baseline']}{where}"
         if difference is None or p is None:
-            yield Outcome(name, f"{metric} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
+            yield Outcome(name, _uncompared(row), True)
             continue
         unsaved, too_many = _unpaired(row, evaluated)
         if too_many == "log":  # saved numbers may be of more queries than are asked now
-            yield Outcome(name, f"{metric} cannot be compared{where}: {unsaved}, and at most half may", True)
+            yield Outcome(name, _uncompared(row, unsaved), True)
             continue
         own = metric_of(metric)
         failed = difference * own.sign < 0 and p <= alpha
@@ -137,9 +137,7 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
         name = f"{metric} not worse than {row['baseline']} by more than {_number(most)}{where}"
         unsaved, too_many = _unpaired(row, evaluated)
         if row["difference"] is None or too_many:
-            why = f"{unsaved}, and at most half may" if unsaved else f"n is {row['n']}, and p is undefined"
-            told = f"{metric} cannot be compared{where}: {why}"
-            yield Outcome(name, told, True, undecided=True)
+            yield Outcome(name, _uncompared(row, unsaved), True, undecided=True)
             continue
         told = f"{metric} is {_number(row['value'])} against {_number(row['baseline_value'])}{where}: "
         if p is None:
@@ -151,6 +149,12 @@ def not_worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame, margi
         told += f", p = {_number(p)} at level {_number(alpha)}"
         noted = f"{metric} was compared without some{where}: {unsaved}" if unsaved else ""
         yield Outcome(name, "; ".join(filter(None, (told, unsaved))), failed, noted)
+
+
+def _uncompared(row: Mapping[str, Any], unsaved: str = "") -> str:
+    """Return words for a row that cannot be compared; ``unsaved``: for queries of one side, if these are too many."""
+    why = f"{unsaved}, and at most half may" if unsaved else f"n is {row['n']}, and p is undefined"
+    return f"{row['metric']} cannot be compared{_where(row)}: {why}"
 
 
 def _unpaired(row: Mapping[str, Any], evaluated: pl.DataFrame) -> tuple[str, str]:

@@ -49,8 +49,8 @@ CALLED = {
 SAID = {"info": "note"}  # words for severities
 ALL = "the JSON form has more, and the verbs return all of them."
 CHOSEN = (
-    "It was chosen on the rows that it is measured on, so that its f1 is too high: by about 0.04 with 100 rows, 0.02 with "
-    "300 and 0.01 with 1,000 if half of them are positive, and by more if few are."
+    "It was chosen on the rows that it is measured on, so that its f1 is too high: by about 0.04 with 100 rows, 0.02 "
+    "with 300 and 0.01 with 1,000 if half of them are positive, and by more if few are."
 )
 MDE = "mde: the smallest difference that this sample would detect 80 % of the time."
 

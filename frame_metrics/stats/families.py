@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -84,6 +84,8 @@ class Maxima:
     t: Array  # of their distances from the mean, as Student's t, shape (families, flips)
     reached: list[Array]  # for each block, in how many flips the sum of a column is as extreme as what was seen
     every: bool  # whether the flips are all that there are
+    # Of one side, of the columns with the same system, shape (their families, flips).
+    against: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def share(self, far: Array) -> Array:
         """Return the p-value of so many flips that are as extreme as what was seen."""
@@ -124,7 +126,15 @@ def quantile_of_flips(t: Array, level: float, *, every: bool) -> Array:
     return np.sort(t, axis=1)[:, at] if known else np.full(len(t), np.inf)
 
 
-def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: int, seed: int, tick: Tick) -> Maxima:
+def maxima(
+    blocks: Sequence[Flipped],
+    units: int,
+    families: int,
+    permutations: int,
+    seed: int,
+    tick: Tick,
+    against: Sequence[Array] = (),
+) -> Maxima:
     """Flip the signs of units, and keep the greatest statistic of the columns of each family (Westfall, Young).
 
     The statistic of a column is u = |sum_c S_c| / sqrt(sum_c S_c**2), where S_c is the weighted sum of the differences
@@ -140,13 +150,15 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
     families : the number of families.
     permutations : random flips that are drawn, unless there are no more than so many: then each is counted.
     tick : told how many units are done.
+    against : for each block, as ``greatest_against`` takes it; () for no statistics of one side.
 
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T).
     """
     every = every_flip(units, permutations)
     flips = 1 << units if every else permutations
     u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
-    for block in blocks:
+    one_sided = np.zeros((max((int(own.max()) + 1 for own in against), default=0), flips))
+    for i, block in enumerate(blocks):
         far = np.zeros(len(block.family), np.int64)
         for columns in _some(block, flips):
             sums, sizes = _flipped(block, columns, flips, seed, tick, every=every)
@@ -155,9 +167,12 @@ def maxima(blocks: Sequence[Flipped], units: int, families: int, permutations: i
             moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
             far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
             _keep(u, here, moved, _norm(block.whole[:, columns]))
-            _keep_t(t, block, columns, sums - block.centre[columns] * sizes, here, Flips(flips, seed, every))
+            distance = sums - block.centre[columns] * sizes
+            _keep_t(t, block, columns, distance, here, Flips(flips, seed, every))
+            if against:
+                _keep_sides(one_sided, block, columns, distance, against[i], Flips(flips, seed, every))
         reached.append(far)
-    return Maxima(u, t, reached, every)
+    return Maxima(u, t, reached, every, one_sided)
 
 
 def greatest_against(block: Flipped, against: Array, units: int, permutations: int, seed: int) -> tuple[Array, bool]:
@@ -183,8 +198,7 @@ def greatest_against(block: Flipped, against: Array, units: int, permutations: i
     for columns in _some(block, flips):
         sums, sizes = _flipped(block, columns, flips, seed, _silent, every=every)
         distance = sums - block.centre[columns] * sizes
-        for side, family in zip((1, -1), against, strict=True):
-            _keep_t(t, block, columns, distance, family[columns], Flips(flips, seed, every), side)
+        _keep_sides(t, block, columns, distance, against, Flips(flips, seed, every))
     return t, every
 
 
@@ -239,6 +253,12 @@ def _keep_t(
     for n in np.unique(block.units[columns][~heavy]):
         own = (block.units[columns] == n) & ~heavy
         _keep(t, family[own], distance[:, own], block.spread[columns][own], int(n))
+
+
+def _keep_sides(t: Array, block: Flipped, columns: slice, distance: Array, against: Array, flips: Flips) -> None:
+    """Update the greatest t of one side; the parameters are those of ``_keep_t`` and ``greatest_against``."""
+    for side, family in zip((1, -1), against, strict=True):
+        _keep_t(t, block, columns, distance, family[columns], flips, side)
 
 
 def _of_side(values: Array, side: int) -> Array:

@@ -18,6 +18,7 @@ from frame_metrics.verbs.compare.groups import Column, PairGroup
 from frame_metrics.verbs.compare.options import MID_P, CompareOptions
 from frame_metrics.verbs.compare.together import tested_together
 
+BOUNDS = "bounds"  # where a row has those of one side, which are no column of a result
 POWER = 0.8  # with which mde is detected
 DRAWN = 10  # units from which on they are drawn for intervals: means of fewer never leave the few values
 
@@ -71,7 +72,7 @@ def _alone(group: PairGroup, pairs: Sequence[int], options: CompareOptions, tick
 def _together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> None:
     """Fill in what is inferred of families of pairs."""
     found = tested_together(groups, options, tick)
-    for group, adjusted, wide in zip(groups, found.adjusted, found.wide, strict=True):
+    for group, adjusted, wide, bounds in zip(groups, found.adjusted, found.wide, found.bounds, strict=True):
         p_value = _p_values(group, options, tick, found.p_value)
         ends = np.full((2, len(wide)), np.nan)
         if group.spread is not None:  # no interval of a family is shorter than that of one pair
@@ -81,6 +82,8 @@ def _together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) 
         _fill(group, p_value, ends, wide, [1] * len(wide), options)
         for column, own, p in zip(group.columns, adjusted, p_value, strict=True):
             column.row["p_adjusted"] = float(max(own, p))
+        for column, bound in zip(group.columns, bounds.T, strict=False):  # of a verb that needs them
+            column.row[BOUNDS] = bound
 
 
 def ends_around(group: PairGroup, spread: SpreadOfPairs, wide: Array) -> Array:

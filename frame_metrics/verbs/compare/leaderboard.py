@@ -26,7 +26,7 @@ from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import t_quantile
 from frame_metrics.stats.reliability import reliability
 from frame_metrics.verbs.compare.groups import PairGroup
-from frame_metrics.verbs.compare.inferred import ends_around, infer
+from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.paired import described_pairs, paired_by, values_of_shares, work_of
 from frame_metrics.verbs.compare.together import wide_against
@@ -46,6 +46,10 @@ class LeaderboardOptions(CompareOptions):
     baseline: Any = None
     test: str | None = "randomization"
     by_default: bool = True
+
+    @property
+    def one_sided(self) -> bool:
+        return True
 
 
 def leaderboard(irm: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
@@ -109,25 +113,45 @@ def _ranked(measured: Measured, pairing: Pairing | None, options: LeaderboardOpt
     place = groups.place[grid.cell]
     segment[place], system[place] = grid.segment, grid.system
     segment, system, metric = segment.repeat(m), system.repeat(m), np.tile(np.arange(m), len(groups))
+    by_segment = np.argsort(segment, kind="stable")
+    ends = np.cumsum(np.bincount(segment, minlength=1))
     value = answer.columns["value"].fill_null(np.nan).to_numpy() * np.array([one.sign for _, one in asked])[metric]
-    columns = {name: np.full(len(value), np.nan) for name in (*RANKS, *TOLD)}
-    standing = {} if pairing is None else _standings(pairing, options)
-    for at in np.unique(segment):
-        for i in range(m):
-            own = np.flatnonzero((segment == at) & (metric == i) & ~np.isnan(value))
-            columns["rank"][own] = rank = 1 + (value[own] > value[own, None]).sum(axis=1)
-            better, worse, beaten = np.zeros((3, len(own)))
-            if found := standing.get(int(at)):
-                better, worse, beaten = (one[i, system[own]] for one in (found.better, found.worse, found.beaten))
-                columns["reliability"][own] = found.reliability[i]
-            columns["rank_low"][own] = np.minimum(1 + better, rank)
-            columns["rank_high"][own] = np.maximum(len(own) - worse, rank)
-            columns["may_be_best"][own] = 1 - beaten
+    board = segment * m + metric
+    rank, n = _ranks(value, board)
+    (better, worse, beaten), reliable = np.zeros((3, len(value))), np.full(len(value), np.nan)
+    for at, found in ({} if pairing is None else _standings(pairing, options)).items():
+        rows = by_segment[ends[at - 1] if at else 0 : ends[at]]
+        here = metric[rows], system[rows]
+        better[rows], worse[rows], beaten[rows] = found.better[here], found.worse[here], found.beaten[here]
+        reliable[rows] = found.reliability[metric[rows]]
+    columns = {
+        "rank": rank,
+        "rank_low": np.minimum(1 + better, rank),
+        "rank_high": np.maximum(n - worse, rank),
+        "may_be_best": 1 - beaten,
+        "reliability": reliable,
+    }
+    columns = {name: np.where(np.isnan(rank), np.nan, values) for name, values in columns.items()}
     turns = [np.argsort(order) for order in in_order(log)]
     order = np.lexsort((turns[0][system], columns["rank"], metric, turns[1][segment]))
     every = answer.columns | {name: number(values) for name, values in columns.items()}
     keys = {name: rows[order] for name, rows in answer.keys.items()}
     return replace(answer, keys=keys, columns={name: every[name].cast(kind)[order] for name, kind in COLUMNS.items()})
+
+
+def _ranks(value: Array, board: Array) -> tuple[Array, Array]:
+    """Return the rank of each value on its board, equal ones sharing it, and the number of values of its board.
+
+    ``board``: the number of the segment and metric of each value. A NaN has no rank, and is not counted.
+    """
+    rank, known = np.full(len(value), np.nan), np.flatnonzero(~np.isnan(value))
+    n = np.bincount(board[known], minlength=board.max(initial=0) + 1)
+    order = known[np.lexsort((-value[known], board[known]))]
+    first = (np.cumsum(n) - n)[board[order]]
+    new = np.append(True, (board[order][1:] != board[order][:-1]) | (value[order][1:] != value[order][:-1]))
+    equal = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))[: len(order)]
+    rank[order] = 1 + equal - first
+    return rank, n[board]
 
 
 def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Standing]:
@@ -158,8 +182,10 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
 def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
     """Yield the metrics and systems for which some other system is surely better; ``groups``: of one segment."""
     known = [(group, group.spread) for group in groups if group.tested and group.spread is not None]
-    bounds = wide_against([group for group, _ in known], options) if known else []
-    for (group, spread), wide in zip(known, bounds, strict=True):
+    alone = [group for group, _ in known if not all(BOUNDS in column.row for column in group.columns)]
+    apart = iter(wide_against(alone, options) if alone else ())
+    for group, spread in known:
+        wide = next(apart) if group in alone else np.array([column.row[BOUNDS] for column in group.columns]).T
         single = np.where(group.shares, NormalDist().inv_cdf(options.ci), t_quantile(options.ci, spread.units - 1))
         low, high = (ends_around(group, spread, np.maximum(one, single))[side] for side, one in enumerate(wide))
         for column, above, below in zip(group.columns, low > 0, high < 0, strict=True):

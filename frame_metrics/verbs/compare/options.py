@@ -176,6 +176,11 @@ class CompareOptions(IntervalOptions):
         return "system" if self.paired else "arm"
 
     @property
+    def one_sided(self) -> bool:
+        """True if the verb needs bounds of one side of all pairs with the same system, too."""
+        return False
+
+    @property
     def of_wins(self) -> bool:
         """True if the verb tests who won each query, and not by how much."""
         return False

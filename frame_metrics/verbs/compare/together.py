@@ -25,6 +25,7 @@ class TestedTogether:
     adjusted: list[Array]  # the corrected p-value of each column, for each group
     wide: list[Array]  # how many standard errors the ends of its interval are away, for each group
     p_value: Array | None  # of each column by itself, if all are of one group: of the same flips
+    bounds: list[Array]  # for each group, as ``wide_against`` returns them, if the verb needs them
 
 
 def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: Tick) -> TestedTogether:
@@ -33,14 +34,18 @@ def tested_together(groups: Sequence[PairGroup], options: CompareOptions, tick: 
     _, number = np.unique(family, return_inverse=True)
     of_group = np.split(number, np.cumsum([len(one.columns) for one in groups])[:-1])
     blocks, units = _blocks(groups, of_group)
-    found = maxima(blocks, units, int(number.max()) + 1, options.permutations, options.seed, tick)
+    sides = _sides(groups) if options.one_sided else np.zeros((2, 0), np.int64)
+    against = np.split(sides, np.cumsum([len(block.family) for block in blocks])[:-1], axis=1) if sides.size else []
+    given = options.permutations, options.seed, tick
+    found = maxima(blocks, units, int(number.max()) + 1, *given, against)
     adjusted = np.concatenate([found.adjusted(block) for block in blocks])
     wide, p_value = found.wide(options.ci), None
     if len(groups) == 1:
         exact = np.full(len(adjusted), np.nan) if found.every else counted_all(blocks[0].whole, options.permutations)
         p_value = np.where(np.isnan(exact), found.share(found.reached[0]), exact)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
-    return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value)
+    bounds = np.split(quantile_of_flips(found.against, options.ci, every=found.every)[sides], ends, axis=1)
+    return TestedTogether(np.split(adjusted, ends), [wide[own] for own in of_group], p_value, bounds)
 
 
 def wide_against(groups: Sequence[PairGroup], options: CompareOptions) -> list[Array]:
@@ -55,15 +60,23 @@ def wide_against(groups: Sequence[PairGroup], options: CompareOptions) -> list[A
     For each group, shape (2, columns): of the pairs with the system that is surely worse if a difference is above the
     bound, and with the one that is if it is below its negative.
     """
-    columns = [column for one in groups for column in one.columns]
-    pairs = [(column.pair[::-1] if column.metric.sign > 0 else column.pair) for column in columns]
-    each = np.array([[(column.at, pair[side]) for column, pair in zip(columns, pairs, strict=True)] for side in (0, 1)])
-    against = np.unique(each.reshape(-1, 2), axis=0, return_inverse=True)[1].reshape(2, -1)
+    against = _sides(groups)
     ends = np.cumsum([len(one.columns) for one in groups])[:-1]
     (block,), units = _blocks(groups, np.split(against[0], ends))
     t, every = greatest_against(block, against, units, options.permutations, options.seed)
     wide = quantile_of_flips(t, options.ci, every=every)
     return np.split(wide[against], ends, axis=1)
+
+
+def _sides(groups: Sequence[PairGroup]) -> Array:
+    """Return the number of the system that each column is against, where it is above 0 and below, shape (2, columns).
+
+    The same system has a number of its own in each metric.
+    """
+    columns = [column for one in groups for column in one.columns]
+    pairs = [(column.pair[::-1] if column.metric.sign > 0 else column.pair) for column in columns]
+    each = np.array([[(column.at, pair[side]) for column, pair in zip(columns, pairs, strict=True)] for side in (0, 1)])
+    return np.unique(each.reshape(-1, 2), axis=0, return_inverse=True)[1].reshape(2, -1)
 
 
 def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[Flipped], int]:
