@@ -14,9 +14,11 @@ from frame_metrics.errors import BadValueError, ColumnError, check_choice, no_su
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import RENAMED, Written, option_of, refuse_bare, verb
-from frame_metrics.plan.expressions import plan_of
+from frame_metrics.plan.call import bound
+from frame_metrics.plan.expressions import with_columns_made
+from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import RANKED, TAKES_LISTS, Needs
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.plan.proxy import proxy_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles, Several, check_column, checked_roles, names_as_text
@@ -87,7 +89,7 @@ Own = TypeVar("Own", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Tabl
 
 def _with_roles(baseline: Any) -> Any:
     """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
-    return baseline._plan if isinstance(baseline, IRM) else baseline
+    return baseline._named if isinstance(baseline, IRM) else baseline
 
 
 def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
@@ -331,7 +333,7 @@ class IRM(Generic[Frame]):
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
 
-        return overview(Plan(self.frame, self._given, self._judgments), lambda: self._plan)
+        return overview(self.frame, self._given, self._judgments, lambda: self._plan)
 
     @property
     def plot(self) -> Pictures:
@@ -345,19 +347,27 @@ class IRM(Generic[Frame]):
         return Pictures(self._by_name)
 
     @property
+    def _named(self) -> Given:
+        """What was given, with names in the place of expressions; kept as long as the frame has the same columns."""
+        kept = vars(self).get("_kept")
+        if kept is None or not kept.holds:
+            kept = vars(self)["_kept"] = with_columns_made(self.frame, self._given, self._judgments)
+        return kept
+
+    @property
     def _plan(self) -> Plan:
-        """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
-        plan = vars(self).get("_kept")
-        if plan is None or not plan.holds:
-            plan = vars(self)["_kept"] = plan_of(self.frame, self._given, self._judgments)
+        """The column of every role; it is kept too."""
+        named, plan = self._named, vars(self).get("_resolved")
+        if plan is None or plan.given is not named:
+            plan = vars(self)["_resolved"] = resolved(named)
         return plan
 
     @property
     def _by_name(self) -> Self:
         """This object with the names of columns in the place of expressions, of the frame that has them."""
-        other, plan = object.__new__(type(self)), self._plan
-        other._set(plan.frame, plan.roles, plan.judgments)
-        vars(other)["_kept"] = plan
+        other, named = object.__new__(type(self)), self._named
+        other._set(named.frame, named.roles, named.judgments)
+        vars(other).update(_kept=named, _resolved=vars(self).get("_resolved"))
         return other
 
     @verb
@@ -448,8 +458,9 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self._given, (qrels, given | {"several": several}))
-        ranked = other._plan.played.score or other._plan.played.rank  # then what most calls ask for is made ready here
-        other._plan.asking(TAKES_LISTS | (RANKED if ranked else Needs(query=True)))
+        plan = other._plan
+        ranked = plan.columns.score or plan.columns.rank  # then what most calls ask for is made ready here
+        bound(plan, TAKES_LISTS | (RANKED if ranked else Needs(query=True)))
         return other
 
     @verb
@@ -1593,7 +1604,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.similarity import SimilarityOptions, similarity
 
         baseline = _with_roles(baseline)
-        return similarity(self._plan, measures, _given(SimilarityOptions, locals()))
+        return similarity(self._named, measures, _given(SimilarityOptions, locals()))
 
     @verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
@@ -1907,7 +1918,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.audit.audit import audit
 
-        return audit(self._plan, fail_on, _with_roles(baseline), split)
+        return audit(self._named, fail_on, _with_roles(baseline), split)
 
     @verb
     def report(

@@ -48,6 +48,7 @@ from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import arm_families, delong, families, flips
@@ -315,21 +316,21 @@ def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
 
 def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
     """Return the columns that a verb with these needs reads."""
-    return irm._plan.asking(Needs(**needs)).columns.needed
+    return bound(irm._plan, Needs(**needs)).columns.needed
 
 
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
-    plan = irm._plan.asking(Needs(query=True, order=True))
-    counts = counted(read_log(irm.frame, plan.columns, plan.conventions, None))
+    call = bound(irm._plan, Needs(query=True, order=True))
+    counts = counted(read_log(irm.frame, call.columns, call.conventions, None))
     every = findings(*about(counts.log, counts, which="those with a judgment"))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 
 def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for decisions and scores; plain facts are none."""
-    plan = irm._plan.asking(Needs(score=True, predicted=True))
-    read = irm.frame, plan.columns, plan.conventions
+    call = bound(irm._plan, Needs(score=True, predicted=True))
+    read = irm.frame, call.columns, call.conventions
     every = findings(*about_grades(*read), *about_rows(*read))
     return {finding.check for finding in every if finding.severity != "fact"}
 

@@ -33,7 +33,9 @@ from frame_metrics.measuring.pairs import Pairing, all_filled, in_order
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call, of_every_role
+from frame_metrics.plan.given import Given, given
+from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.plan.source import read_whole
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
@@ -54,20 +56,20 @@ def is_frame(baseline: Any) -> bool:
     if isinstance(baseline, list | tuple) and any(map(is_frame, baseline)):
         raise BadValueError("baseline= is a system, a list of systems, or one frame of saved numbers; give one frame")
     try:
-        return isinstance(baseline, Plan) or bool(border_of(baseline))
+        return isinstance(baseline, Given) or bool(border_of(baseline))
     except FrameMetricsError:
         return False
 
 
-def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = False) -> Plan:
-    """Return the plan of a frame of saved numbers.
+def call_of(baseline: Any, call: Plan | Call, asked: Asked | None, *, audited: bool = False) -> Call:
+    """Return the call of a frame of saved numbers.
 
     Its columns have the names of the caller's columns, or the names of roles, unless the baseline has roles itself.
 
     Parameters
     ----------
-    baseline : the frame, or a plan: a frame with roles.
-    plan : the plan of the frame that is compared with it.
+    baseline : the frame, or a frame with roles.
+    call : the plan or call of the frame that is compared with it.
     asked : the metrics to compare; None for all.
     audited : whether only queries are matched, so that a metric may be missing.
     """
@@ -75,19 +77,19 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = F
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
             raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
     with told_of("baseline"):
-        if ROW in plan.columns.made:
+        if ROW in call.columns.made:
             raise ColumnError(
                 "the frame has no query, and the numbers of its rows say nothing of another frame's; "
                 "name query=, a column that both have"
             )
-        if isinstance(baseline, Plan):
-            told: Any = {name: own for name in ("unanswered",) if (own := plan.roles.get(name))}
-            irm = _checked(Plan(baseline.frame, baseline.roles | told, None) if told else baseline, plan.columns)
+        if isinstance(baseline, Given):
+            told: Any = {name: own for name in ("unanswered",) if (own := call.roles.get(name))}
+            plan = _checked(baseline.without_judgments(baseline.roles | told) if told else baseline, call.columns)
         else:
-            irm = Plan(baseline, _roles(border_of(baseline), plan, asked), None)
+            plan = resolved(given(baseline, _roles(border_of(baseline), call, asked)))
         if asked is not None and not audited:
-            _check_asked(asked, irm.columns)
-        return values.plan_of(irm)
+            _check_asked(asked, plan.columns)
+        return of_every_role(plan)
 
 
 def _check_asked(asked: Asked, columns: Columns) -> None:
@@ -100,26 +102,27 @@ def _check_asked(asked: Asked, columns: Columns) -> None:
         raise UnknownNameError(f"{error}{way}") from None
 
 
-def _checked(irm: Plan, own: Columns) -> Plan:
+def _checked(baseline: Given, own: Columns) -> Plan:
     """Return the plan of a baseline with roles; raise if it has no ``value=``, or other keys than the frame."""
-    if not irm.of_values:
+    if not baseline.of_values:
         raise ColumnError(
             "it has no value=, and only numbers that were computed can be a baseline; give what per_query() returned"
         )
-    check_theirs(irm, irm.columns, own)
-    return irm
+    plan = resolved(baseline)
+    check_theirs(baseline.roles, plan.columns, own)
+    return plan
 
 
-def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
+def check_theirs(roles: Roles, theirs: Columns, own: Columns) -> None:
     """Raise if a baseline has a role that it cannot have, or other keys than the frame.
 
     Parameters
     ----------
-    irm : the plan of the baseline.
+    roles : the roles of the baseline, as they were named.
     theirs, own : the roles of the columns of the baseline, and of the frame.
     """
     for role, why in NOT_THEIRS.items():
-        if (said := irm.roles.get(role)) is not None:
+        if (said := roles.get(role)) is not None:
             raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
@@ -130,10 +133,10 @@ def check_theirs(irm: Plan, theirs: Columns, own: Columns) -> None:
         raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}{way}")
 
 
-def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
+def _roles(border: Border, call: Plan | Call, asked: Asked | None) -> Roles:
     """Return the roles of the columns of a frame of saved numbers that was given without roles."""
     available = border.names()
-    own, alone = plan.columns, "query" in available and len(plan.columns.query) == 1
+    own, alone = call.columns, "query" in available and len(call.columns.query) == 1
     query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
     lacking = [column for column in (*query, *own.by) if column not in available]
     if lacking and "total_over" not in available:
@@ -148,7 +151,7 @@ def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
         said["by"] = list(own.by)
     if system in available and system not in (*query, *own.by):
         said["system"] = system
-    conventions: Any = {name: plan.roles[name] for name in ("undefined", "unanswered") if plan.roles.get(name)}
+    conventions: Any = {name: call.roles[name] for name in ("undefined", "unanswered") if call.roles.get(name)}
     return said | conventions
 
 
@@ -171,13 +174,13 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
     return found
 
 
-def paired_with(here: Measured, plan: Plan) -> Pairing:
+def paired_with(here: Measured, call: Call) -> Pairing:
     """Pair each system with the saved numbers, query by query.
 
     The saved numbers become one more system of ``here``, the last. Queries that only one side has are not compared, but
-    counted. ``plan``: the plan of the saved numbers.
+    counted. ``call``: the call of the saved numbers.
     """
-    there = read_saved(plan, values.unfilled(here.asked))
+    there = read_saved(call, values.unfilled(here.asked))
     if here.log.columns.system and not len(here.log.grid.system_row):
         raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
     match = matched(here.log, there.log)
@@ -213,19 +216,19 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     )
 
 
-def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
+def read_saved(call: Call, asked: Asked | None = None) -> Measured:
     """Read the saved numbers, which must be of one system; ``asked=None``: of all metrics that it has."""
     with told_of("baseline"):
-        there: Measured = values.measured(read_whole(plan), asked)
-        check_one_system(there.log, plan)
+        there: Measured = values.measured(read_whole(call), asked)
+        check_one_system(there.log, call)
         return there
 
 
-def check_one_system(there: Log, plan: Plan) -> None:
+def check_one_system(there: Log, call: Call) -> None:
     """Raise for a baseline of several systems."""
     if len(there.grid.system_row) > 1:
         raise BadValueError(
-            f"{plan.columns.system}: it has several systems, {listed(there.systems[:5])}, and each query is compared "
+            f"{call.columns.system}: it has several systems, {listed(there.systems[:5])}, and each query is compared "
             "with one number; keep the rows of one system"
         )
 

@@ -35,7 +35,7 @@ from frame_metrics.measuring.pieces import (
     with_systems,
     work_of,
 )
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source
 
 CLASSES = {"class", "predicted", "matched", "actual"}  # columns of results that hold classes
@@ -100,7 +100,7 @@ def cases_read(
     unjudged : whether unjudged rows keep a null as their true class, where there are two classes.
     alike : see ``read_cases``.
     """
-    columns, conventions = source.plan.columns, source.plan.conventions
+    columns, conventions = source.call.columns, source.call.conventions
     if not columns.query:
         return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged, alike=alike)
     if isinstance(source, InPieces):
@@ -139,7 +139,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     table, work = gather(work, source)
     if kind is Counting:  # not for an audit, which reports these faults instead of raising
         check_shared_of_pieces(table, work)
-        check_positive_in(table, work.plan.conventions.word)
+        check_positive_in(table, work.call.conventions.word)
         check_positions(positions_in(table, columns))
         check_relevant_of_pieces(table, work)
     table = table.filter(pl.col(TIMES) > 0) if work.queries else table
@@ -152,7 +152,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.groups)
     placed = table[PLACED].to_numpy()[first]
-    unknown = [name for name in columns.by if work.plan.judged is None or name not in work.shared]
+    unknown = [name for name in columns.by if work.call.judged is None or name not in work.shared]
     keys = dict.fromkeys((*columns.groups, *names), first)
     cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
     count = table[TIMES].cast(pl.Float64)
@@ -162,23 +162,23 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
 
 def in_own_type(answer: Answer, source: Source) -> Answer:
     """Return an answer that tells the border which caller's columns its classes come from, to restore their type."""
-    columns, types, whose = source.plan.columns, source.table.schema, {}
+    columns, types, whose = source.call.columns, source.table.schema, {}
     for name in CLASSES & answer.columns.keys() if source.unfolded is None else ():
         sides = [str(side) for side in (columns.label, columns.predicted) if side in types]
         whose[name] = [side for side in sides if class_type(types[side]) == answer.columns[name].dtype]
     return replace(answer, classes=whose)
 
 
-def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
+def type_of_classes(types: dict[str, Any], call: Call) -> Any:
     """Return the type of the classes in a result, before anything is read; ``types``: those of the columns."""
-    columns = plan.columns
-    if not columns.label or plan.conventions.positive is not None:
+    columns = call.columns
+    if not columns.label or call.conventions.positive is not None:
         return pl.Boolean
-    matched = columns.predicted is None or plan.conventions.match is not None
+    matched = columns.predicted is None or call.conventions.match is not None
     kind = class_type(types[columns.label], None if matched else types[str(columns.predicted)])
     if columns.query:
         return kind if kind.is_numeric() else pl.Boolean
-    named = plan.conventions.classes or [value for value, _ in columns.class_scores]
+    named = call.conventions.classes or [value for value, _ in columns.class_scores]
     if kind == pl.Null and not named and (not matched or columns.predicted is None):  # nothing is known: yes and no
         return pl.Boolean
     return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind

@@ -16,19 +16,12 @@ from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.checks import check_average
-from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, check_shared
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.series import TEXTS, refuse
 from frame_metrics.stats.averages import Averages
 
 LISTED = 20  # names that an error lists
-
-
-def plan_of(irm: Plan) -> Plan:
-    """Return the plan, once its conventions are checked."""
-    _ = irm.conventions  # raises if they contradict each other
-    return irm
 
 
 def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
@@ -111,7 +104,7 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> M
     audited : whether faults of the whole frame are left to the audit: a system that shares no query with others, and
         a frame without rows.
     """
-    columns, where = source.plan.columns, "value="
+    columns, where = source.call.columns, "value="
     held, code = _of_columns(columns.value), None
     if columns.metric:
         held, code = _of_rows(source.table, columns)
@@ -119,14 +112,14 @@ def measured(source: Source, asked: Asked | None, *, audited: bool = False) -> M
     if not held and not audited:
         raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
     at = places(held if asked is None else asked, held, where)
-    log, values, absent = read_values(source.table, columns, source.plan.conventions, code, len(held))
+    log, values, absent = read_values(source.table, columns, source.call.conventions, code, len(held))
     if not audited:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
     every, unanswered = np.ones(values.shape[1], bool), ~log.answered
     asked = held if asked is None else asked
     found = Measured(log, asked, values[at], {}, {}, every, weight, cluster, absent[at], unanswered=unanswered)
-    if source.plan.conventions.unanswered == "drop":
+    if source.call.conventions.unanswered == "drop":
         return replace(without(found, unanswered), evaluated=log.answered)
     return found
 

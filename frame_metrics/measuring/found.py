@@ -11,11 +11,11 @@ from frame_metrics.inputs import FullRanking, FullScores
 from frame_metrics.measuring.queries import each_ranking
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.stats.averages import Averages
 
 
-def check_found(plan: Plan, log: Log, asked: Asked, averages: Averages = (None,), *, whole: bool = True) -> None:
+def check_found(call: Call, log: Log, asked: Asked, averages: Averages = (None,), *, whole: bool = True) -> None:
     """Raise for means over queries that were only found by name, if values of all rows may be meant.
 
     So it is if no query has two rows, whatever the metrics; and for a metric of the scores of two classes, if no
@@ -23,12 +23,12 @@ def check_found(plan: Plan, log: Log, asked: Asked, averages: Averages = (None,)
 
     Parameters
     ----------
-    plan : the plan of the call.
+    call : the call.
     log : its log.
     asked, averages : the metrics, and the averages that are asked for.
     whole : whether the rows of the log are at hand; not if it was put together from pieces.
     """
-    if not (plan.needs is not None and plan.needs.means and plan.found_ranking):
+    if not (call.needs is not None and call.needs.means and call.plan.found_ranking):
         return
     if has_single_rows(log):
         pooled = not any(metric.input is FullRanking or metric.k for _, metric in asked)

@@ -13,7 +13,7 @@ from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart, check_parts, shown
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.weighted import own
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
@@ -29,24 +29,24 @@ ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, CHANCE = INSIDE
 FEWEST = 10  # clicks from which on a log without a row that was not clicked has lost these
 
 
-def plan_of(plan: Plan, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Plan:
-    """Return the plan with the columns of ``query_text=``; raise for a log without its own clicks, documents and ranks.
+def call_of(call: Call, verb: str, query_text: Any, result: Collection[str], *, doc: bool = True) -> Call:
+    """Return the call with the columns of ``query_text=``; raise for a log without its own clicks, documents and ranks.
 
     Parameters
     ----------
-    plan : the plan of the log.
+    call : the call of the log.
     verb : the name of the verb, for errors.
     query_text : the option of the verb: columns that identify what was searched, the same in all rows of an impression.
     result : the columns of the verb's result, which no key may have as a name.
     doc : whether the result has a column of documents too.
     """
-    _check_roles(plan, verb)
+    _check_roles(call, verb)
     named = _named(verb, query_text)
-    columns = replace(plan.columns, query_text=named, documents=True)
+    columns = replace(call.columns, query_text=named, documents=True)
     parts = {"by": columns.by, "query_text": named, "doc": (str(columns.doc),)}
     check_parts([(part, name) for part, names in parts.items() for name in names])
     check_apart((*columns.by, *((*(named or columns.query), str(columns.doc)) if doc else ())), result)
-    return plan.but(columns=columns)
+    return replace(call, columns=columns)
 
 
 def rows_of(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
@@ -79,21 +79,22 @@ def _named(verb: str, query_text: Any) -> tuple[str, ...]:
     return several
 
 
-def _check_roles(plan: Plan, verb: str) -> None:
+def _check_roles(call: Call, verb: str) -> None:
     """Raise if clicks, documents or ranks do not stand in the log, one of each in a row."""
-    if plan.has_judgments:
+    if call.plan.has_judgments:
         raise ColumnError(
             f"{verb}() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
             "say relevant=None"
         )
-    if plan.columns.per_system:
+    if call.columns.per_system:
         raise ColumnError(
-            f"rank={list(plan.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
+            f"rank={list(call.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
             "name that"
         )
     for role in ("doc", "rank"):
-        if getattr(plan.columns, role) is None:
-            raise ColumnError(f"{verb}() reads what was shown where: {absent((role,), plan.roles, plan.available)}")
+        if getattr(call.columns, role) is None:
+            lacking = absent((role,), call.roles, call.plan.available)
+            raise ColumnError(f"{verb}() reads what was shown where: {lacking}")
 
 
 def _impressions(log: Log) -> pl.DataFrame:

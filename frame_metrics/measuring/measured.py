@@ -17,8 +17,9 @@ from frame_metrics.measuring.found import check_found
 from frame_metrics.measuring.pieces import UNANSWERED
 from frame_metrics.measuring.queries import Measured, measure, tallies
 from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.call import Call, bound, of_every_role
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
 from frame_metrics.stats.averages import Averages, averages_of, numbers_within, of_numbers, within
@@ -28,19 +29,19 @@ SUMS = "\0sums"  # in a row that stands for many rankings: how many are evaluate
 FEW = 6  # with fewer rankings than this, their rows take less room than their sums
 
 
-def planned(irm: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Plan, Asked | None]:
-    """Return the plan for some metrics, and the metrics, read from their names.
+def planned(plan: Plan, metrics: Sequence[Metrics], more: Needs) -> tuple[Call, Asked | None]:
+    """Return the call for some metrics, and the metrics, read from their names.
 
     None for the metrics: all those of ``value=``, if only the data name them. ``more``: needs beyond those of metrics.
     """
-    if irm.of_values:
-        plan = values.plan_of(irm)
-        return plan, values.asked_of(metrics, plan.columns)
+    if plan.of_values:
+        of_values = of_every_role(plan)
+        return of_values, values.asked_of(metrics, of_values.columns)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked) | more)
-    if plan.columns.query:
-        check_asked(asked, plan)
-    return plan, asked
+    call = bound(plan, needs_of(plan, asked) | more)
+    if call.columns.query:
+        check_asked(asked, call)
+    return call, asked
 
 
 def measured_of(
@@ -63,15 +64,15 @@ def measured_of(
     queries : whether single queries will be shown or resampled.
     totals : see ``read_log``.
     """
-    if asked is None or source.plan.of_values:
+    if asked is None or source.call.of_values:
         return values.measured(source, asked)
     if not isinstance(source, InPieces):
         log = source.log(totals=totals)
-        check_found(source.plan, log, asked, averages)
+        check_found(source.call, log, asked, averages)
         return measure(log, asked, averages)
     kind = Summing if not queries and _need_sums_alone(source, asked, averages) else pieces.Measuring
     measured = pieces.gathered_of(pieces.work_of(kind, source, asked, averages, totals=totals), source)
-    check_found(source.plan, measured.log, asked, averages, whole=False)
+    check_found(source.call, measured.log, asked, averages, whole=False)
     return measured
 
 
@@ -80,7 +81,7 @@ def _need_sums_alone(source: InPieces, asked: Asked, averages: Averages) -> bool
 
     Not for the ordered pieces of a file, whose rankings are kept.
     """
-    conventions = source.plan.conventions
+    conventions = source.call.conventions
     if source.pieces.ordered or conventions.undefined == "raise" or conventions.propensity is not None:
         return False
     each = [name for _, metric in asked for name in averages_of(metric, averages, weighted=False)]

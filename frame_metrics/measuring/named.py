@@ -11,19 +11,20 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border, Pieces, Request
 from frame_metrics.errors import NotComputableError, listed
-from frame_metrics.measuring.baseline import plan_of
+from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.elsewhere import LISTED, named_in
 from frame_metrics.measuring.pairs import bases_of, number_of, pairs_of
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.given import Given
+from frame_metrics.plan.plan import Plan, resolved
 from frame_metrics.roles.columns import Columns
 
 
 def check_baselines(plan: Plan, baseline: Any) -> None:
     """Raise for a baseline that is not a system of the frame, or if baselines leave no system to compare with them."""
-    column = str(plan.played.side)
+    column = str(plan.columns.side)
     names = _systems(plan, column)
     if not len(names):  # a frame without rows has no systems, which its audit says
         return
@@ -35,8 +36,8 @@ def check_baselines(plan: Plan, baseline: Any) -> None:
 
 def _systems(plan: Plan, column: str) -> pl.Series:
     """Return the distinct systems of a frame; no other column is read."""
-    if plan.played.per_system:
-        return pl.Series(column, plan.played.per_system)
+    if plan.columns.per_system:
+        return pl.Series(column, plan.columns.per_system)
     found: list[pl.Series] = []
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
@@ -45,7 +46,7 @@ def _systems(plan: Plan, column: str) -> pl.Series:
         return Answer({}, {column: found[0][:0]}).of_rows(pl.DataFrame(), None)
 
     border = plan.border
-    border.at_once(border.answer(Request([column], read, lambda types: types, plan.limits, True)))
+    border.at_once(border.answer(Request([column], read, lambda types: types, plan.given.limits, True)))
     return found[0]
 
 
@@ -55,7 +56,7 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     Parameters
     ----------
     plan : the plan of the frame that is compared with them.
-    baseline : the frame of saved numbers, or its plan.
+    baseline : the frame of saved numbers, which may have roles.
     asked : the metrics to compare.
 
     Raises
@@ -75,11 +76,11 @@ def not_saved(plan: Plan, baseline: Any, asked: Asked) -> dict[str, str]:
     there = [one for one in asked if one[0] not in why]
     for one in there:
         try:
-            plan_of(baseline, plan, [one])
+            call_of(baseline, plan, [one])
         except NotComputableError as error:  # of a function without a name
             why[one[0]] = str(error)
     if not there:
-        plan_of(baseline, plan, None, audited=True)
+        call_of(baseline, plan, None, audited=True)
     return why
 
 
@@ -90,8 +91,8 @@ def _plain(metric: Metric) -> str:
 
 def _saved(plan: Plan, baseline: Any) -> list[str]:
     """Return the names of the metrics that saved numbers have."""
-    if isinstance(baseline, Plan):
-        columns = baseline.columns
+    if isinstance(baseline, Given):
+        columns = resolved(baseline).columns
         return [name for name, _ in _named(baseline.border, columns)] if columns.metric else [*columns.value]
     border = border_of(baseline)
     available = border.names()

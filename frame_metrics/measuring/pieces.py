@@ -29,7 +29,7 @@ from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.lists import DOCS, from_lists
 from frame_metrics.measuring.queries import Measured, check_grades, check_ideal, each_ranking, lacks_scale
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, at_once, check_systems, shares
 from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
@@ -73,7 +73,7 @@ def check_scale(work: Measuring, source: InPieces) -> None:
 class Work(ABC):
     """The computation for each piece of a frame; it can be sent to other processes."""
 
-    plan: Plan  # the plan of the call, without its frames: pieces take their place
+    call: Call  # without its frames: pieces take their place
     empty: pl.DataFrame  # the columns of a piece, without rows
     judgments: pl.DataFrame | None  # the separate judgments
     systems: pl.Series | None  # all systems, if they have their own rows and are known beforehand; else None
@@ -93,19 +93,19 @@ class Work(ABC):
     @property
     def unnumbered(self) -> bool:
         """True if pieces have their own systems, and those of other pieces are unknown."""
-        return self.systems is None and self.plan.columns.own_rows
+        return self.systems is None and self.call.columns.own_rows
 
     @property
     def shared(self) -> list[str]:
         """The ``by`` columns that log and judgments both have."""
-        columns, judged = self.plan.columns, self.plan.judged
+        columns, judged = self.call.columns, self.call.judged
         ours = set(columns.by) - set(columns.from_judgments)
         return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
     @property
     def keys(self) -> list[str]:
         """The query columns, by which rows are brought into pieces; none if each row is a query."""
-        return [name for name in self.plan.columns.query if name not in self.plan.columns.made]
+        return [name for name in self.call.columns.query if name not in self.call.columns.made]
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Reduce a piece, which holds whole queries, with the judgments of these queries."""
@@ -118,18 +118,18 @@ class Work(ABC):
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Reduce a piece and some judgments, which must be all judgments of their queries."""
         with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
-            answer = at_once(self.plan, piece, self.beside(judgments), self._answer, piece=True)
+            answer = at_once(self.call, piece, self.beside(judgments), self._answer, piece=True)
         return PolarsFrame(piece).given_back(answer)
 
     def beside(self, judgments: pl.DataFrame | None) -> Beside:
         """Return some of the judgments in the form that a source has."""
-        return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.plan.keys_beside)
+        return Beside(None, {}) if judgments is None else Beside(PolarsFrame(judgments), self.call.keys_beside)
 
     def _answer(self, source: Source) -> Answer:
-        every = self.systems if self.systems is not None else self.plan.columns.per_system
+        every = self.systems if self.systems is not None else self.call.columns.per_system
         piece = Piece(len(every) or None, more=self.unnumbered)
         answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
-        if source.unfolded is None or not self.plan.columns.relevant:
+        if source.unfolded is None or not self.call.columns.relevant:
             return answer
         flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
@@ -137,16 +137,16 @@ class Work(ABC):
     @property
     def columns(self) -> Columns:
         """The roles of the columns."""
-        return self.plan.columns
+        return self.call.columns
 
     @property
     def names(self) -> pl.Series:
         """The names of all systems, by their numbers."""
-        return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
+        return pl.Series(self.call.columns.per_system) if self.systems is None else self.systems
 
     def judged_rows(self, table: pl.DataFrame) -> pl.Series:
         """Return the rows of the judgments whose query is in a table."""
-        own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
+        own, theirs = self.call.columns.query, () if self.call.judged is None else self.call.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
         held = pl.DataFrame(
@@ -181,7 +181,7 @@ class Measuring(Work):
         columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
         columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
         columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
-        columns |= {SAMPLING: log.sampling} if self.plan.judged is not None and self.plan.judged.sampling else {}
+        columns |= {SAMPLING: log.sampling} if self.call.judged is not None and self.call.judged.sampling else {}
         return of_rankings(log, self, columns | counts_of_systems(log, log.grid.system), ordered=ordered)
 
     def together(self, log: Log, table: pl.DataFrame) -> Measured:
@@ -218,21 +218,21 @@ def work_of(kind: type[Any], source: InPieces, *asked: Any, totals: bool = False
     asked, named : values of the fields that the subclass adds.
     totals : see ``read_log``.
     """
-    plan, pieces = source.plan, source.pieces
-    columns = plan.columns
-    if plan.conventions.ties == "order" and not columns.rank and not pieces.ordered:
+    call, pieces = source.call, source.pieces
+    columns = call.columns
+    if call.conventions.ties == "order" and not columns.rank and not pieces.ordered:
         raise NotComputableError(
             "ties='order' takes the order of the frame, and rows of a cluster have none; leave ties= out to order "
             "equal scores by doc=, or name rank="
         )
-    if ROW in columns.made and plan.judged is not None:
+    if ROW in columns.made and call.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
     if columns.own_rows and pieces.ordered:  # not on a cluster, which would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
-    judgments = None if plan.judged is None else source.beside.read(plan.to_read)
+    judgments = None if call.judged is None else source.beside.read(call.to_read)
     types = pieces.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
-    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
+    return kind(call.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, *asked, **named)
 
 
 def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.DataFrame, Any]:
@@ -246,7 +246,7 @@ def gather(work: Any, source: InPieces, *, matched: bool = True) -> tuple[pl.Dat
     """
     check_judgments(work, source)
     nothing = work(work.empty)
-    table = source.pieces.gathered(Gathering(work.plan.columns.needed, work.keys, work, nothing.schema))
+    table = source.pieces.gathered(Gathering(work.call.columns.needed, work.keys, work, nothing.schema))
     check_flags(table, work)
     if work.judgments is None:
         return with_systems_numbered(table, work)
@@ -308,7 +308,7 @@ def counts_of_systems(log: Log, system: Array) -> dict[str, pl.Series]:
 
 def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
     """Raise for a system that shares no query with another one, by the counts of all pieces."""
-    if work.columns.system and shares(work.columns, work.plan.conventions):
+    if work.columns.system and shares(work.columns, work.call.conventions):
         number, *each = table.group_by(SYSTEM).agg(pl.sum(*OF_SYSTEMS)).sort(SYSTEM)
         names = work.names.gather(number)
         check_systems(work.columns, names.__getitem__, *(one.to_numpy() for one in each))
@@ -316,7 +316,7 @@ def check_shared_of_pieces(table: pl.DataFrame, work: Work) -> None:
 
 def check_relevant_of_pieces(table: pl.DataFrame, work: Work) -> None:
     """Raise if the grades of all pieces do not say what is relevant."""
-    judging = work.plan.judged or work.columns
+    judging = work.call.judged or work.columns
     if not judging.label:
         check_relevance(table[GRADE], int(table[SHARES].sum()), str(judging.grade), conventions_of(work, table))
 
@@ -327,7 +327,7 @@ def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
     ``table``: the tables of all pieces; ``log``: the log that was restored from them.
     """
     check_shared_of_pieces(table, work)
-    check_positive_in(table, work.plan.conventions.word)
+    check_positive_in(table, work.call.conventions.word)
     check_positions(positions(log))
     check_grades(work.asked, log)
 
@@ -335,15 +335,15 @@ def check_whole(table: pl.DataFrame, log: Log, work: Measuring) -> None:
 def check_flags(table: pl.DataFrame, work: Work) -> None:
     """Raise if ``relevant=`` holds flags and not ids, by the facts of all pieces."""
     if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
-        raise flags_for_ids(str(work.plan.columns.relevant))
+        raise flags_for_ids(str(work.call.columns.relevant))
 
 
 def check_judgments(work: Work, source: Source) -> None:
     """Raise for bad judgments, once for all, so that errors name their own row numbers, not those within a piece."""
     qrels = source.qrels()
-    if qrels is None or work.plan.unfolds:
+    if qrels is None or work.call.unfolds:
         return
-    columns, conventions = work.plan.columns, work.plan.conventions
+    columns, conventions = work.call.columns, work.call.conventions
     log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
     read_judgments(*qrels, log, columns, conventions)
 
@@ -447,7 +447,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
 
     Returns the log, and the sorted table, to which its key rows refer.
     """
-    plan, columns = work.plan, work.columns
+    call, columns = work.call, work.columns
     table = with_systems(_in_order(table, columns), work)
     _, by, query = columns.key_names
     log = table.select(pl.col(name).alias(own) for own, name in zip(columns.inside, columns.keys, strict=True))
@@ -460,14 +460,14 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     grid = _grid(log, table, by, query, of_queries)
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
-    judging_columns = plan.judged or columns
+    judging_columns = call.judged or columns
     columns, name = replace(columns, from_judgments=()), str(judging_columns.grade or judging_columns.label)
     return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
     """Return the table with the column of systems, made from their numbers, if ``system=`` is named."""
-    columns = work.plan.columns
+    columns = work.call.columns
     if columns.system is None:
         return table
     return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
@@ -475,9 +475,9 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
     """Return the conventions, with ``threshold`` and ``rel`` rounded to the types of scores and grades."""
-    columns = work.plan.columns
+    columns = work.call.columns
     score = next((name for name in columns.per_system), columns.score)
-    return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
+    return work.call.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
 def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -523,7 +523,7 @@ def ids_of(
 
     ``distinct``: a function that returns the distinct rows of some columns of the log.
     """
-    columns, judged = work.plan.columns, work.plan.judged
+    columns, judged = work.call.columns, work.call.judged
     if judged is None or work.judgments is None or columns.relevant:
         return
     ours = distinct(work.keys).drop_nulls()

@@ -30,27 +30,27 @@ from frame_metrics.measuring.results import (
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.ranking import judged
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.proxies import powered, students_t
 
 
-def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
+def check_proxies(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
     """Raise for metrics, averages and conventions that a proxy does not go with; nothing is read.
 
     Only means over queries are prediction-powered. A convention that looks at judgments, such as ``ties="worst"``,
     would give a query two different rankings, one by people and one by the machine.
     """
-    said = vars(plan.conventions) | ({"ties": None} if plan.conventions.ties not in ("worst", "best") else {})
+    said = vars(call.conventions) | ({"ties": None} if call.conventions.ties not in ("worst", "best") else {})
     for name in ("ties", "unjudged", "unjudged_queries", "propensity"):
         if said[name] is not None:
             raise NotComputableError(
                 f"{name}= looks at one set of judgments, and proxy= gives each query one of people and one of a "
                 f"machine; say {name}=None"
             )
-    if plan.conventions.unanswered == "drop":
+    if call.conventions.unanswered == "drop":
         raise NotComputableError(
             "unanswered='drop' leaves queries out, and proxy= estimates a mean over all queries that the machine "
             "judged; pass unanswered=None, or judge() without proxy="
@@ -65,15 +65,15 @@ def check_proxies(asked: Asked, plan: Plan, averages: Averages = (None,)) -> Non
                     f"{name}: {average!r} is no mean over queries, and only means are prediction-powered; say "
                     "average='macro' in evaluate(), or judge() without proxy="
                 )
-    if plan.proxy is not None:
+    if call.proxy is not None:
         with told_of("proxy"):
-            check_asked(asked, plan.proxy, averages)
+            check_asked(asked, call.proxy, averages)
 
 
-def check_means(asked: Asked, plan: Plan, options: EvaluateOptions) -> None:
+def check_means(asked: Asked, call: Call, options: EvaluateOptions) -> None:
     """Raise for options of ``evaluate`` that prediction-powered means do not have; nothing is read."""
-    check_proxies(asked, plan, options.averages)
-    check_apart(plan.columns.groups, PROXIES)
+    check_proxies(asked, call, options.averages)
+    check_apart(call.columns.groups, PROXIES)
     if options.layout == "wide":
         raise NotComputableError("layout='wide' has no room for lambda and n_proxy of each metric; say layout='long'")
     if options.method not in (None, "t", "normal"):
@@ -108,7 +108,7 @@ def both_of(source: Source, asked: Asked, *, totals: bool = False) -> Both:
     """
     both = side_by_side(source, asked, totals=totals)
     if both.lost[0]:
-        by = listed([name for name in source.plan.columns.by if name in source.plan.columns.from_judgments])
+        by = listed([name for name in source.call.columns.by if name in source.call.columns.from_judgments])
         here, same = (f" in the same {by}", f"give both frames one {by} for each query, ") if by else ("", "")
         raise BadValueError(
             f"proxy: the machine judged nothing of {both.lost[0]} of the queries that people judged{here}, as "
@@ -221,9 +221,9 @@ def _judged(source: Source, log: Log) -> pl.DataFrame:
     For a log in pieces, which has no judgments here, they are read beside a frame without rows.
     """
     if isinstance(source, InPieces):
-        plan = source.plan.without_frames()
-        nothing = pl.DataFrame(schema=source.pieces.types(plan.columns.needed))
-        log = source_of(plan, nothing, source.beside, piece=True).log(piece=Piece(None, more=plan.columns.own_rows))
+        call = source.call.without_frames()
+        nothing = pl.DataFrame(schema=source.pieces.types(call.columns.needed))
+        log = source_of(call, nothing, source.beside, piece=True).log(piece=Piece(None, more=call.columns.own_rows))
     _, by, query = log.columns.key_names
     return log.judgments.select(name for name in (*by, *query, "doc") if name in log.judgments.columns)
 
@@ -264,7 +264,7 @@ def powered_means(source: Source, asked: Asked, options: EvaluateOptions) -> Ans
     both = both_of(source, asked, totals=options.margins)
     measured, groups = both.measured, groups_of(both.measured.log.cells, options.margins)
     names = ("value", "n", "n_undefined", *PROXIES, *(() if options.ci is None else ENDS))
-    counted = ["n_unanswered"] if counts_answers(source.plan) else []
+    counted = ["n_unanswered"] if counts_answers(source.call) else []
     weighted = measured.weight is not None
     each = (averages_of(metric, options.averages, weighted=weighted) for _, metric in asked)
     wanted = [(i, average) for i, averages in enumerate(each) for average in averages]

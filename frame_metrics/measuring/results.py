@@ -17,8 +17,8 @@ from frame_metrics.errors import BadValueError, check_bool, check_choice, check_
 from frame_metrics.inputs import Array, Lists
 from frame_metrics.measuring.queries import Measured, effective_sizes, filled, tallies
 from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import IntervalMethod, Layout, check_averages
-from frame_metrics.plan.plan import Plan
 from frame_metrics.stats.averages import Averages, Tally, averages_within
 from frame_metrics.stats.intervals import intervals
 
@@ -320,7 +320,7 @@ def schema(
     asked: Asked,
     options: EvaluateOptions,
     wide: Wide | None,
-    plan: Plan | None = None,
+    call: Call | None = None,
     *,
     paired: bool = False,
     weighted: bool = False,
@@ -330,28 +330,28 @@ def schema(
     Parameters
     ----------
     paired : whether two frames are compared, so that there is a column of unpaired queries.
-    weighted : whether queries have weights, where no plan says so.
+    weighted : whether queries have weights, where no call says so.
     """
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:
         return total | wide.columns(asked, options.ci)
     metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
     value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    value |= UNANSWERED if plan is not None and counts_answers(plan) else {}
-    value |= {"n_effective": pl.Float64} if weighted or (plan is not None and weighs(plan)) else {}
-    if plan is not None and not plan.columns.query and any(metric.biased for _, metric in asked):
+    value |= UNANSWERED if call is not None and counts_answers(call) else {}
+    value |= {"n_effective": pl.Float64} if weighted or (call is not None and weighs(call)) else {}
+    if call is not None and not call.columns.query and any(metric.biased for _, metric in asked):
         value[CALIBRATED] = pl.Float64
-    value |= PROXIES if plan is not None and plan.proxy is not None else {}
+    value |= PROXIES if call is not None and call.proxy is not None else {}
     value |= UNPAIRED if paired else {}
     return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})
 
 
-def weighs(plan: Plan) -> bool:
+def weighs(call: Call) -> bool:
     """Return True if averages have an effective sample size: results are weighted, or queries, or rows."""
-    return plan.conventions.propensity is not None or (plan.columns.weight is not None and plan.proxy is None)
+    return call.conventions.propensity is not None or (call.columns.weight is not None and call.proxy is None)
 
 
-def counts_answers(plan: Plan) -> bool:
+def counts_answers(call: Call) -> bool:
     """Return True if queries without a row are counted: if systems are named, or judgments are beside the log."""
-    columns = plan.columns
-    return bool(columns.query) and (columns.system is not None or plan.judged is not None or bool(columns.answered))
+    columns = call.columns
+    return bool(columns.query) and (columns.system is not None or call.judged is not None or bool(columns.answered))

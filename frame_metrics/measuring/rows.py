@@ -20,8 +20,8 @@ from frame_metrics.measuring.queries import check_probability, of_probabilities
 from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import COUNTED, Metric
 from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_parameters
-from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import Areas
@@ -112,9 +112,9 @@ def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list
     return of, wanted
 
 
-def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
+def one_average(asked: Asked, average: str | None, call: Call) -> bool:
     """Return True if all metrics have the same average, whether the data turn out to have two classes or several."""
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions = call.columns, call.conventions
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
     two = two or conventions.documents is not None or any(metric.input is FullScores for _, metric in asked)
@@ -138,7 +138,7 @@ def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
             )
 
 
-def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
+def check_delong(asked: Asked, call: Call, method: str | None) -> None:
     """Raise if ``method="delong"`` is asked for and does not apply; nothing is read."""
     if method != "delong":
         return
@@ -146,7 +146,7 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
         if metric.of_area is None:
             raise NotComputableError(f"{name} has no interval by DeLong, which is of roc_auc and gini; {BOOTSTRAP}")
     for role in ("weight", "cluster"):
-        if column := getattr(plan.columns, role):
+        if column := getattr(call.columns, role):
             raise NotComputableError(
                 f"{column} is the {role} of rows, and method='delong' is for independent rows that count one each; "
                 f"say {role}=None, or {BOOTSTRAP.removeprefix('say ')}"

@@ -19,8 +19,10 @@ from frame_metrics.measuring.pairs import bases_of, in_order, number_if_any
 from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.call import Call, bound
+from frame_metrics.plan.given import Given, given
 from frame_metrics.plan.needs import Needs
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, read_whole
 from frame_metrics.roles.resolve import absent
 
@@ -55,7 +57,7 @@ def similar(source: Source, asked: Asked, baseline: Any, there: Log | None) -> t
             "the rows of both into one frame with system="
         )
     work = work_of(Comparing, source, asked, (None,), ())
-    if baseline is None and work.systems is None and not work.plan.columns.per_system:
+    if baseline is None and work.systems is None and not work.call.columns.per_system:
         raise NotComputableError("baseline=None compares all pairs of systems, and which there are is not known here")
     bases = work.names.to_list() if baseline is None else bases_of(baseline, work.names)
     return gathered_of(replace(work, asked=[*asked] * len(bases), bases=bases), source), bases
@@ -128,11 +130,11 @@ def _values(lists: RankedDocuments, asked: Asked, some: Array, partner: Array, t
     return values
 
 
-def plan_beside(baseline: Any, plan: Plan) -> Plan:
-    """Return the plan of a baseline in another frame: it has its own roles, or else columns named as in the frame."""
-    own = plan.columns
+def call_beside(baseline: Any, call: Call) -> Call:
+    """Return the call of a baseline in another frame: it has its own roles, or else columns named as in the frame."""
+    own = call.columns
     with told_of("baseline"):
-        if not isinstance(baseline, Plan):
+        if not isinstance(baseline, Given):
             border = border_of(baseline)
             available = border.names()
             for column in own.by:
@@ -143,33 +145,33 @@ def plan_beside(baseline: Any, plan: Plan) -> Plan:
                     )
             said: Any = {role: getattr(own, role) for role in OF_LISTS if getattr(own, role)}
             said |= {role: list(said[role]) for role in ("query", "by") if role in said}
-            said |= {name: told for name in ("ties", "duplicates") if (told := plan.roles.get(name))}
+            said |= {name: told for name in ("ties", "duplicates") if (told := call.roles.get(name))}
             said |= {"system": own.system} if own.system in available else {}
-            baseline = Plan(baseline, said, None)
-        theirs = listed_plan(baseline)
-        check_theirs(baseline, theirs.columns, own)
+            baseline = given(baseline, said, border=border)
+        theirs = listed_call(baseline)
+        check_theirs(baseline.roles, theirs.columns, own)
     return theirs
 
 
-def listed_plan(irm: Plan) -> Plan:
-    """Return the plan that reads rankings without judgments; raise without documents, or for ties by judgments."""
-    roles: Any = {**irm.roles, **dict.fromkeys(OF_JUDGMENTS)}
-    plan = Plan(irm.frame, roles, None).asking(LISTED)
-    if plan.columns.doc is None:
-        raise ColumnError(absent(("doc",), plan.roles, plan.available, plan.border.hint))
-    if (ties := plan.conventions.ties) in ("worst", "best"):
+def listed_call(own: Given) -> Call:
+    """Return the call that reads rankings without judgments; raise without documents, or for ties by judgments."""
+    roles: Any = {**own.roles, **dict.fromkeys(OF_JUDGMENTS)}
+    call = bound(resolved(own.without_judgments(roles)), LISTED)
+    if call.columns.doc is None:
+        raise ColumnError(absent(("doc",), call.roles, call.plan.available, call.plan.border.hint))
+    if (ties := call.conventions.ties) in ("worst", "best"):
         raise NotComputableError(
             f"ties={ties!r} orders equal scores by their judgments, and similarity() reads none; leave ties= out to "
             "order them by document, or say ties='expected'"
         )
-    return plan.but(conventions=replace(plan.conventions, unanswered=None))  # a list without rows is like no other
+    return replace(call, conventions=replace(call.conventions, unanswered=None))  # a list without rows is like no other
 
 
-def read_lists(plan: Plan) -> Log:
+def read_lists(call: Call) -> Log:
     """Read the rankings of a baseline in another frame, which must be of one system."""
     with told_of("baseline"):
-        log = read_whole(plan).log()
-        check_one_system(log, plan)
+        log = read_whole(call).log()
+        check_one_system(log, call)
         return log
 
 

@@ -85,7 +85,7 @@ def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]])
     source : the frame in pieces.
     queries : the queries, each as a value for each query column.
     """
-    pieces, columns = source.pieces, work.plan.columns
+    pieces, columns = source.pieces, work.call.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
     rows = pieces.gathered(Gathering(columns.needed, [], partial(_taken, columns, queries), types))
     mine = rows.filter(MINE).drop(MINE)

@@ -38,15 +38,15 @@ def spread_of(source: InPieces, asked: Asked, finish: Finish) -> Answer:
     alone = replace(work, judgments=None)  # the judgments are sent once, with ``work``
     steps = _told, partial(_known, alone), partial(_rows, alone, finish)
     return Answer(
-        {}, {}, spread=Spread(work.plan.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
+        {}, {}, spread=Spread(work.call.columns.needed, work.keys, _queries(work), partial(_each, work), *steps)
     )
 
 
 def _queries(work: pieces.Measuring) -> pl.DataFrame | None:
     """Return the judged queries, in the types of the log; None without separate judgments."""
-    if work.judgments is None or work.plan.judged is None:
+    if work.judgments is None or work.call.judged is None:
         return None
-    names = zip(work.keys, work.plan.judged.query, strict=True)
+    names = zip(work.keys, work.call.judged.query, strict=True)
     return pl.DataFrame(
         [pieces.in_type(work.judgments[name], work.empty.schema[own]).alias(own) for own, name in names]
     ).unique()

@@ -21,7 +21,7 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import Classes, FullConfusion, Lists
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import RESULT
 from frame_metrics.stats.averages import Averages
@@ -65,18 +65,18 @@ def _quantile(percent: float) -> str:
     return did_you_mean(f"q{level:g}") if level <= 1 else "; a quantile is from q0 to q1, as q0.9"
 
 
-def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
+def check_asked(asked: Asked, call: Call, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that cannot be computed with these columns and conventions; nothing is read."""
     for average in averages:
-        check_average(average, f"average={shown(average)}", plan.columns)
+        check_average(average, f"average={shown(average)}", call.columns)
     for name, metric in asked:
         check_parameters(name, metric)
-        _check_weighted(name, metric, plan, [metric.average] if metric.average else averages)
-        _check_reads(name, metric, plan)
+        _check_weighted(name, metric, call, [metric.average] if metric.average else averages)
+        _check_reads(name, metric, call)
         if metric.input is Lists:
-            _check_lists(name, metric, plan, averages)
+            _check_lists(name, metric, call, averages)
             continue
-        check_average(metric.average, name, plan.columns)
+        check_average(metric.average, name, call.columns)
         if "micro" in averages and not (metric.pooled_sums or metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
@@ -99,9 +99,9 @@ def check_average(average: str | None, named: str, columns: Columns) -> None:
         raise ColumnError(f"{named} {why}; say weight=None")
 
 
-def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
+def _check_weighted(name: str, metric: Metric, call: Call, averages: Averages) -> None:
     """Raise for metrics and averages that weights by propensity do not correct, or for missing propensities."""
-    conventions, decided = plan.conventions, plan.columns.predicted or plan.conventions.threshold is not None
+    conventions, decided = call.conventions, call.columns.predicted or call.conventions.threshold is not None
     if metric.off_policy and conventions.target_propensity is None:
         raise ColumnError(
             f"{name} is of another policy than the one that was logged: name propensity= and target_propensity=, the "
@@ -130,10 +130,10 @@ def _check_weighted(name: str, metric: Metric, plan: Plan, averages: Averages) -
         raise NotComputableError(f"{name}: condensed lists have other ranks than were shown; say unjudged=None")
 
 
-def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
+def _check_reads(name: str, metric: Metric, call: Call) -> None:
     """Raise for a metric that reads something that the columns do not have."""
-    columns, conventions = plan.columns, plan.conventions
-    judgments = columns if plan.judged is None else plan.judged
+    columns, conventions = call.columns, call.conventions
+    judgments = columns if call.judged is None else call.judged
     decided = conventions.threshold is not None or columns.predicted is not None
     sized = conventions.collection_size is not None or columns.collection_size
     if metric.input is Classes:
@@ -150,12 +150,12 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
             f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
             "or True if the frame lists all"
         )
-    _check_level(name, metric, plan, judgments)
+    _check_level(name, metric, call, judgments)
 
 
-def _check_level(name: str, metric: Metric, plan: Plan, judgments: Columns) -> None:
+def _check_level(name: str, metric: Metric, call: Call, judgments: Columns) -> None:
     """Raise for ``rel=`` where labels say what is relevant, or where the metric does not read relevance."""
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions = call.columns, call.conventions
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
     if "rel" in metric.params and "rel" not in metric.reads:
@@ -171,9 +171,9 @@ def _check_level(name: str, metric: Metric, plan: Plan, judgments: Columns) -> N
         )
 
 
-def _check_lists(name: str, metric: Metric, plan: Plan, averages: Averages) -> None:
+def _check_lists(name: str, metric: Metric, call: Call, averages: Averages) -> None:
     """Raise for a metric of sets of lists that cannot be computed with these columns and conventions."""
-    conventions = plan.conventions
+    conventions = call.conventions
     if any(averages):
         raise NotComputableError(f"{name} is of all lists together, and no average over queries; say average=None")
     if "catalogue" in metric.reads and conventions.catalogue is None:
@@ -201,9 +201,9 @@ def check_parameters(name: str, metric: Metric) -> None:
     _ = metric.reads  # this tries the kernel on one row, and it raises for parameters that contradict each other
 
 
-def check_margins(margins: bool, plan: Plan) -> None:
+def check_margins(margins: bool, call: Call) -> None:
     """Raise for ``margins=True`` without segments."""
-    if margins and not plan.columns.by:
+    if margins and not call.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 

@@ -14,7 +14,7 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Border, Limits
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, KernelError, shown
 from frame_metrics.inputs.gains import name_of
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.given import Given, Judgments, given, limits_of
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.resolve import unused
 from frame_metrics.roles.roles import Roles, is_made
@@ -23,28 +23,26 @@ from frame_metrics.roles.roles import Roles, is_made
 SHOWN = ("query", "system", "arm", "team", "by", "value", "doc")
 
 
-def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:
-    """Return the plan of a frame, in which expressions have become columns of the frame, named by the roles."""
+def with_columns_made(frame: Any, roles: Roles, judgments: Judgments | None) -> Given:
+    """Return what a caller gave, in which expressions have become columns of the frame, named by the roles."""
     beside, said = judgments or (None, {})
-    plan = Plan(frame, roles, judgments)
     if not any(map(_has_made, (*roles.values(), *said.values()))):
-        return plan
-    border, named, expressed = _with_columns(frame, roles, plan.limits)
+        return given(frame, roles, judgments)
+    limits = limits_of(roles)
+    border, named, expressed = _with_columns(frame, roles, limits)
     if judgments is not None:
-        of_judgments, said, _ = _with_columns(beside, said, plan.limits, "judge: ")
+        of_judgments, said, _ = _with_columns(beside, said, limits, "judge: ")
         judgments = of_judgments.given, said
-    plan = Plan(border.given, named, judgments)
-    vars(plan).update(border=border, expressed=expressed)
-    return plan
+    return given(border.given, named, judgments, border=border, expressed=expressed)
 
 
-def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Border, Any, frozenset[str]]:
+def _with_columns(frame: Any, roles: Any, limits: Limits, of: str = "") -> tuple[Border, Any, frozenset[str]]:
     """Return the frame with a column for each expression, the roles with names instead of these, and those names.
 
     ``of``: the beginning of errors.
     """
-    making = _Making(border_of(frame), given, limits, of)
-    named = {role: making.named(role, value) if _has_made(value) else value for role, value in given.items()}
+    making = _Making(border_of(frame), roles, limits, of)
+    named = {role: making.named(role, value) if _has_made(value) else value for role, value in roles.items()}
     border = making.border.with_columns(making.columns) if making.columns else making.border
     return border, named, frozenset(making.columns)
 
@@ -102,7 +100,7 @@ class _Making:
 
     def _is_played(self, name: str, role: str) -> bool:
         """Return True if the frame's own column with a name has a role, or may be found by its name."""
-        named = [one for given in self.given.values() for one in _each(given)]
+        named = [one for value in self.given.values() for one in _each(value)]
         found = name in FOUND and name != role and name not in self.given and name in self.border.names()
         return found or any(isinstance(one, str) and one == name for one in named)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frame_metrics.errors import (
     ColumnError,
@@ -19,11 +19,9 @@ from frame_metrics.errors import (
 from frame_metrics.inputs import ClassScores, FullConfusion, FullRanking, FullScores, Lists, TwoRankings
 from frame_metrics.metrics.metric import OF_DOCUMENTS, Metric
 from frame_metrics.metrics.names import DECIDED, Asked, plain_name
+from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, no_lists
-
-if TYPE_CHECKING:
-    from frame_metrics.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -73,14 +71,14 @@ def needs_of(plan: Plan, asked: Asked) -> Needs:
             each.append(Needs(score=True))
         else:
             cutoff = metric.input is FullConfusion
-            retrieved = cutoff and (plan.has_judgments or bool(plan.played.query))
+            retrieved = cutoff and (plan.has_judgments or bool(plan.columns.query))
             each.append(decision_of(plan, name, retrieved=retrieved, cutoff=cutoff))
     return reduce(or_, {id(needs): needs for needs in each if needs is not NONE}.values())  # most metrics have the same
 
 
 def _check_query(name: str, metric: Metric, plan: Plan) -> None:
     """Raise for a metric of rankings without a query, if a similar metric of rows without one can be offered."""
-    if metric.pooled and not plan.played.query:
+    if metric.pooled and not plan.columns.query:
         lacking = absent(("query",), plan.roles, plan.available)
         called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
         raise ColumnError(
@@ -92,15 +90,15 @@ def _check_sets(name: str, plan: Plan) -> None:
     """Raise for a name that means another metric here: beside ``catalogue=``, or for queries with several labels."""
     # "coverage" and "gini" may be of classifiers, or of a catalogue; "subset accuracy" is not the mean over queries
     shown = plan.roles.get("catalogue") is not None
-    decided = plan.played.predicted or plan.roles.get("threshold") is not None
-    if plain_name(name) == "coverage" and (shown or (plan.played.query and not decided)):
+    decided = plan.columns.predicted or plan.roles.get("threshold") is not None
+    if plain_name(name) == "coverage" and (shown or (plan.columns.query and not decided)):
         raise UnknownNameError(f"{name!r}: {DECIDED}")
     if shown and plain_name(name) in GINI:
         raise UnknownNameError(
             f"{name!r} means two things beside catalogue=: catalogue_gini (how unevenly documents are shown), or "
             "somers_d (2 roc_auc - 1, of scores); write the one you mean"
         )
-    if plan.played.query and plain_name(name).startswith(OF_ONE_LABEL):
+    if plan.columns.query and plain_name(name).startswith(OF_ONE_LABEL):
         raise ColumnError(
             f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
             "and accuracy the share of right labels; ask for that one, or say query=None if each row has one label"
@@ -116,7 +114,7 @@ def _read_beside(name: str, metric: Metric, plan: Plan) -> Needs:
         if plan.roles.get(role) is None:
             raise ColumnError(f"{name} reads what {role}= says of a document; name it")
         return Needs(extra=metric.columns)
-    named = dict(plan.played.extra)
+    named = dict(plan.columns.extra)
     for one in metric.columns:
         if one not in named:
             others = f", beside {listed(named)}" if named else ""
@@ -143,18 +141,18 @@ def decision_of(plan: Plan, name: str, *, retrieved: bool, cutoff: bool = False)
     """
     if plan.roles.get("threshold") is not None:
         return Needs(score=True)
-    if plan.played.predicted:
+    if plan.columns.predicted:
         return Needs(predicted=True)
     if retrieved:
         return Needs(query=True)
     ways = "or say threshold= to decide by the score" + "; of a ranking, name query=, or give a cutoff" * cutoff
-    ways = "or make such a column, of the class with the greatest score" if plan.played.class_scores else ways
+    ways = "or make such a column, of the class with the greatest score" if plan.columns.class_scores else ways
     raise ColumnError(f"{name} needs predictions; name one of {listed(plan.available)} with predicted=, {ways}")
 
 
 def audited(plan: Plan) -> Needs:
     """Return the needs of an audit, which looks at every role that is played."""
-    columns, threshold = plan.played, plan.roles.get("threshold") is not None
+    columns, threshold = plan.columns, plan.roles.get("threshold") is not None
     return Needs(
         score=threshold or columns.score is not None,
         predicted=columns.predicted is not None and not threshold,
@@ -167,7 +165,7 @@ def audited(plan: Plan) -> Needs:
 
 def _check_found(plan: Plan) -> None:
     """Raise if "query" was found by name beside decisions: they may be meant query by query, or all together."""
-    predicted = plan.played.predicted
+    predicted = plan.columns.predicted
     if plan.found_query and (predicted or plan.roles.get("threshold") is not None):
         what = f"the column {shown(predicted)}" if predicted else "threshold="
         raise MistakenColumnError(
@@ -187,7 +185,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
         A needed role has no column.
     """
     _check_there(plan, needs)
-    columns = plan.played
+    columns = plan.columns
     ordered = needs.order or bool(columns.query)
     known: dict[str, Any] = {
         "score": columns.score if needs.score or (ordered and not columns.rank) else None,
@@ -206,7 +204,7 @@ def read_by(plan: Plan, needs: Needs) -> Columns:
 
 def _check_there(plan: Plan, needs: Needs) -> None:
     """Raise for a needed role without a column, and for a role that the call cannot use."""
-    columns, judged = plan.played, plan.has_judgments
+    columns, judged = plan.columns, plan.has_judgments
     _check_found(plan)
     if columns.class_scores and (needs.order or columns.query):
         way = f", or pass query=None in the place of {listed(columns.query)}" if columns.query else ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import ColumnError, shown
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.given import Given
 
 COLUMNS = ("query", "doc", "grade", "label")
 OWN = ("rel", "scale")
@@ -17,10 +17,10 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
 
     Parameters
     ----------
-    proxy : the frame, or a plan: a frame with roles, whose ``rel`` and ``scale`` replace those of the results.
+    proxy : the frame, or a frame with roles, whose ``rel`` and ``scale`` replace those of the results.
     """
-    roles: Any = proxy.roles if isinstance(proxy, Plan) else {}
-    if isinstance(proxy, Plan) and proxy.judgments is not None:
+    roles: Any = proxy.roles if isinstance(proxy, Given) else {}
+    if isinstance(proxy, Given) and proxy.judgments is not None:
         raise ColumnError(
             "proxy: it has judgments beside it, and has to be the judgments themselves; leave judge() out"
         )
@@ -30,7 +30,7 @@ def proxy_of(proxy: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
             f"proxy: {odd}={shown(roles[odd])} is said of results; judgments take query=, doc=, grade= or label=, rel= "
             f"and scale=, so say {odd}=None there"
         )
-    frame = proxy.frame if isinstance(proxy, Plan) else proxy
+    frame = proxy.frame if isinstance(proxy, Given) else proxy
     border_of(frame)
-    own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Plan) else {}
+    own = {name: roles.get(name) for name in OWN} if isinstance(proxy, Given) else {}
     return frame, {name: roles.get(name) for name in COLUMNS} | {"several": None}, own

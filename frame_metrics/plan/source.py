@@ -23,7 +23,7 @@ from frame_metrics.data.spelling import check_positive
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_names
 from frame_metrics.inputs import Array
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW, SYSTEM
@@ -33,9 +33,9 @@ MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that are not i
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows that were read for a plan, and the separate judgments."""
+    """The rows that were read for a call, and the separate judgments."""
 
-    plan: Plan
+    call: Call
     table: pl.DataFrame  # the needed columns, a row for each result; empty for a frame in pieces
     beside: Beside  # the separate judgments, as they were given
     judged: Columns | None = None  # the roles of their columns; None without separate judgments
@@ -44,7 +44,7 @@ class Source:
 
     def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Read the log from the rows, and check it if it is whole; the parameters are those of ``read_log``."""
-        columns, conventions = self.plan.columns, self.plan.conventions
+        columns, conventions = self.call.columns, self.call.conventions
         log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
@@ -56,7 +56,7 @@ class Source:
     @property
     def type_of_docs(self) -> Any:
         """The type of the column of documents; None without one."""
-        doc = self.plan.columns.doc
+        doc = self.call.columns.doc
         return self.table[doc].dtype if doc else None
 
     @property
@@ -69,7 +69,7 @@ class Source:
         if self.judged is None:
             return None
         at = self.unfolded
-        table = self.beside.read(self.plan.to_read) if at is None else at.beside.read(at.to_read)
+        table = self.beside.read(self.call.to_read) if at is None else at.beside.read(at.to_read)
         if self.judged.made:  # the label, where every row is relevant
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
         return table, self.judged
@@ -86,7 +86,7 @@ Compute: TypeAlias = Callable[[Source], Answer]
 
 
 def answer_of(
-    plan: Plan,
+    call: Call,
     compute: Compute,
     schema: Schema,
     *,
@@ -99,7 +99,7 @@ def answer_of(
 
     Parameters
     ----------
-    plan : the plan of the call.
+    call : the call.
     compute : makes the answer from the rows that were read.
     schema : returns the types of the result, by the types of the columns that are read.
     keys : columns of the frame that come first in the result.
@@ -118,62 +118,62 @@ def answer_of(
             return unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
-        beside = plan.read_judgments()
+        beside = call.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan.reading(), rows, beside, compute)
-        if plan.columns.query:
-            source, other = InPieces(plan.reading(), pl.DataFrame(), beside, plan.judged, pieces=rows), plan.proxy
+            return at_once(call.reading(), rows, beside, compute)
+        if call.columns.query:
+            source, other = InPieces(call.reading(), pl.DataFrame(), beside, call.judged, pieces=rows), call.proxy
             if other is not None:
                 read, judged = other.read_judgments(), other.judged
-                source = replace(source, proxy=replace(source, plan=other.reading(), beside=read, judged=judged))
+                source = replace(source, proxy=replace(source, call=other.reading(), beside=read, judged=judged))
             return compute(source).of_rows(source.table, source.keyed.beside)
-        table, columns = _counted(plan, rows, documents=documents)
-        table = plan.border.in_order(table, classes)
+        table, columns = _counted(call, rows, documents=documents)
+        table = call.plan.border.in_order(table, classes)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
-            return at_once(plan.but(columns=columns), table, beside, compute)
+            return at_once(replace(call, columns=columns), table, beside, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
-        types = _types(plan, types)
+        types = _types(call, types)
         return {name: types[name] for name in keys} | schema(types)
 
-    needed = plan.columns.needed
-    classes = [name for name in (plan.columns.label, plan.columns.predicted) if name in needed]
-    check_names([*needed, *plan.to_read, *([] if plan.proxy is None else plan.proxy.to_read)])
-    return plan.border.answer(Request(needed, run, of_types, plan.limits, in_pieces, classes))
+    needed = call.columns.needed
+    classes = [name for name in (call.columns.label, call.columns.predicted) if name in needed]
+    check_names([*needed, *call.to_read, *([] if call.proxy is None else call.proxy.to_read)])
+    return call.plan.border.answer(Request(needed, run, of_types, call.plan.given.limits, in_pieces, classes))
 
 
-def read_whole(plan: Plan) -> Source:
+def read_whole(call: Call) -> Source:
     """Read the columns into memory and return the source, for a frame beside the main one, such as a baseline."""
-    check_names(plan.columns.needed)
-    rows = plan.border.in_memory(plan.columns.needed).read(plan.columns.needed)
-    return source_of(plan.reading(), rows, plan.read_judgments())
+    check_names(call.columns.needed)
+    rows = call.plan.border.in_memory(call.columns.needed).read(call.columns.needed)
+    return source_of(call.reading(), rows, call.read_judgments())
 
 
-def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
+def source_of(call: Call, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
     """Return the source for rows that were read.
 
     Parameters
     ----------
-    plan : the plan.
+    call : the call.
     rows : the needed columns of the frame.
     beside : the separate judgments.
     piece : whether the rows are a piece of a larger frame.
     """
-    proxy, other = None, plan.proxy
+    proxy, other = None, call.proxy
     if other is not None:
         proxy = source_of(other.reading(), rows, other.read_judgments(), piece=piece)
-    if not plan.unfolds:
-        return Source(plan, rows, beside, plan.judged, proxy=proxy)
-    unfolded = unfold(rows, plan.columns, beside, plan.judged, plan.to_read)
+    if not call.unfolds:
+        return Source(call, rows, beside, call.judged, proxy=proxy)
+    unfolded = unfold(rows, call.columns, beside, call.judged, call.to_read)
     if not piece:
         unfolded.check_flags()
-    return Source(plan, unfolded.table, beside, unfolded.judged, unfolded, proxy)
+    return Source(call, unfolded.table, beside, unfolded.judged, unfolded, proxy)
 
 
-def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
+def at_once(call: Call, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
     """Compute the answer from rows in memory; answers and errors refer to rows of the caller's frame."""
-    source = source_of(plan, rows, beside, piece=piece)
+    source = source_of(call, rows, beside, piece=piece)
     keyed = source.keyed
     if source.unfolded is None:
         answer = compute(source)
@@ -184,21 +184,21 @@ def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *,
     return answer.of_rows(rows, keyed.beside)
 
 
-def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
+def _types(call: Call, types: dict[str, Any]) -> dict[str, Any]:
     """Return the types of all columns that may be keys of a result, from the types of the columns that are read."""
-    columns = plan.columns
+    columns = call.columns
     types = types | {name: types[name].inner for name in columns.lists if name in types}
     types |= {name: kind for name, kind in MADE.items() if name in columns.made}
     types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
     # A column that the log does not have, or in which it is all null, has the type of the judgments.
-    from_judgments = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
-    found = plan.beside.types(list(from_judgments.values())) if from_judgments and plan.beside else {}
+    from_judgments = {name: own for name, own in call.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+    found = call.beside.types(list(from_judgments.values())) if from_judgments and call.beside else {}
     return types | {name: found[own] for name, own in from_judgments.items()}
 
 
-def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
+def _counted(call: Call, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
     """Return the distinct rows of a frame that is not in memory, with their counts, and the roles of the columns."""
-    columns = plan.columns if documents else replace(plan.columns, doc=None)  # with ids all rows would be distinct
+    columns = call.columns if documents else replace(call.columns, doc=None)  # with ids all rows would be distinct
     if documents and columns.doc and columns.doc not in columns.made:
         work, types = partial(_alike, columns.doc), pieces.types(columns.needed) | {TIMES: pl.Int64()}
         table = pieces.gathered(Gathering(columns.needed, [columns.doc], work, types, together=work))

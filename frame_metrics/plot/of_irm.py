@@ -105,7 +105,7 @@ def _valued(metric: str, **options: Any) -> Further:
 
     def valued(irm: Any, frame: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
         found = _word(irm, frame, args, given)
-        if irm._plan.played.query or "values" in given:
+        if irm._plan.columns.query or "values" in given:
             return found
         sure = options if not irm.roles.get("weight") and not irm.roles.get("cluster") else {}
         return {**found, "values": irm.evaluate(metric, **sure)}

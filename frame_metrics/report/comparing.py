@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, shown
 from frame_metrics.inputs import Lists
-from frame_metrics.measuring.baseline import is_frame, plan_of
+from frame_metrics.measuring.baseline import call_of, is_frame
 from frame_metrics.measuring.named import check_baselines, not_saved
 from frame_metrics.metrics.names import Asked
 from frame_metrics.report.cells import plain_text, sign_of
@@ -37,15 +37,16 @@ def check_named(work: Calls, played: Any, asked: Asked, compared: Mapping[str, A
             f"margin={shown(compared['margin'])} is the loss against a baseline that would still be accepted; pass it, "
             "as baseline="
         )
-    with_covariate(played, compared.get("covariate"))
-    with_strata(played.but(columns=replace(columns, by=columns.by[: 1 if columns.arm else 0])), compared.get("strata"))
+    with_covariate(columns, played.available, compared.get("covariate"))
+    own = replace(columns, by=columns.by[: 1 if columns.arm else 0])
+    with_strata(own, played.available, compared.get("strata"))
     if baseline is None:
         return
     if is_frame(baseline):
         if asked:
             not_saved(played, baseline, asked)
         else:
-            plan_of(baseline, played, None, audited=True)
+            call_of(baseline, played, None, audited=True)
     elif columns.side:
         check_baselines(played, baseline)
     else:  # it is refused before anything is read: a system needs a column of systems

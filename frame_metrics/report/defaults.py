@@ -46,10 +46,10 @@ def default_metrics(played: Any, depth: int | None) -> Sequence[str]:
 
 def _graded(played: Any) -> bool:
     """Return True if the judgments beside the frame have grades."""
-    if played.beside is None:
+    if played.given.beside is None:
         return False
-    said = played.judgments[1]
-    return bool(said["grade"] or ("grade" in played.beside.names() and not said["label"]))
+    said = played.given.judgments[1]
+    return bool(said["grade"] or ("grade" in played.given.beside.names() and not said["label"]))
 
 
 def depth_of(irm: Any, columns: Any) -> int | None:

@@ -18,7 +18,7 @@ QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 RESULTS, MISSED = 10, 5  # the most results of a query that are shown, and the most documents that it did not find
 
 
-def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Content:
+def queries_added(content: Content, work: Calls, queries: int, call: Any) -> Content:
     """Add to a report the values and quantiles of the first metric over queries, and the best and worst queries."""
     if not content.query:
         return content
@@ -35,11 +35,11 @@ def queries_added(content: Content, work: Calls, queries: int, plan: Any) -> Con
     chosen = _extremes(content, defined, queries)
     undefined = defined["value"].null_count()
     content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
-    if plan is None or not chosen:
+    if call is None or not chosen:
         return content
     duels = [side for pair in _duels(content) for side in pair]
-    content = replace(content, queries=_with_results(content, work, plan, chosen))
-    sides = iter(_with_results(content, work, plan, duels))
+    content = replace(content, queries=_with_results(content, work, call, chosen))
+    sides = iter(_with_results(content, work, call, duels))
     return replace(
         content, duels=[pair for pair in zip(sides, sides, strict=True) if pair[0].explained and pair[1].explained]
     )
@@ -75,13 +75,13 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     return found
 
 
-def _with_results(content: Content, work: Calls, plan: Any, chosen: list[Ranked]) -> list[Ranked]:
+def _with_results(content: Content, work: Calls, call: Any, chosen: list[Ranked]) -> list[Ranked]:
     """Add to queries their rows from explain(), for the first metric that it can take apart."""
     taken = [(name, metric) for name, metric in content.asked if metric.input in (FullRanking, FullConfusion)]
-    columns = plan.played
+    columns = call.plan.columns
     if not chosen or not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
-    small = _small(content, work.irm, plan, chosen)
+    small = _small(content, work.irm, call, chosen)
     return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in chosen]
 
 
@@ -102,9 +102,9 @@ def _explained(one: Ranked, content: Content, small: Calls, names: Sequence[str]
     return one
 
 
-def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> Any:
+def _small(content: Content, irm: Any, call: Any, chosen: Sequence[Ranked]) -> Any:
     """Return an irm of only the queries that are shown, with their judgments, so that the frame is read once."""
-    judged = plan.judged
+    judged = call.judged
     names = [*chosen[0].keys]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
     theirs |= {} if judged is None else {name: name for name in judged.by if name in names}
@@ -116,7 +116,7 @@ def _small(content: Content, irm: Any, plan: Any, chosen: Sequence[Ranked]) -> A
         return border.rows_of(columns, named.unique())
 
     # rel= is kept, since the grades of some queries may not show the scale of all.
-    said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and plan.played.grade else {}
-    own = {name: name for name in names if name in plan.available}
-    small = type(irm)(rows_of(plan.border, plan.played.needed, own), **{**irm.roles, **said})
-    return small if judged is None else small.judge(rows_of(plan.beside, plan.to_read, theirs), **irm._judgments[1])
+    said = {"rel": call.conventions.rel} if "rel" not in irm.roles and call.plan.columns.grade else {}
+    own = {name: name for name in names if name in call.plan.available}
+    small = type(irm)(rows_of(call.plan.border, call.plan.columns.needed, own), **{**irm.roles, **said})
+    return small if judged is None else small.judge(rows_of(call.beside, call.to_read, theirs), **irm._judgments[1])

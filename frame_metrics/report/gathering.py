@@ -19,6 +19,8 @@ from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
+from frame_metrics.plan.call import bound
+from frame_metrics.plan.needs import needs_of
 from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.comparing import (
     against_the_best,
@@ -79,11 +81,11 @@ def gathered(
     """
     columns, baseline = played.columns, compared["baseline"]
     work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics))
-    asked, plan = _planned(played, metrics, None)
+    asked, call = _planned(played, metrics, None)
     check_named(work, played, asked, compared)
     depth = depth_of(irm, played.columns)
-    if not metrics and plan is not None:
-        asked, plan = _planned(played, metrics, depth)
+    if not metrics and call is not None:
+        asked, call = _planned(played, metrics, depth)
     if sort is not None and asked:
         check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, margins=bool(columns.segments))
@@ -106,15 +108,15 @@ def gathered(
         arms=not work.paired,
         by=columns.segments,
         query=columns.query,
-        roles=_roles(played, plan),
-        conventions=_conventions(plan, irm.roles),
+        roles=_roles(played, call),
+        conventions=_conventions(call, irm.roles),
         results=results,
         audit=audit,
         versions=versions(),
         named=baseline is not None,
         sort=sort or asked[0][0],
         positive=_word(irm.roles.get("positive"), columns.query),
-        threshold=_threshold(plan),
+        threshold=_threshold(call),
         adjusted=", ".join(compared.get("strata", ())) or compared.get("covariate"),
         within="strata" in compared,
     )
@@ -129,14 +131,14 @@ def gathered(
     if queries is None:
         return content
     content = with_segments_compared(with_differences(content, work, compared), work, compared)
-    content = queries_added(content, work, queries, plan)
-    content = _of_decisions(content, work, plan)
-    return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
+    content = queries_added(content, work, queries, call)
+    content = _of_decisions(content, work, call)
+    return replace(content, curves=_curves(content, work, call, depth), absent=work.absent)
 
 
-def _threshold(plan: Any) -> float | None:
+def _threshold(call: Any) -> float | None:
     """Return the caller's threshold if it is a number, with -0 as 0; else None."""
-    said = None if plan is None else plan.conventions.threshold
+    said = None if call is None else call.conventions.threshold
     return None if said is None or isinstance(said, str) else 0.0 + said
 
 
@@ -196,14 +198,14 @@ def _valued(work: Calls, asked: _Asked, *, ci: float | None, margins: bool) -> p
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
-    """Return the metrics to compute, and the plan for them.
+    """Return the metrics to compute, and the call for them.
 
-    If the frame holds values there is no plan, and without ``metrics`` there are none: their names are data.
+    If the frame holds values there is no call, and without ``metrics`` there are none: their names are data.
     """
     if played.columns.value:
         return read_elsewhere(metrics) if metrics else [], None
     asked = read([*(metrics or default_metrics(played, depth))])
-    return asked, played.asking(replace(played.needs_of(asked), weighs=True, takes_lists=True))
+    return asked, bound(played, replace(needs_of(played, asked), weighs=True, takes_lists=True))
 
 
 def _word(positive: Any, query: Sequence[str]) -> str:
@@ -211,11 +213,11 @@ def _word(positive: Any, query: Sequence[str]) -> str:
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
-def _curves(content: Content, work: Calls, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
+def _curves(content: Content, work: Calls, call: Any, depth: int | None) -> dict[str, pl.DataFrame]:
     """Return curves by kind: metrics by cutoff or, for rows without a query, curves of the scores."""
-    if plan is None:
+    if call is None:
         return {}
-    columns = plan.played
+    columns = call.plan.columns
     if content.query:
         return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.class_scores:
@@ -243,19 +245,19 @@ def _by_cutoff(content: Content, work: Calls, depth: int | None) -> dict[str, pl
     return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
 
 
-def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
+def _of_decisions(content: Content, work: Calls, call: Any) -> Content:
     """Add the best threshold, the confusion matrix and, for several classes, the metrics of each class.
 
     Only rows without a query have them.
     """
-    if plan is None or content.query:
+    if call is None or content.query:
         return content
-    columns, irm = plan.played, work.irm(by=None)
+    columns, irm = call.plan.columns, work.irm(by=None)
     if columns.score and not columns.class_scores:
         best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
         content = replace(content, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
-    if columns.predicted is not None or plan.conventions.threshold is not None:
+    if columns.predicted is not None or call.conventions.threshold is not None:
         confusion = work.tried("confusion matrix", irm.confusion)
     if confusion is not None:
         n = confusion["actual"].n_unique()
@@ -269,17 +271,19 @@ def _of_decisions(content: Content, work: Calls, plan: Any) -> Content:
     return replace(content, confusion=confusion, classes=classes)
 
 
-def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
+def _roles(played: Any, call: Any) -> list[dict[str, str]]:
     """Return a row for each role: its column, and whether the caller named it or it was found by its name."""
     rows = []
     for role in ROLES:
         column = played.columns.segments if role == "by" else getattr(played.columns, role)
         if not column or hasattr(Conventions, role):  # conventions have their own list
             continue
-        rows.append({"role": role, "column": _told(column), "source": note_of(played, role) or "named"})
-    if plan is not None and plan.judged is not None:
+        rows.append(
+            {"role": role, "column": _told(column), "source": note_of(played.roles, played.found, role) or "named"}
+        )
+    if call is not None and call.judged is not None:
         for role in ("query", "doc", "grade", "label", "annotator", "subtopic"):
-            column = getattr(plan.judged, role)
+            column = getattr(call.judged, role)
             if column:
                 rows.append({"role": f"{role} of the judgments", "column": _told(column), "source": "beside the frame"})
     return rows
@@ -297,14 +301,14 @@ def _told(value: Any) -> str:
     return ", ".join(f"{one[0]}: {one[1]}" if isinstance(one, tuple) else str(one) for one in value)
 
 
-def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
+def _conventions(call: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return a row for each convention that the caller gives, and for those on which the field disagrees."""
-    if plan is None:
+    if call is None:
         return []
     rows = []
-    for name, value in vars(plan.conventions).items():
+    for name, value in vars(call.conventions).items():
         said = roles.get(name) is not None or (name == "several" and value is not None)
-        if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
+        if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not call.columns.query)):
             continue
         text = DEFAULTS.get(name, "") if value is None else _told(value)
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})

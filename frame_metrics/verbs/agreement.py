@@ -21,6 +21,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.annotators import PAIR, AnnotatorPairs, two_by_two
 from frame_metrics.measuring.results import IntervalOptions
+from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -59,10 +60,10 @@ class AgreementOptions(IntervalOptions):
         return of_class | {"n": pl.Int64} | numbers
 
 
-def agreement(irm: Plan, options: AgreementOptions) -> Any:
+def agreement(plan: Plan, options: AgreementOptions) -> Any:
     """Implement ``irm.agreement``, whose docstring has the parameters."""
     keys, references = _texts(options.by), _texts(options.reference)
-    plan = _reading(_annotated(irm), keys)
+    call = _reading(_annotated(plan), keys)
     check_apart(keys, (*PAIR, *options.schema))
 
     def compute(source: Source) -> Answer:
@@ -81,9 +82,9 @@ def agreement(irm: Plan, options: AgreementOptions) -> Any:
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         kind = types[ANNOTATOR]
-        return dict.fromkeys(PAIR, kind.inner if plan.unfolds and isinstance(kind, pl.List) else kind) | options.schema
+        return dict.fromkeys(PAIR, kind.inner if call.unfolds and isinstance(kind, pl.List) else kind) | options.schema
 
-    return answer_of(plan, compute, schema, keys=keys)
+    return answer_of(call, compute, schema, keys=keys)
 
 
 def _texts(given: Any) -> list[str]:
@@ -95,17 +96,17 @@ def _texts(given: Any) -> list[str]:
     ]
 
 
-def _reading(plan: Plan, keys: Sequence[str]) -> Plan:
-    """Return the plan that also reads the segment columns ``keys`` of the judgments, the option ``by=``."""
-    available = plan.beside.names() if plan.beside else []
+def _reading(call: Call, keys: Sequence[str]) -> Call:
+    """Return the call that also reads the segment columns ``keys`` of the judgments, the option ``by=``."""
+    available = call.beside.names() if call.beside else []
     for key in keys:
         if key not in available:
             raise ColumnError(
                 f"by={shown(key)} is no column of the judgments, which have {listed(available)}"
                 f"{closest(key, available)}; join it to them before judge()"
             )
-    extra = ((ANNOTATOR, plan.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
-    return plan.but(judged=replace(plan.judged, extra=extra))  # type: ignore[type-var]
+    extra = ((ANNOTATOR, call.judged.annotator), *((key, key) for key in keys))  # type: ignore[union-attr]
+    return replace(call, judged=replace(call.judged, extra=extra))  # type: ignore[type-var]
 
 
 def _by_segment(each: pl.DataFrame, log: Log, source: Source, keys: Sequence[str]) -> list[pl.DataFrame]:
@@ -182,11 +183,11 @@ def _drawn(compared: AnnotatorPairs, options: IntervalOptions) -> dict[str, Arra
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def disagreements(irm: Plan) -> Any:
+def disagreements(plan: Plan) -> Any:
     """Implement ``irm.disagreements``."""
-    plan = _annotated(irm)
-    keys = (*plan.columns.query, str(plan.columns.doc))
-    if plan.judged and (subtopic := plan.judged.subtopic):
+    call = _annotated(plan)
+    keys = (*call.columns.query, str(call.columns.doc))
+    if call.judged and (subtopic := call.judged.subtopic):
         check_apart(keys, [subtopic])
         keys += (subtopic,)
     check_apart(keys, WHERE)
@@ -202,26 +203,26 @@ def disagreements(irm: Plan) -> Any:
             .with_columns(difference=pl.col("highest") - pl.col("lowest"))
         )
         table = table.filter(pl.col("difference") > 0).sort("difference", "n", "row", descending=[True, True, False])
-        check_held(table["doc"], source.type_of_docs, str(plan.columns.doc), "documents")
+        check_held(table["doc"], source.type_of_docs, str(call.columns.doc), "documents")
         rows = log.rows(table["row"].to_numpy().astype(np.int64) + log.n_rows)
         return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
 
-    return answer_of(plan, compute, lambda _: WHERE, keys=keys)
+    return answer_of(call, compute, lambda _: WHERE, keys=keys)
 
 
-def _annotated(irm: Plan) -> Plan:
-    """Return the plan in which annotators may differ; raise if no column names them."""
-    plan = irm.asking(Needs(query=True, bare=True))
-    if plan.judged is None or not plan.judged.annotator:
+def _annotated(plan: Plan) -> Call:
+    """Return the call in which annotators may differ; raise if no column names them."""
+    call = bound(plan, Needs(query=True, bare=True))
+    if call.judged is None or not call.judged.annotator:
         raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
-    if plan.columns.by:
+    if call.columns.by:
         raise ColumnError(
-            f"by={list(plan.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
+            f"by={list(call.columns.by)} is of results, and annotators are compared over all judgments; say by=None, "
             "and name a column of the judgments, as in agreement(by='device')"
         )
-    plan.check_without(("weight", "cluster"), "annotators are compared document by document, and queries are drawn")
-    several = plan.conventions.several or "majority"  # any rule, only so that differing judgments are no error
-    return plan.but(conventions=replace(plan.conventions, several=several))
+    call.check_without(("weight", "cluster"), "annotators are compared document by document, and queries are drawn")
+    several = call.conventions.several or "majority"  # any rule, only so that differing judgments are no error
+    return replace(call, conventions=replace(call.conventions, several=several))
 
 
 def _each(log: Log) -> tuple[pl.DataFrame, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -24,12 +24,13 @@ from frame_metrics.measuring.impressions import (
     RANK,
     ROW,
     SHOWN,
+    call_of,
     check_unclicked,
-    plan_of,
     rows_of,
 )
 from frame_metrics.measuring.pieces import Work, check_relevant_of_pieces, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number, plain
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.needs import RANKED, WEIGHS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
@@ -41,7 +42,7 @@ SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 
 def click_judgments(
-    irm: Plan, model: str, *, query_text: str | Sequence[str] | None, smoothing: float, min_impressions: int
+    plan: Plan, model: str, *, query_text: str | Sequence[str] | None, smoothing: float, min_impressions: int
 ) -> Any:
     """Implement ``irm.click_judgments``, whose docstring has the parameters."""
     check_choice("model", model, get_args(ClickModel))
@@ -49,17 +50,17 @@ def click_judgments(
     smoothing = plain(smoothing)
     if not is_number(smoothing) or not 0 <= smoothing < np.inf:
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
-    plan = plan_of(irm.asking(RANKED | WEIGHS), "click_judgments", query_text, RESULT)
-    columns, weighed = plan.columns, plan.conventions
+    call = call_of(bound(plan, RANKED | WEIGHS), "click_judgments", query_text, RESULT)
+    columns, weighed = call.columns, call.conventions
     if weighed.propensity is not None and (model != "ctr" or weighed.target_propensity is not None or weighed.clip):
         raise ColumnError(
             f"click_judgments({model!r}): only model='ctr' takes propensity=, and neither target_propensity= nor "
             "clip=; say None for what is too much"
         )
-    plan.check_without(("weight",), "click_judgments() counts each impression once")
+    call.check_without(("weight",), "click_judgments() counts each impression once")
     queries = columns.query_text or columns.query
     keys = (*columns.by, *queries, str(columns.doc))
-    apart = plan.but(columns=columns.as_segments())  # each system has impressions of its own
+    apart = replace(call, columns=columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
@@ -104,7 +105,7 @@ class ClickCounts(Work):
 
 def _gathered(source: InPieces) -> pl.DataFrame:
     """Return the counts of all pieces, in the order of the frame; if it has no order, sorted by the keys."""
-    columns = source.plan.columns
+    columns = source.call.columns
     named = (*columns.by, *(columns.query_text or columns.query), str(columns.doc))
     work = work_of(ClickCounts, source, named)
     table, _ = gather(work, source)

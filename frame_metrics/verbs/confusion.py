@@ -17,6 +17,7 @@ from frame_metrics.inputs import Array, ratio
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import cases_read, in_own_type, type_of_classes
 from frame_metrics.measuring.results import number, whole
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.needs import decision_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -25,20 +26,20 @@ SHARES = ("share", "share_of_predicted", "share_of_actual")
 PAYOFFS = ("odds", "payoff")
 
 
-def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
+def confusion(plan: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
     """Implement ``irm.confusion``, whose docstring has the parameters."""
     for name, given in (("margins", margins), ("shares", shares), ("payoffs", payoffs)):
         check_bool(name, given)
-    plan = irm.asking(decision_of(irm, "confusion()", retrieved=False))
+    call = bound(plan, decision_of(plan, "confusion()", retrieved=False))
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES * shares + PAYOFFS * payoffs, pl.Float64)
-    plan.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
-    columns, match = plan.columns, plan.conventions.match
+    call.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
+    columns, match = call.columns, call.conventions.match
     if match is not None and columns.predicted is None:
         raise ColumnError("match= is about predicted clusters; name predicted=")
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        kind = type_of_classes(types, plan)
+        kind = type_of_classes(types, call)
         predicted = {"predicted": kind}
         if match is not None:
             predicted = {"predicted": class_type(types[str(columns.predicted)]), "matched": kind}
@@ -48,7 +49,7 @@ def confusion(irm: Plan, *, margins: bool, shares: bool, payoffs: bool) -> Any:
         cases = cases_read(source, named=True, totals=margins)
         return in_own_type(_counts(cases, margins=margins, shares=shares, payoffs=payoffs), source)
 
-    return answer_of(plan, compute, schema, keys=plan.columns.groups, in_pieces=True)
+    return answer_of(call, compute, schema, keys=call.columns.groups, in_pieces=True)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool, payoffs: bool) -> Answer:

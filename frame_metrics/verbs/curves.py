@@ -25,8 +25,9 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.parameters import is_number, plain
 from frame_metrics.metrics.ranking import iprec
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_asked, one_of
-from frame_metrics.plan.needs import WEIGHS, Needs
+from frame_metrics.plan.needs import WEIGHS, Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import within
@@ -75,7 +76,7 @@ class CurveOptions(IntervalOptions):
             raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")
 
 
-def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
+def curve(plan: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Implement ``irm.curve``, whose docstring has the parameters."""
     counted = len(kinds) == 1 and _is_ctr(kinds[0]) and options.per is None
     kinds = [CTR if _is_ctr(kind) else kind for kind in kinds]
@@ -84,24 +85,24 @@ def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
     _check_together(kinds, of_cutoffs)
     if of_cutoffs:
-        return _by_cutoff(irm, kinds, options, counted=counted)
+        return _by_cutoff(plan, kinds, options, counted=counted)
     kind, per, levels = kinds[0], options.per is not None, _recall_levels(options.levels)
     # If only ranks are named, not scores, a point is a cutoff in ranks instead of a threshold.
-    ranked = kind not in OF_SCORES and irm.columns.score is None and irm.columns.rank is not None
-    query = per or ranked or irm.has_judgments
-    plan = irm.asking(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
+    ranked = kind not in OF_SCORES and plan.columns.score is None and plan.columns.rank is not None
+    query = per or ranked or plan.has_judgments
+    call = bound(plan, Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
     types: dict[str, Any] = {name: TYPES.get(name, pl.Float64) for name in _columns(kind, ranked=ranked)}
-    plan.check_pooled(list(types))
-    check_no_threshold(plan.conventions)
-    if kind in OF_SCORES and plan.columns.weight:
+    call.check_pooled(list(types))
+    check_no_threshold(call.conventions)
+    if kind in OF_SCORES and call.columns.weight:
         types["n"] = pl.Float64
 
     def compute(source: Source) -> Answer:
         cases = binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution")
         return _drawn(cases, kind, options, levels)
 
-    keys = plan.columns.keys if per and levels is None else plan.columns.groups
-    return answer_of(plan, compute, lambda _: types, keys=keys, in_pieces=True)
+    keys = call.columns.keys if per and levels is None else call.columns.groups
+    return answer_of(call, compute, lambda _: types, keys=keys, in_pieces=True)
 
 
 def _is_ctr(kind: Any) -> bool:
@@ -113,7 +114,7 @@ def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
 
 
-def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counted: bool) -> Any:
+def _by_cutoff(plan: Plan, kinds: Sequence[str], options: CurveOptions, *, counted: bool) -> Any:
     """Return ranking metrics at each cutoff; ``counted``: whether a column has the number of queries with a value."""
     cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
     asked: list[tuple[str, Metric]] = []
@@ -126,12 +127,12 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
         mine = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         asked, of = asked + mine, of | {name: kind for name, _ in mine}
     check_once("cutoffs", cutoffs)
-    plan = irm.asking(irm.needs_of(asked) | WEIGHS)
-    check_asked(asked, plan)
+    call = bound(plan, needs_of(plan, asked) | WEIGHS)
+    check_asked(asked, call)
     columns: dict[str, Any] = {} if len(kinds) == 1 else {"metric": pl.String}
     columns |= {"k": pl.Int64, "value": pl.Float64} | ({"n": pl.Int64} if counted else {})
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
-    check_apart(plan.columns.keys, columns)
+    check_apart(call.columns.keys, columns)
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(source: Source) -> Answer:
@@ -140,8 +141,8 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counte
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
         return replace(rows, columns={name: values[name] for name in columns})
 
-    keys = plan.columns.keys if options.per else plan.columns.groups
-    return answer_of(plan, compute, lambda types: columns, keys=keys, in_pieces=True)
+    keys = call.columns.keys if options.per else call.columns.groups
+    return answer_of(call, compute, lambda types: columns, keys=keys, in_pieces=True)
 
 
 def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:

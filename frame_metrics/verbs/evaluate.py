@@ -37,8 +37,9 @@ from frame_metrics.measuring.row_ends import ends_of_rows, of_areas
 from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.shares import of_all_rows
+from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import Layout, check_asked, check_margins, check_wide
-from frame_metrics.plan.needs import MEANS, WEIGHS, Needs
+from frame_metrics.plan.needs import MEANS, WEIGHS, Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
@@ -46,59 +47,59 @@ from frame_metrics.stats.averages import averages_of
 BESIDE = ("total_over", "average", "n", "n_unanswered")  # columns beside those of metrics in a wide result
 
 
-def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
+def evaluate(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate``, whose docstring has the parameters."""
-    if irm.of_values:
-        return _of_values(irm, metrics, options)
+    if plan.of_values:
+        return _of_values(plan, metrics, options)
     asked = read(metrics)
     key = (*asked, repr((options.average, options.margins, options.layout, options.method, options.ci)))
-    plan, wide = irm.once(key, lambda: _checked(irm, asked, options))
+    call, wide = plan.once(key, lambda: _checked(plan, asked, options))
 
     def compute(source: Source) -> Answer:
-        if not plan.columns.query:
+        if not call.columns.query:
             return _of_rows(cases_read(source, alike=partial(of_all_rows, asked)), asked, options, wide)
-        if plan.proxy is not None:
+        if call.proxy is not None:
             return powered_means(source, asked, options)
         # With ci= queries are resampled in the order of their names, so that each is needed, and not only sums.
         measured = measured_of(source, asked, options.averages, queries=options.ci is not None, totals=options.margins)
-        return averaged(measured, options, wide, systems=counts_answers(plan))
+        return averaged(measured, options, wide, systems=counts_answers(call))
 
     return answer_of(
-        plan, compute, lambda types: schema(asked, options, wide, plan), keys=plan.columns.groups, in_pieces=True
+        call, compute, lambda types: schema(asked, options, wide, call), keys=call.columns.groups, in_pieces=True
     )
 
 
-def _checked(irm: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Plan, Wide | None]:
-    """Return the plan for some metrics, and the columns of a wide result; raise for what cannot be computed."""
-    plan = irm.asking(irm.needs_of(asked) | MEANS)
+def _checked(plan: Plan, asked: Asked, options: EvaluateOptions) -> tuple[Call, Wide | None]:
+    """Return the call for some metrics, and the columns of a wide result; raise for what cannot be computed."""
+    call = bound(plan, needs_of(plan, asked) | MEANS)
     _check_together(asked, options)
-    if plan.columns.query:
-        check_asked(asked, plan, options.averages)
+    if call.columns.query:
+        check_asked(asked, call, options.averages)
     else:
         pooled.check_pooled(asked, options.averages)
-        pooled.check_delong(asked, plan, options.method)
-    _check_method(options, plan)
-    if plan.proxy is not None:
-        check_means(asked, plan, options)
-    check_margins(options.margins, plan)
+        pooled.check_delong(asked, call, options.method)
+    _check_method(options, call)
+    if call.proxy is not None:
+        check_means(asked, call, options)
+    check_margins(options.margins, call)
     if options.layout != "wide":
-        return plan, None
-    wide = _wide(asked, options, plan)
-    check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
-    return plan, wide
+        return call, None
+    wide = _wide(asked, options, call)
+    check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns)
+    return call, wide
 
 
-def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
+def _of_values(plan: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Implement ``irm.evaluate`` for numbers that were computed elsewhere; without names, for all their metrics."""
-    plan, named = planned(irm, metrics, WEIGHS)
-    check_margins(options.margins, plan)
-    _check_method(options, plan)
+    call, named = planned(plan, metrics, WEIGHS)
+    check_margins(options.margins, call)
+    _check_method(options, call)
 
     def wide_of(asked: Asked) -> Wide | None:
-        values.check_averages(asked, options.averages, plan.columns)
-        wide = _wide(asked, options, plan) if options.layout == "wide" else None
+        values.check_averages(asked, options.averages, call.columns)
+        wide = _wide(asked, options, call) if options.layout == "wide" else None
         if wide is not None:
-            check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns, BESIDE)
+            check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], call.columns, BESIDE)
         return wide
 
     wide = wide_of(named or ())
@@ -106,13 +107,13 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, named)
         wanted = wide if named else wide_of(measured.asked)
-        return averaged(measured, options, wanted, systems=counts_answers(plan))
+        return averaged(measured, options, wanted, systems=counts_answers(call))
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
         values.check_layout(named, options.layout)
-        return schema(named or (), options, wide, plan)
+        return schema(named or (), options, wide, call)
 
-    return answer_of(plan, compute, types, keys=plan.columns.groups)
+    return answer_of(call, compute, types, keys=call.columns.groups)
 
 
 def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
@@ -158,23 +159,23 @@ def _check_together(asked: Asked, options: EvaluateOptions) -> None:
         )
 
 
-def _check_method(options: EvaluateOptions, plan: Plan) -> None:
+def _check_method(options: EvaluateOptions, call: Call) -> None:
     """Raise for a method of intervals that does not apply to means over queries."""
-    if options.method == "delong" and (plan.columns.query or plan.of_values):
+    if options.method == "delong" and (call.columns.query or call.of_values):
         raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
-    if options.method in ("t", "normal") and plan.proxy is None:
+    if options.method in ("t", "normal") and call.proxy is None:
         raise NotComputableError(
             f"method={options.method!r} is that of prediction-powered means, of judge(..., proxy=); leave it out"
         )
 
 
-def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
+def _wide(asked: Asked, options: EvaluateOptions, call: Call) -> Wide:
     """Return the columns of a wide result. They depend on the call only, so that a lazy schema is known before."""
     averages = options.averages
-    if not plan.columns.query:
-        alike = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(alike, weighs(plan), [False] * len(asked), systems=False, calibrated=True)
-    weighted, conventions = plan.columns.weight is not None, plan.conventions
+    if not call.columns.query:
+        alike = options.several or pooled.one_average(asked, averages[0], call)
+        return Wide(alike, weighs(call), [False] * len(asked), systems=False, calibrated=True)
+    weighted, conventions = call.columns.weight is not None, call.conventions
     over = [metric for _, metric in asked if metric.input is not Lists]
     there_are = {None} if len(over) < len(asked) else set[str | None]()
     there_are |= {average for metric in over for average in averages_of(metric, averages, weighted=weighted)}
@@ -182,24 +183,24 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is FullConfusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(there_are) == 1, weighs(plan), counted, counts_answers(plan))
+    return Wide(options.several or len(there_are) == 1, weighs(call), counted, counts_answers(call))
 
 
-def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
+def per_query(plan: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Implement ``irm.per_query``, whose docstring has the parameters."""
     check_choice("layout", layout, get_args(Layout))
-    plan, asked = planned(irm, metrics, Needs(query=True) | WEIGHS)
+    call, asked = planned(plan, metrics, Needs(query=True) | WEIGHS)
     if layout == "long":
-        check_apart(plan.columns.keys, (*OF_QUERIES, *ANSWERED))
-    elif not plan.of_values:
-        check_wide([*(name for name, _ in asked or ()), *ANSWERED], plan.columns)
+        check_apart(call.columns.keys, (*OF_QUERIES, *ANSWERED))
+    elif not call.of_values:
+        check_wide([*(name for name, _ in asked or ()), *ANSWERED], call.columns)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces) and source.pieces.spreads:
             return spread_of(source, asked or (), partial(each_query, layout=layout, answers=True))
         measured = measured_of(source, asked)
-        if layout == "wide" and plan.of_values:
-            check_wide([*(name for name, _ in measured.asked), *ANSWERED], plan.columns, ())
+        if layout == "wide" and call.of_values:
+            check_wide([*(name for name, _ in measured.asked), *ANSWERED], call.columns, ())
         return each_query(measured, layout, answers=True)
 
     def types(_: dict[str, Any]) -> dict[str, Any]:
@@ -207,4 +208,4 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
         own = {name: pl.Float64 for name, _ in asked or ()} if layout == "wide" else OF_QUERIES
         return own | ANSWERED
 
-    return answer_of(plan, compute, types, keys=plan.columns.keys, in_pieces=not plan.of_values)
+    return answer_of(call, compute, types, keys=call.columns.keys, in_pieces=not call.of_values)

@@ -22,8 +22,9 @@ from frame_metrics.measuring.queries import check_grades, check_known, check_tie
 from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_asked, one_of
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import Columns
@@ -38,13 +39,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
+def explain(plan: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Implement ``irm.explain``, whose docstring has the parameters."""
     asked = one_of(read([metric]))
     ((name, wanted),) = asked
-    plan = irm.asking(irm.needs_of(asked) | Needs(query=True, order=True))
-    columns, conventions = plan.columns, plan.conventions
-    check_asked(asked, plan)
+    call = bound(plan, needs_of(plan, asked) | Needs(query=True, order=True))
+    columns, conventions = call.columns, call.conventions
+    check_asked(asked, call)
     if wanted.input not in (FullRanking, FullConfusion) or columns.predicted or conventions.threshold is not None:
         raise NotComputableError(f"{name}: explain() is about the results of a ranking")
     if conventions.variant(wanted)[1]:
@@ -56,7 +57,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
-    lists = not columns.made and plan.border.holds_lists(columns.query[0])
+    lists = not columns.made and call.plan.border.holds_lists(columns.query[0])
     queries = _each_query(columns, query, lists=lists)
 
     def compute(source: Source) -> Answer:
@@ -67,7 +68,7 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
         log = source.log()
         return _answer(log, _explained(log, asked, queries, source.type_of_docs))
 
-    return answer_of(plan, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
+    return answer_of(call, compute, lambda _: SCHEMA, keys=keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -11,9 +11,10 @@ from typing import Any
 from frame_metrics.border.protocol import Border
 from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import kind_of, shown
+from frame_metrics.plan.given import Judgments
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
-from frame_metrics.roles.roles import COLUMNS, is_foreign
+from frame_metrics.roles.roles import COLUMNS, Roles, is_foreign
 
 LONG = ("popularity",)  # conventions that may have a value for every document, too long to print
 SHOWN = {"catalogue": "catalogue_coverage@10", "popularity": "novelty@10"}  # metrics that need no judgment
@@ -63,24 +64,25 @@ class Overview:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{said}{after}"
 
 
-def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
+def overview(frame: Any, roles: Roles, judgments: Judgments | None, made: Callable[[], Plan]) -> Overview:
     """Return the content of the repr; a frame that is not in memory is not read.
 
-    ``made``: returns the plan in which expressions have become columns; an error of it is shown.
+    ``made``: returns the plan of these; an error of it is shown.
     """
-    frame = irm.frame
+    looked_at, played, found = None, _named(roles), []
     try:
-        irm = made()
-        looked_at = irm.border.looked_at(LOOKED_AT)
-        played = _played(irm)
-        then = f"next: {_next(irm, played)}"
+        plan = made()
+        roles, found = plan.roles, plan.found
+        looked_at = plan.border.looked_at(LOOKED_AT)
+        played = _played(plan)
+        then = f"next: {_next(plan, played)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
-        looked_at, played, then = None, _named(irm), f"first settle: {error}"
+        then = f"first settle: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
-    title = f"IRM of a {kind_of(frame)}{rows}{_judged(irm)}"
-    parts = [_part(role, columns, looked_at, note_of(irm, role)) for role, columns in played.items()]
+    title = f"IRM of a {kind_of(frame)}{rows}{_judged(judgments)}"
+    parts = [_part(role, columns, looked_at, note_of(roles, found, role)) for role, columns in played.items()]
     said = ", ".join(
-        f"{name}={_in_full(value, name)}" for name, value in irm.roles.items() if name not in COLUMNS or value is None
+        f"{name}={_in_full(value, name)}" for name, value in roles.items() if name not in COLUMNS or value is None
     )
     return Overview(title, tuple(parts), printable(said), printable(then))
 
@@ -93,23 +95,22 @@ def _in_full(value: Any, name: str) -> str:
     return shown(value)
 
 
-def _judged(irm: Plan) -> str:
+def _judged(judgments: Judgments | None) -> str:
     """Return the words of the title about separate judgments."""
-    if irm.judgments is None:
+    if judgments is None:
         return ""
-    return ", judged beside" + (", and by a machine" if irm.judgments[1].get("proxy") else "")
+    return ", judged beside" + (", and by a machine" if judgments[1].get("proxy") else "")
 
 
-def _played(irm: Plan) -> dict[str, tuple[str, ...]]:
+def _played(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role, in the order of the roles."""
-    columns = irm.columns  # raises if the roles do not go together, and the repr shows the error
-    both = _named(irm) | {role: _as_columns(getattr(columns, role)) for role in irm.found}
+    both = _named(plan.roles) | {role: _as_columns(getattr(plan.columns, role)) for role in plan.found}
     return {role: both[role] for role in COLUMNS if role in both}
 
 
-def _named(irm: Plan) -> dict[str, tuple[str, ...]]:
+def _named(roles: Roles) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role that the caller named."""
-    return {role: _as_columns(said) for role, said in irm.roles.items() if role in COLUMNS and said is not None}
+    return {role: _as_columns(said) for role, said in roles.items() if role in COLUMNS and said is not None}
 
 
 def _as_columns(said: Any) -> tuple[str, ...]:
@@ -125,10 +126,10 @@ def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | N
     return Part(role, printable(", ".join(columns)), values, note)
 
 
-def note_of(irm: Plan, role: str) -> str:
+def note_of(roles: Roles, found: Collection[str], role: str) -> str:
     """Return how a role got its column, if the caller did not name it, and whether it is set aside."""
-    aside = role == "predicted" and irm.roles.get("threshold") is not None
-    return "set aside by threshold=" if aside else "found by name" if role in irm.found else ""
+    aside = role == "predicted" and roles.get("threshold") is not None
+    return "set aside by threshold=" if aside else "found by name" if role in found else ""
 
 
 def _values(first: Border, n_rows: int, column: str) -> str:
@@ -148,31 +149,31 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 3]}..."
 
 
-def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
+def _next(plan: Plan, played: Mapping[str, Sequence[str]]) -> str:
     """Return the verbs to call next, as text; or the roles to name, if some columns likely have them."""
-    if irm.of_values:
+    if plan.of_values:
         return f".evaluate(), {'.ab_test()' if 'arm' in played else '.compare(baseline=...)'}, .audit()"
-    judged = irm.has_judgments or {"label", "grade"} & {*played}
+    judged = plan.has_judgments or {"label", "grade"} & {*played}
     answered = {"score", "rank", "doc", "predicted"} & {*played}
-    likely = {} if judged and answered else _likely(irm, played)
+    likely = {} if judged and answered else _likely(plan, played)
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
-        shown = [f'"{name}"' for role, name in SHOWN.items() if irm.roles.get(role) is not None]
+        shown = [f'"{name}"' for role, name in SHOWN.items() if plan.roles.get(role) is not None]
         ask = f".evaluate({', '.join(shown)}), .audit(), " if shown else ""
         return f"{ask}.judge(qrels)" if "query" in played else "name label= or grade="
     if "team" in played:
         return '.interleaving("clicks"), .audit()'
-    return ", ".join([*_asked({*played}, several=irm.played.class_scores), ".audit()"])
+    return ", ".join([*_asked({*played}, several=plan.columns.class_scores), ".audit()"])
 
 
-def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _likely(plan: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return columns with usual names of roles that are not played yet, by role."""
     taken = {column for columns in played.values() for column in columns}
     likely: dict[str, str] = {}
     apart = {"label": "grade", "grade": "label"}
     for role, declared in ROLES.items():
-        free = [name for name in declared.among(irm.available) if name not in taken]
+        free = [name for name in declared.among(plan.available) if name not in taken]
         if free and role not in played and apart.get(role) not in {*played, *likely}:
             likely[role] = free[0]
             taken.add(free[0])

@@ -30,8 +30,9 @@ from frame_metrics.measuring.results import (
 from frame_metrics.measuring.row_ends import ends_of_rows
 from frame_metrics.measuring.row_shares import ends_by_shares
 from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import Layout, check_averages, check_wide
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import Averages
@@ -50,7 +51,7 @@ class PerClassOptions(IntervalOptions):
         super().__post_init__()
 
 
-def per_class(irm: Plan, metrics: Sequence[Metrics], options: PerClassOptions) -> Any:
+def per_class(plan: Plan, metrics: Sequence[Metrics], options: PerClassOptions) -> Any:
     """Implement ``irm.per_class``, whose docstring has the parameters."""
     averages = [] if options.average is None else check_averages(options.average)
     layout, ci = options.layout, options.ci
@@ -59,10 +60,10 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], options: PerClassOptions) -
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
-    decides = irm.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
-    plan = irm.asking(irm.needs_of(asked) | Needs(score=decides))
+    decides = plan.roles.get("threshold") is not None  # then scores are needed, whatever the metrics
+    call = bound(plan, needs_of(plan, asked) | Needs(score=decides))
     pooled.check_pooled(asked)
-    amount = pl.Float64 if plan.columns.weight else pl.Int64
+    amount = pl.Float64 if call.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}
     columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
     columns |= {} if ci is None else dict.fromkeys(ENDS, pl.Float64)
@@ -70,20 +71,20 @@ def per_class(irm: Plan, metrics: Sequence[Metrics], options: PerClassOptions) -
         columns = {"support": amount, "n": pl.Int64}
         ends = ("",) if ci is None else ("", *(WIDE[end] for end in ENDS))
         wide = [name + end for name, _ in asked for end in ends]
-        check_wide(wide, plan.columns, ("class", *said, *columns))
+        check_wide(wide, call.columns, ("class", *said, *columns))
         columns |= dict.fromkeys(wide, pl.Float64)
     columns = said | columns
-    plan.check_pooled(("class", *columns))
+    call.check_pooled(("class", *columns))
 
     def compute(source: Source) -> Answer:
         lines = _by_class(cases_read(source, named=True), asked, averages, options)
         return in_own_type(_laid(lines, asked, ["class", *columns], layout), source)
 
     return answer_of(
-        plan,
+        call,
         compute,
-        lambda types: {"class": type_of_classes(types, plan)} | columns,
-        keys=plan.columns.groups,
+        lambda types: {"class": type_of_classes(types, call)} | columns,
+        keys=call.columns.groups,
         in_pieces=True,
     )
 

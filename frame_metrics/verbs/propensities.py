@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,8 +15,9 @@ from frame_metrics.data.groups import drawing_places
 from frame_metrics.data.misread import check_relevant
 from frame_metrics.errors import NotComputableError, check_choice, check_whole
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, check_unclicked, plan_of, rows_of
+from frame_metrics.measuring.impressions import CLICKED, RANK, ROW, call_of, check_unclicked, rows_of
 from frame_metrics.measuring.results import IntervalOptions, number, whole
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.needs import RANKED
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -32,17 +34,17 @@ STEPS, TINY = 1000, 1e-9
 STILL = 1e-12  # a shorter step ends the fit
 
 
-def propensities(irm: Plan, estimator: str, *, query_text: Any, k: int | None, options: IntervalOptions) -> Any:
+def propensities(plan: Plan, estimator: str, *, query_text: Any, k: int | None, options: IntervalOptions) -> Any:
     """Implement ``irm.propensities``, whose docstring has the parameters."""
     check_choice("estimator", estimator, get_args(Estimator))
     if k is not None:
         check_whole("k", k, 1)
-    plan = plan_of(irm.asking(RANKED), "propensities", query_text, RESULT, doc=False)
-    by, queries = plan.columns.by, plan.columns.query_text or plan.columns.query
-    plan.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
+    call = call_of(bound(plan, RANKED), "propensities", query_text, RESULT, doc=False)
+    by, queries = call.columns.by, call.columns.query_text or call.columns.query
+    call.check_without(("cluster", "weight"), "propensities() draws and counts what was searched, and not impressions")
 
-    keys = [*by, *queries, str(plan.columns.doc)]
-    apart = plan.but(columns=plan.columns.as_segments())  # each system has impressions of its own
+    keys = [*by, *queries, str(call.columns.doc)]
+    apart = replace(call, columns=call.columns.as_segments())  # each system has impressions of its own
 
     def compute(source: Source) -> Answer:
         log = source.log()

@@ -16,11 +16,12 @@ from frame_metrics.measuring.baseline import is_frame, name_of_saved
 from frame_metrics.measuring.pairs import in_order, number_of, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import OF_QUERIES, EvaluateOptions, averaged, each_query, schema
-from frame_metrics.measuring.similarity import listed_plan, of_pair, plan_beside, read_lists, similar
+from frame_metrics.measuring.similarity import call_beside, listed_call, of_pair, read_lists, similar
 from frame_metrics.metrics.metric import OF_TWO, metrics_of
 from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.checks import check_asked, check_margins
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.given import Given
 from frame_metrics.plan.source import Source, answer_of
 
 
@@ -39,17 +40,17 @@ class SimilarityOptions(EvaluateOptions):
             raise NotComputableError("average=, ci= and margins= are of means; say per_query=False")
 
 
-def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
+def similarity(own: Given, metrics: Sequence[Metrics], options: SimilarityOptions) -> Any:
     """Implement ``irm.similarity``, whose docstring has the parameters."""
-    plan, asked, baseline = listed_plan(irm), _measures(metrics), options.baseline
-    columns, of_frame = plan.columns, is_frame(baseline)
+    call, asked, baseline = listed_call(own), _measures(metrics), options.baseline
+    columns, of_frame = call.columns, is_frame(baseline)
     result = (
         OF_QUERIES
         if options.per_query
         else schema(asked, options, None, paired=of_frame, weighted=columns.weight is not None)
     )
-    _check(plan, asked, options, result)
-    beside = plan_beside(baseline, plan) if of_frame else None
+    _check(call, asked, options, result)
+    beside = call_beside(baseline, call) if of_frame else None
     if columns.system is None and beside is None:
         raise ColumnError(
             "similarity() compares the rankings of systems; name their column with system=, or give other rankings, "
@@ -67,7 +68,7 @@ def similarity(irm: Plan, metrics: Sequence[Metrics], options: SimilarityOptions
         first |= {name: kinds[name] for name in (*columns.by, *(columns.query if options.per_query else ()))}
         return first | result
 
-    return answer_of(plan, compute, types, in_pieces=True)
+    return answer_of(call, compute, types, in_pieces=True)
 
 
 def _measures(metrics: Sequence[Metrics]) -> Asked:
@@ -81,13 +82,13 @@ def _measures(metrics: Sequence[Metrics]) -> Asked:
     return asked
 
 
-def _check(plan: Plan, asked: Asked, options: SimilarityOptions, result: Iterable[str]) -> None:
+def _check(call: Call, asked: Asked, options: SimilarityOptions, result: Iterable[str]) -> None:
     """Raise for measures and averages that do not apply, and for keys with a name of the result's columns."""
-    check_asked(asked, plan, options.averages)
+    check_asked(asked, call, options.averages)
     if "rows" in options.averages:
         raise NotComputableError("average='rows' weighs queries by their judged rows, and similarity() reads none")
-    check_margins(options.margins, plan)
-    check_apart(plan.columns.keys, ("baseline", *result))
+    check_margins(options.margins, call)
+    check_apart(call.columns.keys, ("baseline", *result))
 
 
 def _answer(

@@ -21,6 +21,7 @@ from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number, plain
+from frame_metrics.plan.call import bound
 from frame_metrics.plan.checks import check_parameters, check_wide, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
@@ -33,47 +34,47 @@ STEP = 1 << 15  # thresholds that are computed at a time, so that their tables s
 Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name: a metric, and the value that it has to reach
 
 
-def thresholds(irm: Plan, metrics: Sequence[Metrics]) -> Any:
+def thresholds(plan: Plan, metrics: Sequence[Metrics]) -> Any:
     """Implement ``irm.thresholds``, whose docstring has the parameters."""
     asked = read(metrics) if metrics else []
-    return _answered(irm, asked, _every)
+    return _answered(plan, asked, _every)
 
 
-def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
+def best_threshold(plan: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
     """Implement ``irm.best_threshold``, whose docstring has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
         raise BadValueError(f"subject_to={shown(subject_to)} is not a mapping from metrics to values")
     limits = {}
-    for given, bound in (subject_to or {}).items():
+    for given, end in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
         if text in limits:
             raise BadValueError(f"subject_to= names {shown(text)} twice")
-        bound = plain(bound)
-        if not is_number(bound) or bound != bound:
-            raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
-        limits[text] = (limit, float(bound))
+        end = plain(end)
+        if not is_number(end) or end != end:
+            raise BadValueError(f"subject_to: {text}={shown(end)} is not a number")
+        limits[text] = (limit, float(end))
     asked = [(name, wanted), *((text, limit) for text, (limit, _) in limits.items() if text != name)]
     for text, one in asked:
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
-    return _answered(irm, asked, partial(_best, limits=limits))
+    return _answered(plan, asked, partial(_best, limits=limits))
 
 
-def _answered(irm: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
+def _answered(plan: Plan, asked: Asked, made: Callable[[Cases, Asked], Answer]) -> Any:
     """Check the call, and return the answer; ``made``: makes it from the rows, with the columns of ``thresholds``."""
-    plan = irm.asking(Needs(score=True, query=irm.has_judgments))
-    _check_thresholds(asked, plan.conventions)
-    check_no_threshold(plan.conventions)
-    plan.check_pooled(("threshold", *COUNTS))
+    call = bound(plan, Needs(score=True, query=plan.has_judgments))
+    _check_thresholds(asked, call.conventions)
+    check_no_threshold(call.conventions)
+    call.check_pooled(("threshold", *COUNTS))
     for name, _ in asked:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")
-    check_wide([name for name, _ in asked], plan.columns)
-    count = pl.Float64 if plan.columns.weight else pl.Int64
+    check_wide([name for name, _ in asked], call.columns)
+    count = pl.Float64 if call.columns.weight else pl.Int64
     types = {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
-    keys = plan.columns.groups
-    return answer_of(plan, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
+    keys = call.columns.groups
+    return answer_of(call, lambda source: made(binary_read(source), asked), lambda _: types, keys=keys, in_pieces=True)
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
@@ -187,11 +188,11 @@ def _unmet(values: Array, asked: Asked, limits: Limits, span: slice, allowed: Ar
     by_name = dict(zip([name for name, _ in asked], values, strict=True))
     meets = {name: _meets(by_name[name], *limit) for name, limit in limits.items()}
     said = []
-    for name, (limit, bound) in limits.items():
+    for name, (limit, end) in limits.items():
         others = np.all([np.ones(len(meets[name]), bool), *(meets[one] for one in limits if one != name)], axis=0)
         here = by_name[name][others] if others.any() else by_name[name]
         here = here[~np.isnan(here)]
         best = "undefined" if not len(here) else f"{here.max() if limit.higher else here.min():.6g}"
-        said.append(f"{name} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
+        said.append(f"{name} {'>=' if limit.higher else '<='} {end:g} (the best that can be had is {best})")
     each = ", each where the others hold" if len(said) > 1 else ""
     return f"no threshold meets {' and '.join(said)}{each}"

@@ -109,7 +109,7 @@ FLAGS = [
 def test_a_flag_is_true_or_false(verb: str, flag: str) -> None:
     """Every option that is True or False refuses a text, which Python would take for True."""
     given: dict[str, Any] = {"bounds": {"of": "ties"}, "curve": {}, "plan": {"detect": 0.1}}.get(verb, {})
-    irm = {"confusion": FRAME.irm(label="grade", predicted="grade", query=None)}.get(verb, LOG)
+    irm = {"confusion": FRAME.irm(label="grade", predicted="doc", query=None)}.get(verb, LOG)
     positional = {"curve": ["pr"], "similarity": ["rbo"], "report": [], "agreement": [], "confusion": []}
     with pytest.raises(BadValueError, match=f"{flag}='no' is not True or False"):
         getattr(irm, verb)(*positional.get(verb, ["rr"]), **given, **{flag: "no"})

@@ -26,10 +26,12 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.measuring import baseline as saved
-from frame_metrics.measuring.elsewhere import asked_of, measured, named_in, plan_of
+from frame_metrics.measuring.elsewhere import asked_of, measured, named_in
 from frame_metrics.measuring.split import Shares, check_split
+from frame_metrics.plan.call import Call, bound, of_every_role
+from frame_metrics.plan.given import Given
 from frame_metrics.plan.needs import audited
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.plan import resolved
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
@@ -55,18 +57,19 @@ SCHEMA = {
 }
 
 
-def audit(irm: Plan, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
+def audit(given: Given, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
     """Implement ``irm.audit``, whose docstring has the parameters."""
     if fail_on is not None:
         gate_of(fail_on)
     try:
-        plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm))
+        plan = resolved(given)
+        call = of_every_role(plan) if plan.of_values else bound(plan, audited(plan))
     except ReportedError as error:  # it is open what checks should look at
-        return _alone(irm, fail_on, of_error(error))
+        return _alone(given, fail_on, of_error(error))
     if split is not None:
-        check_split(split, plan.columns)
-    rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan), judged=marked(plan))
-    beside = None if baseline is None else _baseline(baseline, plan)
+        check_split(split, call.columns)
+    rule, call = call.conventions.several, replace(call, conventions=_conventions(call), judged=marked(call))
+    beside = None if baseline is None else _baseline(baseline, call)
 
     def compute(source: Source) -> Answer:
         with about_the_call():
@@ -77,33 +80,33 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Shares | None) -> Any:
         readable = look_past_bad_rows(source, looking.at_rows)
         notes = notes_of(readable, source)
         seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
-        return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
+        return _report(fail_on, [*row_findings(notes, source.call.columns), *seen])
 
     def unreadable(error: FrameMetricsError) -> Answer:
         return _report(fail_on, [of_error(error)])
 
-    in_pieces = not irm.of_values
+    in_pieces = not plan.of_values
     try:
-        table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+        table = answer_of(call, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
     except FrameMetricsError as error:  # as of columns of pandas that polars cannot hold
         if error.of_call:
             raise
-        return irm.border.at_once(irm.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))))
-    return table if fail_on is None else irm.border.at_once(table)
+        return plan.border.at_once(plan.border.given_back(unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))))
+    return table if fail_on is None else plan.border.at_once(table)
 
 
-def _alone(irm: Plan, fail_on: Any, finding: Finding) -> Any:
+def _alone(given: Given, fail_on: Any, finding: Finding) -> Any:
     """Return an audit of one finding, for columns that are not read, as a frame of the caller's kind."""
     nothing = pl.DataFrame(), Beside(None, {})
     request = Request(
-        irm.available[:1],
+        given.available[:1],
         lambda _: _report(fail_on, [finding]).of_rows(*nothing),
         lambda _: dict(SCHEMA),
-        irm.limits,
+        given.limits,
         in_pieces=True,
     )
-    table = irm.border.answer(request)
-    return table if fail_on is None else irm.border.at_once(table)
+    table = given.border.answer(request)
+    return table if fail_on is None else given.border.at_once(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +123,8 @@ class _Looking:
 
         ``unlabelled``: whether rows without a label are known, and left out of counts of relevant rows and decisions.
         """
-        source, plan = replace(self.source, table=rows), self.source.plan
-        columns, conventions = plan.columns, plan.conventions
+        source, call = replace(self.source, table=rows), self.source.call
+        columns, conventions = call.columns, call.conventions
         if columns.value:
             numbers = measured(source, None, audited=True)
             values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
@@ -133,9 +136,9 @@ class _Looking:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions, unlabelled), *parts)]
-        log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan))
+        log = read_log(rows, columns, conventions, source.qrels(), single=decided(call))
         sides = guards.about_sides(rows, columns, conventions, beside=labels_beside(source))
-        found = Audited(counted(log), sides, log, cases_of(log) if decided(plan) else None)
+        found = Audited(counted(log), sides, log, cases_of(log) if decided(call) else None)
         if source.proxy is not None:
             source = replace(source, proxy=replace(source.proxy, table=rows))
         return self._of_log(found, source)
@@ -143,20 +146,20 @@ class _Looking:
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is read in pieces, and about its bad rows."""
         try:
-            found, plan = of_pieces(source), source.plan
+            found, call = of_pieces(source), source.call
         except FrameMetricsError as error:
             if error.of_call:
                 raise
             return [of_error(error)]
         if isinstance(found, Unmatched):
-            return [*row_findings(found.notes, plan.columns), unread(found.notes, found.error)]
+            return [*row_findings(found.notes, call.columns), unread(found.notes, found.error)]
         try:
             seen = self._of_log(found, source)
         except FrameMetricsError as error:
             if error.of_call:
                 raise
             seen = [unread(found.notes, error)]
-        return [*row_findings(found.notes, plan.columns), *seen]
+        return [*row_findings(found.notes, call.columns), *seen]
 
     def _of_log(self, found: Audited, source: Source) -> list[Finding]:
         """Return the findings about a log.
@@ -167,15 +170,15 @@ class _Looking:
         source : its rows without errors, and the judgments of a machine if there are any.
         """
         counts = found.counts
-        bare = source.plan.needs is not None and source.plan.needs.bare
+        bare = source.call.needs is not None and source.call.needs.bare
         which = "all, as nothing is judged" if bare else "those with a judgment"
-        whole = kept_whole(source.plan.columns, source.plan.expressed)
+        whole = kept_whole(source.call.columns, source.call.plan.given.expressed)
         every = [*found.sides, *about(counts.log, counts, which=which, whole=whole)]
         every += about_annotators(found.judged, self.rule)
         every += self._turned(counts.log)
-        every += [About(FoundQuery(counts))] if source.plan.found_ranking else []
+        every += [About(FoundQuery(counts))] if source.call.plan.found_ranking else []
         every += about_proxies(source)
-        every += [About(SetAside(_set_aside(self.source.plan))), *about_chosen(source)]
+        every += [About(SetAside(_set_aside(self.source.call))), *about_chosen(source)]
         every += [] if found.cases is None else [guards.about_decisions(found.cases)]
         values = {RELEVANT: np.where(counts.evaluated, counts["hits"], np.nan)}
         seen = self._with_arms(findings(*every), counts.log, values)
@@ -197,48 +200,48 @@ class _Looking:
         log : the log.
         values : numbers of each ranking, by name.
         """
-        columns = self.source.plan.columns
+        columns = self.source.call.columns
         there = seen if columns.arm is None else [finding for finding in seen if finding.check not in OF_SEGMENTS]
         if self.split is None:
             return there
         return [*there, *findings(*split_of_queries(log, columns, self.split, values))]
 
 
-def _set_aside(plan: Plan) -> list[str]:
+def _set_aside(call: Call) -> list[str]:
     """Return the columns of the frame that would be found by name as judgments if there were none beside it."""
-    columns, lists = plan.columns, plan.border.holds_lists
-    if plan.judged is None:
+    columns, lists = call.columns, call.plan.border.holds_lists
+    if call.judged is None:
         return []
-    free = {*plan.available}.difference(plan.roles, columns.needed)
+    free = {*call.plan.available}.difference(call.roles, columns.needed)
     in_lists = {"label": bool(columns.lists), "grade": bool(columns.lists), "relevant": True}
     return [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
 
 
-def _conventions(plan: Plan) -> Conventions:
+def _conventions(call: Call) -> Conventions:
     """Return the conventions of an audit, which reports what the caller's conventions would settle.
 
     Queries without a judgment are not evaluated. Annotators who differ are no error: the majority decides.
     """
-    bare = replace(plan.conventions, unjudged_queries=None)
-    if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
+    bare = replace(call.conventions, unjudged_queries=None)
+    if call.judged is not None and call.judged.annotator and call.conventions.several is None:
         return replace(bare, several="majority")
     return bare
 
 
-def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
+def _baseline(baseline: Any, call: Call) -> Callable[[pl.DataFrame], Call]:
     """Check a baseline of saved numbers, and find the roles of its columns.
 
     Returns
     -------
-    A function from the rows of the frame, which may name the metrics, to the plan of the saved numbers.
+    A function from the rows of the frame, which may name the metrics, to the call of the saved numbers.
     """
-    if not plan.columns.query:
+    if not call.columns.query:
         raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
     if not saved.is_frame(baseline):
         raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
-    if plan.columns.metric:
-        return lambda rows: saved.plan_of(baseline, plan, named_in(rows, plan.columns), audited=True)
-    found = saved.plan_of(baseline, plan, asked_of((), plan.columns) if plan.columns.value else None, audited=True)
+    if call.columns.metric:
+        return lambda rows: saved.call_of(baseline, call, named_in(rows, call.columns), audited=True)
+    found = saved.call_of(baseline, call, asked_of((), call.columns) if call.columns.value else None, audited=True)
     return lambda rows: found
 
 

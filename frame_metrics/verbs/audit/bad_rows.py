@@ -126,7 +126,7 @@ def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> li
     """Count the rows of a source, and those with each kind of error; ``numbered``: rows have numbers to show."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
-    systems = max(len(source.plan.columns.per_system), 1)  # which have the same rows
+    systems = max(len(source.call.columns.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
     left = Note(LEFT, None, _number(readable.rows), _number(table))
     notes = [Note(RESULTS, None, found, every), left, Note(FRAME, None, _number(frame), None)]

@@ -12,7 +12,7 @@ from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.proxies import Both, members_of, side_by_side
 from frame_metrics.metrics.names import read
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.proxies import FEWEST
@@ -120,17 +120,17 @@ def judgments_that_were_chosen(chosen: Chosen) -> Seen:
     return Seen(int(chosen.marks.sum()), len(chosen.marks), words={"column": chosen.marks.name})
 
 
-def marked(plan: Plan) -> Columns | None:
+def marked(call: Call) -> Columns | None:
     """Return the columns of judgments by people alone, with the one that marks chosen ones if it is there."""
-    judged, beside = plan.judged, plan.beside
-    if judged is None or beside is None or plan.proxy is not None or plan.unfolds:
+    judged, beside = call.judged, call.beside
+    if judged is None or beside is None or call.proxy is not None or call.unfolds:
         return judged
     return replace(judged, marked=CHOSEN) if CHOSEN in {*beside.names()}.difference(judged.needed) else judged
 
 
 def about_chosen(source: Source) -> list[About]:
     """Return what says which judgments were chosen, where such a column is read."""
-    column = None if source.plan.judged is None else source.plan.judged.marked
+    column = None if source.call.judged is None else source.call.judged.marked
     marks = None if column is None else source.beside.read([column])[column]
     return [] if marks is None or marks.dtype != pl.Boolean else [About(Chosen(marks))]
 
@@ -143,7 +143,7 @@ def _error(*sides: Array) -> float:
 
 def about_proxies(source: Source) -> list[About]:
     """Return the subject of checks of proxy judgments, where people judged some queries and a machine all."""
-    columns = source.plan.columns
+    columns = source.call.columns
     if source.proxy is None or not (columns.score or columns.rank):
         return []
     both = side_by_side(source, read([f"dcg@{TOP}"]))

@@ -29,7 +29,7 @@ from frame_metrics.measuring.pieces import (
     restored,
     work_of,
 )
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import InPieces, Source, source_of
 from frame_metrics.roles.series import NO_NUMBERS
 from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, look_past_bad_rows, notes_of
@@ -60,9 +60,9 @@ class Unmatched(NamedTuple):
     error: FrameMetricsError
 
 
-def decided(plan: Plan) -> bool:
+def decided(call: Call) -> bool:
     """Return True if rows have decisions: a column of predictions or a threshold."""
-    return plan.columns.predicted is not None or plan.conventions.threshold is not None
+    return call.columns.predicted is not None or call.conventions.threshold is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ class Auditing(Work):
 
     def _sides(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the distinct pairs of label and prediction with their counts; nothing without ``positive=``."""
-        columns = self.plan.columns
+        columns = self.call.columns
         sides = [name for name in (columns.label, columns.predicted) if name]
-        if self.plan.conventions.positive is None or not sides:
+        if self.call.conventions.positive is None or not sides:
             return pl.DataFrame()
         some = rows.select(pl.col(name).alias(SIDE + name) for name in sides)
         return some.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
@@ -100,7 +100,7 @@ def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
     """
 
     def look(rows: pl.DataFrame, _: bool) -> Counted:
-        log = replace(source, table=rows).log(single=decided(work.plan), piece=piece)
+        log = replace(source, table=rows).log(single=decided(work.call), piece=piece)
         return counted(log)
 
     readable = look_past_bad_rows(source, look)
@@ -150,7 +150,7 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
     amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
     of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
-    cases = cases_in_pieces(source, CountingReadable) if decided(work.plan) else None
+    cases = cases_in_pieces(source, CountingReadable) if decided(work.call) else None
     return Audited(
         Counted(log, amounts, of_log), _sides_of(gathered, source), _with_all_judgments(log, work), cases, notes
     )
@@ -159,7 +159,7 @@ def of_pieces(source: InPieces) -> Audited | Unmatched:
 def labels_beside(source: Source) -> pl.Series | None:
     """Return the labels of the separate judgments, of which ``positive=`` names the relevant ones; None without it."""
     judged = source.judged
-    if judged is None or judged.made or not judged.label or source.plan.conventions.positive is None:
+    if judged is None or judged.made or not judged.label or source.call.conventions.positive is None:
         return None
     qrels = source.qrels()
     return None if qrels is None else qrels[0][judged.label]
@@ -167,13 +167,13 @@ def labels_beside(source: Source) -> pl.Series | None:
 
 def _sides_of(gathered: pl.DataFrame, source: Source) -> Iterable[About]:
     """Return the subjects about labels and predictions, from their counts in all pieces."""
-    plan, beside = source.plan, labels_beside(source)
+    call, beside = source.call, labels_beside(source)
     sides = [name for name in gathered.columns if name.startswith(SIDE)]
     if not sides:
-        return about_positive([None, None], None, beside, plan.conventions)
+        return about_positive([None, None], None, beside, call.conventions)
     some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
     some = some.rename({name: name.removeprefix(SIDE) for name in sides})
-    return about_sides(some, plan.columns, plan.conventions, some[TIMES], beside=beside)
+    return about_sides(some, call.columns, call.conventions, some[TIMES], beside=beside)
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
@@ -188,8 +188,8 @@ def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame
 
 def _with_all_judgments(log: Log, work: Work) -> Log:
     """Return the log with all judgments beside the frame, even where several are about one document."""
-    judged, options = work.plan.judged, work.plan.judgments
-    if judged is None or options is None or not (judged.annotator or work.plan.conventions.several):
+    judged, options = work.call.judged, work.call.plan.given.judgments
+    if judged is None or options is None or not (judged.annotator or work.call.conventions.several):
         return log
-    source = source_of(work.plan, work.empty, work.beside(work.judgments), piece=True)
+    source = source_of(work.call, work.empty, work.beside(work.judgments), piece=True)
     return replace(log, judged=source.log(piece=Piece(None)).judged)

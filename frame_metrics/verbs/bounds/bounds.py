@@ -19,8 +19,9 @@ from frame_metrics.measuring.queries import Measured, check_grades, each_ranking
 from frame_metrics.measuring.results import averaged, each_query
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
+from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import check_asked
-from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.needs import Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import judging
@@ -36,22 +37,22 @@ STACKED = 4
 
 
 def bounds(
-    irm: Plan, metrics: Sequence[Metrics], *, of: BoundsOf, baseline: Any, max_grade: float | None, per_query: bool
+    plan: Plan, metrics: Sequence[Metrics], *, of: BoundsOf, baseline: Any, max_grade: float | None, per_query: bool
 ) -> Any:
     """Implement ``irm.bounds``, whose docstring has the parameters."""
     check_choice("of", of, get_args(BoundsOf))
     check_bool("per_query", per_query)
     asked, max_grade = read(metrics), plain(max_grade)
-    plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
-    check_asked(asked, plan)
+    call = bound(plan, needs_of(plan, asked) | Needs(query=True))
+    check_asked(asked, call)
     result = _schema(of, per_query=per_query, apart=baseline is not None)
-    check_apart(plan.columns.keys, ["baseline", *result] if baseline is not None else result)
+    check_apart(call.columns.keys, ["baseline", *result] if baseline is not None else result)
     if of == "unjudged":
-        check_open(asked, plan, max_grade)
+        check_open(asked, call, max_grade)
     else:
         _check_ties(asked, max_grade, baseline)
     if baseline is not None:
-        check_baseline(asked, plan, baseline)
+        check_baseline(asked, call, baseline)
     asked = [*scaled(asked, max_grade)]
 
     def compute(source: Source) -> Answer:
@@ -64,10 +65,10 @@ def bounds(
         return _answer(every, [*result], of, baseline, per_query=per_query)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        return result if baseline is None else {"baseline": types[str(plan.columns.system)]} | result
+        return result if baseline is None else {"baseline": types[str(call.columns.system)]} | result
 
-    keys = plan.columns.keys if per_query else plan.columns.groups
-    return answer_of(plan, compute, schema, keys=keys, in_pieces=True)
+    keys = call.columns.keys if per_query else call.columns.groups
+    return answer_of(call, compute, schema, keys=keys, in_pieces=True)
 
 
 def _check_ties(asked: Asked, max_grade: float | None, baseline: Any) -> None:
@@ -161,9 +162,9 @@ def scaled(asked: Asked, max_grade: float | None) -> Asked:
     return [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
 
 
-def check_open(asked: Asked, plan: Plan, max_grade: float | None) -> None:
+def check_open(asked: Asked, call: Call, max_grade: float | None) -> None:
     """Raise for columns, conventions or metrics for which bounds of unjudged rows are not known; nothing is read."""
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions = call.columns, call.conventions
     if conventions.unjudged == "drop":
         raise NotComputableError(
             "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"

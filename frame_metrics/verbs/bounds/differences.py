@@ -26,7 +26,7 @@ from frame_metrics.measuring.pairs import all_filled, number_if_any, pairs_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.significance import CLOSE
@@ -37,14 +37,16 @@ RATIOS = ("ndcg", "recall")  # ratios of a sum over documents and an ideal; each
 OF_PAIRS = {**dict.fromkeys(("difference", "lower", "upper"), pl.Float64), "can_turn": pl.Boolean, "exact": pl.Boolean}
 
 
-def check_baseline(asked: Asked, plan: Plan, baseline: Any) -> None:
+def check_baseline(asked: Asked, call: Call, baseline: Any) -> None:
     """Raise for a bad baseline, for systems without common document ids, and for averages; nothing is read."""
-    columns = plan.columns
+    columns = call.columns
     if columns.system is None:
         raise ColumnError(
             f"baseline={shown(baseline)} is a system, and no column says which row is whose; name system="
         )
-    named = columns.system in plan.available and plan.border.holds_lists(columns.system)  # a system may be a list
+    named = columns.system in call.plan.available and call.plan.border.holds_lists(
+        columns.system
+    )  # a system may be a list
     if is_frame(baseline) or (isinstance(baseline, list | tuple) and not named):
         raise BadValueError("baseline= is one system here, whose judgments are missing too; name one")
     if columns.own_rows and not columns.doc:

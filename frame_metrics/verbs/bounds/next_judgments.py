@@ -18,8 +18,9 @@ from frame_metrics.measuring.queries import check_grades, each_ranking
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.metrics.parameters import plain
+from frame_metrics.plan.call import Call, bound
 from frame_metrics.plan.checks import check_asked, one_of
-from frame_metrics.plan.needs import RANKED, Needs
+from frame_metrics.plan.needs import RANKED, Needs, needs_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.columns import judging
@@ -49,7 +50,7 @@ BEGIN = "where nobody judged yet, begin with what stands highest: way='depth'"  
 FOUND = {"rank": pl.Int64, "n_systems": pl.Int64, "chosen": pl.Boolean}
 
 
-def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: JudgingWay, max_grade: Any) -> Any:
+def to_judge(plan: Plan, n: int | None, metric: str | Metric, *, baseline: Any, way: JudgingWay, max_grade: Any) -> Any:
     """Implement ``irm.to_judge``, whose docstring has the parameters."""
     check_choice("way", way, get_args(JudgingWay))
     if n is not None:
@@ -57,13 +58,13 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
     if way == "depth" and (metric, baseline, max_grade) != (DEFAULT, None, None):
         raise BadValueError("way='depth' looks at ranks alone; leave metric=, baseline= and max_grade= out")
     asked: Asked = [] if way == "depth" else one_of(read([metric]))
-    if asked and not (irm.has_judgments or irm.played.label or irm.played.grade):
+    if asked and not (plan.has_judgments or plan.columns.label or plan.columns.grade):
         raise ColumnError(f"nothing says what is judged already, label= or grade=; {BEGIN}")
-    plan = irm.asking(irm.needs_of(asked) | RANKED if asked else Needs(query=True, order=True, bare=True))
+    call = bound(plan, needs_of(plan, asked) | RANKED if asked else Needs(query=True, order=True, bare=True))
     max_grade = plain(max_grade)
-    _check(asked, plan, baseline, max_grade)
-    asked, columns = scaled(asked, max_grade), plan.columns
-    by = columns.by if plan.judged is None else [name for name in columns.by if name in plan.judged.by]
+    _check(asked, call, baseline, max_grade)
+    asked, columns = scaled(asked, max_grade), call.columns
+    by = columns.by if call.judged is None else [name for name in columns.by if name in call.judged.by]
     keys, result = (*by, *columns.query, str(columns.doc)), ({"moves": pl.Float64} if asked else {}) | FOUND
     check_apart(keys, result)
 
@@ -81,22 +82,22 @@ def to_judge(irm: Plan, n: int | None, metric: str | Metric, *, baseline: Any, w
         named[str(columns.doc)] = log.rows(table["row"].to_numpy().astype(np.int64))
         return Answer({name: named[name] for name in keys}, {name: table[name].cast(result[name]) for name in result})
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | result)
+    return answer_of(call, compute, lambda types: {key: types[key] for key in keys} | result)
 
 
-def _check(asked: Asked, plan: Plan, baseline: Any, max_grade: Any) -> None:
+def _check(asked: Asked, call: Call, baseline: Any, max_grade: Any) -> None:
     """Raise for columns, or a metric, for which the effect of a judgment is not known; nothing is read."""
-    columns = plan.columns
+    columns = call.columns
     if columns.relevant:
         raise NotComputableError(f"{columns.relevant} lists all that is relevant, so that nothing is left to judge")
     if columns.doc is None:
         raise ColumnError("no column says which document a row is, and judgments are of documents; name doc=")
     if baseline is not None:
-        check_baseline(asked, plan, baseline)
-    check_asked(asked, plan)
+        check_baseline(asked, call, baseline)
+    check_asked(asked, call)
     for name, metric in asked:
-        check_open(asked, plan, max_grade)
-        if not is_exact(metric, columns, plan.conventions):
+        check_open(asked, call, max_grade)
+        if not is_exact(metric, columns, call.conventions):
             raise NotComputableError(
                 f"{name}: what one judgment moves is not worked out; take {' or '.join(RATIOS)}, or what adds up, "
                 "as precision@10 or dcg@10, or say way='depth' for what stands highest"

@@ -8,7 +8,7 @@ from typing import Any
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import check_apart
-from frame_metrics.measuring.baseline import plan_of
+from frame_metrics.measuring.baseline import call_of
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.needs import MEANS
@@ -21,16 +21,19 @@ from frame_metrics.verbs.compare.options import TESTS, ArmOptions, ChangeOptions
 from frame_metrics.verbs.compare.strata import with_strata
 
 
-def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
+def ab_test(plan: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeOptions) -> Any:
     """Implement ``irm.ab_test`` and ``irm.change``, whose docstrings have the parameters."""
-    plan, asked = planned(irm, metrics, MEANS)
-    options = replace(options, of=kind_of(plan, arms=True))
-    check_compared(options.of, plan, asked or (), options)
-    plan = with_covariate(plan, options.covariate)
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(options)))
-    schema, plan = schema_of(plan.columns, options), with_strata(plan, options.strata)
+    call, asked = planned(plan, metrics, MEANS)
+    options = replace(options, of=kind_of(call, arms=True))
+    check_compared(options.of, call, asked or (), options)
+    available = call.plan.available
+    columns = with_covariate(call.columns, available, options.covariate)
+    check_apart(columns.keys, ("baseline", "metric", "k", *columns_of(options)))
+    schema = schema_of(columns, options)
+    call = replace(call, columns=with_strata(columns, available, options.strata))
     of_queries = options.of == "arms"
-    saved = plan_of(options.baseline, plan.but(columns=plan.columns.without_arm()), asked) if options.saved else None
+    own = replace(call, columns=call.columns.without_arm())
+    saved = call_of(options.baseline, own, asked) if options.saved else None
     if of_queries and options.looks is None:
         options = replace(options, test=options.test or next(iter(TESTS[options.of])))
 
@@ -39,4 +42,4 @@ def ab_test(irm: Plan, metrics: Sequence[Metrics], options: ArmOptions | ChangeO
             return arm_rows_compared(source, asked or (), options)
         return arms_compared(measured_of(source, asked), options, saved)
 
-    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+    return answer_of(call, compute, schema, in_pieces=not plan.of_values)

@@ -31,9 +31,9 @@ from frame_metrics.verbs.compare.splits import splits_of_rows
 
 def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms."""
-    columns = source.plan.columns
+    columns = source.call.columns
     alike = partial(of_all_rows, asked)
-    cases = read_cases(source.table, columns, source.plan.conventions, alike=alike)
+    cases = read_cases(source.table, columns, source.call.conventions, alike=alike)
     check_cases(asked, cases)
     lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
     if options.test == "delong" and lacks:

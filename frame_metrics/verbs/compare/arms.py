@@ -20,7 +20,8 @@ from frame_metrics.measuring.elsewhere import unfilled
 from frame_metrics.measuring.pairs import all_filled
 from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
+from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import means_of, numbered, within
 from frame_metrics.stats.margins import of_arms
@@ -40,20 +41,18 @@ from frame_metrics.verbs.compare.strata import StrataOfQueries, check_exchanged
 HARDER = 4  # for the progress bar: the exchange of a unit takes as long as 4 sign flips of a query
 
 
-def with_covariate(plan: Plan, name: Any) -> Plan:
-    """Return the plan with the column of ``covariate=``, if it is given."""
-    available = plan.available
+def with_covariate(columns: Columns, available: Sequence[Any], name: Any) -> Columns:
+    """Return the columns of a call with that of ``covariate=``, if it is given; ``available``: those of the frame."""
     if name is None:
-        return plan
+        return columns
     if not isinstance(name, str) or name not in available:
         raise ColumnError(
             f"covariate={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
         )
-    columns = plan.columns
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     keys += [("by", key) for key in columns.segments]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
-    return plan.but(columns=replace(columns, covariate=name))
+    return replace(columns, covariate=name)
 
 
 class SummedUnits(NamedTuple):
@@ -106,8 +105,8 @@ class ArmValues:
         each = (arm[at], values, undefined, weight, unit, covariate)
         return cls(log, measured.asked, systems, segments, edges, *each, strata)
 
-    def beside(self, saved: Plan) -> ArmValues:
-        """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.plan_of`` returns it.
+    def beside(self, saved: Call) -> ArmValues:
+        """Return the same with saved numbers as one more arm, the last; ``saved``: as ``baseline.call_of`` returns it.
 
         A query of both is one unit, as one of two arms is.
         """
@@ -330,7 +329,7 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def arms_compared(measured: Measured, options: CompareOptions, saved: Plan | None = None) -> Answer:
+def arms_compared(measured: Measured, options: CompareOptions, saved: Call | None = None) -> Answer:
     """Return the answer: a row for each segment, metric and pair of arms; ``saved``: numbers that are the baseline."""
     arms = ArmValues.of(measured)
     arms = arms if saved is None else arms.beside(saved)

@@ -10,6 +10,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, check_apart
 from frame_metrics.measuring.measured import measured_of, planned
 from frame_metrics.metrics.names import Metrics
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.needs import MEANS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -24,24 +25,24 @@ from frame_metrics.verbs.compare.rows import rows_compared
 OF_SOURCE = {"rows": rows_compared, "proxies": proxied}
 
 
-def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
+def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Implement ``irm.compare``, whose docstring has the parameters."""
-    if arm := irm.played.arm:
+    if arm := plan.columns.arm:
         raise ColumnError(
             f"arm={arm!r} is of arms with queries of their own, and compare() pairs what systems did for the same "
             "ones: use ab_test() for units that were assigned to arms at random, or change() for two periods"
         )
-    plan, asked = planned(irm, metrics, MEANS)
-    kind = kind_of(plan, arms=False)
-    plan = paired_by_row(plan) if kind == "rows" and options.against is None else plan
-    check_compared(kind, plan, asked or (), options)
+    call, asked = planned(plan, metrics, MEANS)
+    kind = kind_of(call, arms=False)
+    call = paired_by_row(call) if kind == "rows" and options.against is None else call
+    check_compared(kind, call, asked or (), options)
     options = replace(options, of=kind)
     if kind == "proxies":
         _ = options.test == "z" or students_t()
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+    check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
-    paired = paired_by(plan, asked, options)
+    paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
         if kind in OF_SOURCE:
@@ -50,14 +51,14 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
         return each_query(pairing) if options.per_query else pairs_tested(pairing, options)
 
     by_document = kind == "rows" and options.against is None
-    schema = schema_of(plan.columns, options)
-    return answer_of(plan, compute, schema, in_pieces=not irm.of_values, documents=by_document)
+    schema = schema_of(call.columns, options)
+    return answer_of(call, compute, schema, in_pieces=not plan.of_values, documents=by_document)
 
 
-def paired_by_row(plan: Plan) -> Plan:
-    """Return a plan in which each row is a document, if systems are columns of the same rows and no column says it."""
-    columns = plan.columns
+def paired_by_row(call: Call) -> Call:
+    """Return a call in which each row is a document, if systems are columns of the same rows and no column says it."""
+    columns = call.columns
     if not columns.per_system or columns.doc or columns.query:
-        return plan
-    row = unused(ROW, plan.available)
-    return plan.but(columns=replace(columns, doc=row, made=(*columns.made, row)))
+        return call
+    row = unused(ROW, call.plan.available)
+    return replace(call, columns=replace(columns, doc=row, made=(*columns.made, row)))

@@ -52,17 +52,17 @@ class InterleavingOptions(CompareOptions):
         return True
 
 
-def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
+def interleaving(plan: Plan, metrics: Sequence[Metrics], options: InterleavingOptions) -> Any:
     """Implement ``irm.interleaving``, whose docstring has the parameters."""
-    _check_roles(irm, options)
-    plan, asked = planned(irm, metrics, OF_TEAMS)
+    _check_roles(plan, options)
+    call, asked = planned(plan, metrics, OF_TEAMS)
     _check_asked(asked or ())
     check_each_query(options)
     check_correction(options)
     if options.test is not None:
-        check_units(options.test, TESTS, plan.columns, "query")
-    plan = plan.but(columns=replace(plan.columns, system=plan.columns.team))
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
+        check_units(options.test, TESTS, call.columns, "query")
+    call = replace(call, columns=replace(call.columns, system=call.columns.team))
+    check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     options = replace(options, test=options.test or next(iter(TESTS)))
 
     def compute(source: Source) -> Answer:
@@ -75,7 +75,7 @@ def interleaving(irm: Plan, metrics: Sequence[Metrics], options: InterleavingOpt
             return each_query(pairing)
         return _with_unjudged(pairs_tested(pairing, options), pairing, unjudged)
 
-    return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=True)
+    return answer_of(call, compute, schema_of(call.columns, options), in_pieces=True)
 
 
 def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
@@ -91,11 +91,11 @@ def _with_unjudged(answer: Answer, pairing: Pairing, unjudged: Array) -> Answer:
     return replace(answer, columns=columns | {"n_unjudged": whole(np.array(each)[pair, pairing.segments[at]])})
 
 
-def _check_roles(irm: Plan, options: InterleavingOptions) -> None:
+def _check_roles(plan: Plan, options: InterleavingOptions) -> None:
     """Raise without teams, and for roles and options that say another thing than they do."""
-    columns = irm.played
+    columns = plan.columns
     if columns.team is None:
-        told = absent(("team",), irm.roles, irm.available, irm.border.hint)
+        told = absent(("team",), plan.roles, plan.available, plan.border.hint)
         for role in ("arm", "system"):
             if column := getattr(columns, role):
                 told = f"{role}={column!r} is of lists of one {role} each; name the column with team= in its place"
@@ -104,7 +104,7 @@ def _check_roles(irm: Plan, options: InterleavingOptions) -> None:
     refused = {
         each: columns.per_system,
         f"system={columns.system!r} says another; pass system=None": columns.system,
-        "judgments beside the log are no clicks; ask before judge(), and pass relevant=None": irm.has_judgments,
+        "judgments beside the log are no clicks; ask before judge(), and pass relevant=None": plan.has_judgments,
         "a frame as baseline= has numbers of other lists; pass the name of a team": options.saved,
     }
     for what, there in refused.items():

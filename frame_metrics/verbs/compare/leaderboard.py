@@ -20,6 +20,7 @@ from frame_metrics.measuring.pairs import Pairing, QueryValues, in_order
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import EvaluateOptions, averaged, number
 from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.needs import MEANS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
@@ -52,12 +53,12 @@ class LeaderboardOptions(CompareOptions):
         return True
 
 
-def leaderboard(irm: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
+def leaderboard(plan: Plan, metrics: Sequence[Metrics], options: LeaderboardOptions) -> Any:
     """Implement ``irm.leaderboard``, whose docstring has the parameters."""
-    plan, asked = planned(irm, metrics, MEANS)
-    _check(plan, asked or ())
-    check_apart(plan.columns.keys, COLUMNS)
-    paired = paired_by(plan, asked, options)
+    call, asked = planned(plan, metrics, MEANS)
+    _check(call, asked or ())
+    check_apart(call.columns.keys, COLUMNS)
+    paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
@@ -65,22 +66,22 @@ def leaderboard(irm: Plan, metrics: Sequence[Metrics], options: LeaderboardOptio
         return _ranked(measured if pairing is None else pairing.measured, pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        return {name: types[name] for name in plan.columns.groups} | COLUMNS
+        return {name: types[name] for name in call.columns.groups} | COLUMNS
 
-    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+    return answer_of(call, compute, schema, in_pieces=not plan.of_values)
 
 
-def _check(plan: Plan, asked: Asked) -> None:
+def _check(call: Call, asked: Asked) -> None:
     """Raise for columns and metrics without values that are paired between systems, query by query."""
-    columns = plan.columns
+    columns = call.columns
     if arm := columns.arm:
         raise ColumnError(
             f"arm={arm!r} is of arms with queries of their own, and leaderboard() ranks systems on the same ones; "
             "use ab_test() for units that were assigned to arms at random, or change() for periods"
         )
-    if not columns.query and not plan.of_values:
+    if not columns.query and not call.of_values:
         raise NotComputableError("leaderboard() ranks means over queries, and there is no query; name query=")
-    if plan.proxy is not None:
+    if call.proxy is not None:
         raise NotComputableError(
             "leaderboard() ranks means of one kind of judgments, and with proxy= there are two; use compare(), or "
             "judge() without proxy="

@@ -24,7 +24,7 @@ from frame_metrics.measuring.results import IntervalOptions
 from frame_metrics.measuring.rows import check_pooled
 from frame_metrics.measuring.split import check_split
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent, likely
 from frame_metrics.verbs.compare.margins import check_margin, margin_read, margins_of
@@ -213,11 +213,11 @@ class ChangeOptions(CompareOptions):
         return "period"
 
 
-def kind_of(plan: Plan, *, arms: bool) -> Kind:
+def kind_of(call: Call, *, arms: bool) -> Kind:
     """Return the kind of comparison; ``arms``: whether the values of arms are compared, not those of systems."""
-    if plan.proxy is not None:
+    if call.proxy is not None:
         return "proxies"
-    if plan.columns.query or plan.of_values:
+    if call.columns.query or call.of_values:
         return "arms" if arms else "queries"
     return "rows of arms" if arms else "rows"
 
@@ -263,39 +263,39 @@ def check_each_query(options: CompareOptions) -> None:
             raise NotComputableError(f"{name}={shown(given)} is of the difference of means; say per_query=False")
 
 
-def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
+def check_compared(kind: Kind, call: Call, asked: Asked, options: CompareOptions) -> None:
     """Raise for options, columns and metrics that do not go together in a comparison; nothing is read."""
     check_each_query(options)
     if kind == "proxies":
-        _check_proxies(plan.columns, options)
+        _check_proxies(call.columns, options)
     elif kind in OF_ARMS:
-        _check_arms(plan.columns, options)
+        _check_arms(call.columns, options)
     elif kind == "rows":
-        _check_rows(plan, options)
+        _check_rows(call, options)
     else:
-        _check_queries(plan.columns, options)
-    _check_test(kind, plan.columns, options)
+        _check_queries(call.columns, options)
+    _check_test(kind, call.columns, options)
     check_correction(options, kind)
-    if options.test in OF_WINS and plan.conventions.propensity is not None:
+    if options.test in OF_WINS and call.conventions.propensity is not None:
         raise NotComputableError(
             f"test={options.test!r} is of wins, or of their order, and of results weighted by propensity= only "
             "means are without bias; say test='randomization', or propensity=None"
         )
-    if not plan.columns.query and not plan.of_values:
+    if not call.columns.query and not call.of_values:
         if options.looks is not None:
             raise NotComputableError("looks='any' is of the means of queries, and there is none; name query=")
         check_pooled(asked)
-        plan.check_pooled(())
-        if plan.conventions.match is not None:
+        call.check_pooled(())
+        if call.conventions.match is not None:
             raise NotComputableError(
                 f"match= chooses the classes of each {options.one}'s clusters anew; "
                 "say match=None, and name a column of classes"
             )
     _check_asked(kind, asked, options)
     if asked:
-        margins_of(options.margin, asked, bounded=not plan.of_values)
+        margins_of(options.margin, asked, bounded=not call.of_values)
     if kind == "proxies":
-        check_proxies(asked, plan)
+        check_proxies(asked, call)
 
 
 def _check_asked(kind: Kind, asked: Asked, options: CompareOptions) -> None:
@@ -353,9 +353,9 @@ def _check_proxies(columns: Columns, options: CompareOptions) -> None:
     _check_queries(columns, options)
 
 
-def _check_rows(plan: Plan, options: CompareOptions) -> None:
+def _check_rows(call: Call, options: CompareOptions) -> None:
     """Raise for options and columns with which rows without a query cannot be paired, or be compared with chance."""
-    columns = plan.columns
+    columns = call.columns
     if options.saved:
         raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
     if options.against is None and columns.system is None:
@@ -364,10 +364,10 @@ def _check_rows(plan: Plan, options: CompareOptions) -> None:
             "or say against='chance' or 'majority' to test one by itself"
         )
     if options.against is None and columns.doc is None:
-        if "query" in plan.roles:
-            hint = likely("doc", plan.available)
+        if "query" in call.roles:
+            hint = likely("doc", call.plan.available)
             raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
-        lacking = absent(("query",), plan.roles, plan.available, plan.border.hint)
+        lacking = absent(("query",), call.roles, call.plan.available, call.plan.border.hint)
         raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
     if options.per_query:
         raise NotComputableError("per_query=True lists the differences of queries; name query=")

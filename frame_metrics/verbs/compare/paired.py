@@ -12,13 +12,13 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.progress import progress
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Lists
-from frame_metrics.measuring.baseline import paired_with, plan_of
+from frame_metrics.measuring.baseline import call_of, paired_with
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.queries import Measured, without
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.call import Call
 from frame_metrics.plan.source import check_shared
 from frame_metrics.stats.averages import means_of
 from frame_metrics.stats.offsets import offsets
@@ -35,9 +35,9 @@ WINS = ("wins", "ties", "losses")
 ROUNDED = 1e-14  # share of a sum that the rounding of its terms may leave
 
 
-def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:
+def paired_by(call: Call, asked: Asked | None, options: CompareOptions) -> Callable[[Measured], Pairing]:
     """Return a function that pairs the values of systems; a saved baseline is checked before anything is read."""
-    beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
+    beside = call_of(options.baseline, call, asked) if options.saved and asked else None
 
     def paired(measured: Measured) -> Pairing:
         if measured.log.conventions.unanswered == "drop":
@@ -45,7 +45,7 @@ def paired_by(plan: Plan, asked: Asked | None, options: CompareOptions) -> Calla
             check_shared(measured.log, paired=not options.saved)
             measured = replace(without(measured, ~measured.evaluated), evaluated=judged)
         if options.saved:
-            return paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
+            return paired_with(measured, beside or call_of(options.baseline, call, measured.asked))
         return paired_systems(measured, options.baseline)
 
     return paired

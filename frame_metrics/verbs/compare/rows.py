@@ -47,7 +47,7 @@ from frame_metrics.verbs.compare.options import MID_P, CompareOptions, tests_for
 
 def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
     """Return the answer: a row for each segment, metric and pair of systems (or system, against a constant)."""
-    columns, conventions = source.plan.columns, source.plan.conventions
+    columns, conventions = source.call.columns, source.call.conventions
     cases = read_cases(source.table, columns, conventions, single=True, alike=lambda: _alike(asked, options))
     check_cases(asked, cases)
     if options.against is not None:

@@ -185,22 +185,22 @@ def _few_vary(sums: Array, sizes: Array) -> bool:
     return False
 
 
-def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
+def sample_size(plan: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> Any:
     """Implement ``irm.sample_size``, whose docstring has the parameters."""
-    plan, asked = planned(irm, metrics, WEIGHS)
-    if not plan.columns.query and not plan.of_values:
+    call, asked = planned(plan, metrics, WEIGHS)
+    if not call.columns.query and not call.of_values:
         raise NotComputableError(
             "sample_size() counts queries, and rows without a query are counted together; name query="
         )
-    kind = kind_of(plan, arms=plan.columns.arm is not None)
+    kind = kind_of(call, arms=call.columns.arm is not None)
     options = replace(options, of=kind)
     options.check_reach(asked or ())
     if options.split is not None:
-        check_split(options.split, plan.columns)
-    check_compared(kind, plan, asked or (), options)
-    if plan.judged is not None and plan.judged.sampling:
+        check_split(options.split, call.columns)
+    check_compared(kind, call, asked or (), options)
+    if call.judged is not None and call.judged.sampling:
         raise NotComputableError(
-            f"sampling={plan.judged.sampling!r} has a chance for each query, and sample_size() counts queries that are "
+            f"sampling={call.judged.sampling!r} has a chance for each query, and sample_size() counts queries that are "
             "drawn alike; give judge() a pilot that was drawn so, without sampling="
         )
     if options.n_all is not None and kind != "proxies":
@@ -210,8 +210,8 @@ def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> 
     schema: Row = dict.fromkeys(ASKED, pl.Float64) | dict.fromkeys((*COUNTS[kind], *NEEDED), pl.Int64)
     schema |= {"reason": pl.String} if kind == "proxies" else {}
     schema |= {BASE: pl.Int64} | OF_SHARES | NOTE if kind == "arms" else {}
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *schema))
-    paired = paired_by(plan, asked, options)
+    check_apart(call.columns.keys, ("baseline", "metric", "k", *schema))
+    paired = paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
         if kind == "proxies":
@@ -227,7 +227,7 @@ def sample_size(irm: Plan, metrics: Sequence[Metrics], options: SizeOptions) -> 
         segment, metric, pair = places(len(rows), len(pairing.measured.asked), len(pairing.pairs), len(options.cases))
         return pairing.answer(pairing.segments[segment], metric, pair, _columns(rows, schema))
 
-    return answer_of(plan, compute, schema_of(plan.columns, options, schema), in_pieces=not irm.of_values)
+    return answer_of(call, compute, schema_of(call.columns, options, schema), in_pieces=not plan.of_values)
 
 
 def _of_pairs(pairing: Pairing, options: SizeOptions, *, proxies: bool) -> Iterator[Row]:

@@ -12,7 +12,6 @@ from frame_metrics.data.groups import Segments, named_as_text
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_parts, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.split import word_for
-from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import LEAST
 from frame_metrics.stats.strata import Strata
@@ -47,23 +46,23 @@ def check_strata(options: Any) -> None:
         raise NotComputableError(f"{given} is of a single look, and cannot be used with looks='any'; pass one of them")
 
 
-def with_strata(plan: Plan, strata: Sequence[str] | None) -> Plan:
-    """Return the plan with the columns of ``strata=``, if they are given: rows of each stratum are apart, as in ``by``.
+def with_strata(columns: Columns, available: Sequence[Any], strata: Sequence[str] | None) -> Columns:
+    """Return the columns of a call with those of ``strata=``, if they are given: rows of each are apart, as in ``by``.
+
+    ``available``: the columns of the frame.
 
     Raises
     ------
     ColumnError
         A column does not exist, or plays another part.
     """
-    for name in strata or ():
-        if name not in plan.available:
-            available = plan.available
+    if not strata:
+        return columns
+    for name in strata:
+        if name not in available:
             raise ColumnError(
                 f"strata={shown(name)}: there is no such column among {listed(available)}{closest(name, available)}"
             )
-    if not strata:
-        return plan
-    columns = plan.columns
     for name in strata:
         if name in columns.segments:
             raise ColumnError(
@@ -72,7 +71,7 @@ def with_strata(plan: Plan, strata: Sequence[str] | None) -> Plan:
             )
     keys = [("arm", str(columns.arm)), *(("query", key) for key in columns.query)]
     check_parts([*keys, *columns.single.items(), *(("strata", name) for name in strata)])
-    return plan.but(columns=replace(columns, by=(*columns.by, *strata), strata=tuple(strata)))
+    return replace(columns, by=(*columns.by, *strata), strata=tuple(strata))
 
 
 def check_exchanged(arms: Arms | Strata, columns: Columns, options: Any) -> None:

@@ -1,0 +1,187 @@
+"""A call: the columns that it reads of a plan, and its conventions; no value is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.data.chances import CHANCES, by_rank
+from frame_metrics.data.documents import TABLES, tables_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, told_of
+from frame_metrics.plan.needs import Needs, read_by
+from frame_metrics.plan.plan import OF_PROXY, Plan
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions, conventions
+from frame_metrics.roles.resolve import resolve_judgments
+from frame_metrics.roles.roles import Roles
+
+NOTHING = pl.DataFrame()  # what another process has in the place of a frame
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Call:
+    """The columns that a call reads of a frame and of separate judgments, and its conventions."""
+
+    plan: Plan
+    needs: Needs | None  # None for a call that reads every role, of numbers that were computed elsewhere
+    columns: Columns  # of the frame
+    judged: Columns | None  # of the separate judgments; None without them
+    conventions: Conventions
+    beside: Border | None  # of the separate judgments; it reads columns of tuples as such
+    unfolds: bool  # whether a row is not a single result, or a row of the judgments not a single judgment
+    proxy: Call | None  # the same call with the judgments of a machine (``proxy=``)
+
+    @property
+    def roles(self) -> Roles:
+        """The roles and conventions as the caller gave them."""
+        return self.plan.roles
+
+    @property
+    def of_values(self) -> bool:
+        """True if the frame has numbers that were computed elsewhere (``value=``)."""
+        return self.plan.of_values
+
+    @property
+    def to_read(self) -> list[str]:
+        """The columns to read from the separate judgments; with ``label=True`` not the label, which is made."""
+        return [] if self.judged is None else self.judged.needed
+
+    @property
+    def keys_beside(self) -> dict[str, str]:
+        """The column of the separate judgments for each key column of a result that they have."""
+        if self.judged is None:
+            return {}
+        ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
+        cluster = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
+        others = (*self.judged.by, *([self.judged.subtopic] if self.judged.subtopic else []))
+        return pairs | cluster | {name: name for name in others} | dict(self.judged.extra)
+
+    def reading(self) -> Call:
+        """Return the call with the frames of propensities, popularity and catalogue read, as polars."""
+        lists = self.needs is not None and self.needs.lists
+        conventions = tables_of(self.conventions, self.columns, lists=lists)
+        if conventions.propensity is not None:
+            by = [name for name in self.columns.by if name not in self.columns.from_judgments]
+            read = {role: by_rank(role, getattr(self.conventions, role), by) for role in CHANCES}
+            conventions = replace(conventions, **read)
+        return self if conventions is self.conventions else replace(self, conventions=conventions)
+
+    def read_judgments(self) -> Beside:
+        """Read the separate judgments once: a lazy frame or a stream may give its rows in another order next time."""
+        if self.beside is None or self.judged is None:
+            return Beside(None, {})
+        return Beside(self.beside.in_memory(self.to_read), self.keys_beside)
+
+    def without_frames(self) -> Call:
+        """Return the call without frames, to send to other processes, which get pieces of the frames."""
+        given, gone = self.plan.given, border_of(NOTHING)
+        roles: Any = {**given.roles, **dict.fromkeys((*CHANCES, *TABLES))}  # the conventions have them, already read
+        judgments = None if given.judgments is None else (None, {**given.judgments[1], "proxy": None})
+        given = replace(given, frame=NOTHING, roles=roles, judgments=judgments, border=gone, beside=None, proxy=None)
+        plan = replace(self.plan, given=given, border=gone, available=[], proxy=None)
+        return replace(self, plan=plan, beside=None, proxy=None)
+
+    def check_without(self, roles: Sequence[str], why: str) -> None:
+        """Raise for roles that a verb cannot use; ``why``: the reason, as a clause of the error."""
+        for role in roles:
+            if column := getattr(self.columns, role):
+                raise ColumnError(f"{role}={column!r}: {why}; say {role}=None")
+
+    def check_pooled(self, result: Sequence[str]) -> None:
+        """Raise for roles that do not go with pooled rows, and for a key with the name of a column of the result."""
+        if self.columns.collection_size or self.conventions.documents is not None:
+            raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
+        if self.columns.query and self.columns.weight:
+            raise ColumnError(
+                f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
+            )
+        check_apart(self.columns.keys, result)
+
+
+def bound(plan: Plan, needs: Needs) -> Call:
+    """Return the call with these needs; raise for columns and conventions that do not go together.
+
+    A plan keeps its calls. They hold a copy of it, so that no circle keeps the caller's frame alive.
+    """
+    return plan.once(needs, lambda: _checked(_bound(replace(plan), needs), needs))
+
+
+def of_every_role(plan: Plan) -> Call:
+    """Return the call that reads every role; raise for conventions that contradict each other."""
+    return plan.once(None, lambda: _made(replace(plan), None, plan.columns, None, plan.given.beside))
+
+
+def _checked(call: Call, needs: Needs) -> Call:
+    """Return a call; raise for conventions and metrics that the verb cannot use."""
+    if call.conventions.propensity is not None and not needs.weighs:
+        raise ColumnError(
+            "propensity= weighs the results that a metric adds up, in evaluate(), per_query(), compare() and "
+            "the curves of metrics by cutoff; nothing is weighted here: say propensity=None"
+        )
+    if needs.lists and not needs.takes_lists:
+        raise NotComputableError(
+            "catalogue_coverage, distributional_coverage and catalogue_gini are of all lists of a segment "
+            "together, and of no single query: evaluate() has them, and compare() for systems"
+        )
+    return call
+
+
+def _bound(plan: Plan, needs: Needs) -> Call:
+    columns, given = read_by(plan, needs), plan.given
+    if given.judgments is None or given.beside is None:
+        return _made(plan, needs, columns, None, None)
+    judged = resolve_judgments(given.judgments[1], given.beside.names(), given.roles, columns)
+    return _made(plan, needs, columns, judged, _with_tuples(plan, columns, judged, given.beside))
+
+
+def _made(plan: Plan, needs: Needs | None, columns: Columns, judged: Columns | None, beside: Border | None) -> Call:
+    """Return the call that reads these columns, with that of the judgments of a machine."""
+    judgments = plan.given.judgments
+    several: Any = {} if judgments is None else {"several": judgments[1]["several"]}
+    call = Call(
+        plan=plan,
+        needs=needs,
+        columns=columns,
+        judged=judged,
+        conventions=conventions({**plan.roles, **several}, columns, judged),
+        beside=beside,
+        unfolds=columns.unfolds or _holds_lists(judged, beside),
+        proxy=None,
+    )
+    return call if plan.proxy is None or needs is None else replace(call, proxy=_of_proxy(plan.proxy, needs, columns))
+
+
+def _holds_lists(judged: Columns | None, beside: Border | None) -> bool:
+    """Return True if a row of the separate judgments has lists of documents."""
+    return judged is not None and beside is not None and beside.holds_lists(str(judged.doc))
+
+
+def _of_proxy(plan: Plan, needs: Needs, own: Columns) -> Call:
+    """Return the call with the judgments of a machine; ``own``: the columns of the call with those of people."""
+    with told_of(OF_PROXY):
+        call = _bound(plan, needs)
+        if odd := sorted({*own.from_judgments} ^ {*call.columns.from_judgments}):
+            raise ColumnError(f"{odd[0]!r} stands among the judgments of one side only; give both sides that column")
+    return call
+
+
+def _with_tuples(plan: Plan, columns: Columns, judged: Columns, beside: Border) -> Border:
+    """Return the border of the separate judgments, which reads columns of tuples as such where ids are lists of ids."""
+    named = [one for one in (judged.doc, judged.label, judged.grade) if one and one not in judged.made]
+    tuples = [one for one in named if beside.container(one) == "tuple"]
+    lists = judged.doc not in tuples or len(tuples) > 1 or (judged.made and not _has_tuples(plan, columns))
+    return beside.with_lists(tuples) if tuples and lists else beside
+
+
+def _has_tuples(plan: Plan, columns: Columns) -> bool:
+    """Return True if ids of the log are tuples."""
+    doc = str(columns.doc)
+    first = plan.border.first_of(doc)
+    first = next(iter(first), None) if doc in columns.lists and first is not None else first
+    return isinstance(first, tuple)

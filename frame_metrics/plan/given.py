@@ -1,0 +1,86 @@
+"""What a caller gave: a frame, the roles of its columns, and separate judgments; nothing is looked up in them yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Border, Limits
+from frame_metrics.roles.memory import bytes_of
+from frame_metrics.roles.roles import Roles
+
+Judgments = tuple[Any, dict[str, Any]]  # a frame of judgments, and the options of ``judge``
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given:
+    """A frame of any kind, with roles and conventions as the caller gave them, and separate judgments."""
+
+    frame: Any
+    roles: Roles
+    judgments: Judgments | None
+    border: Border  # of the frame
+    beside: Border | None  # of the separate judgments
+    proxy: Given | None  # the same frame with the judgments of a machine (``proxy=``)
+    expressed: frozenset[str] = frozenset()  # the names of the columns that were made of expressions
+
+    @property
+    def holds(self) -> bool:
+        """True while the frames still have the columns that they had."""
+        beside = (self.beside, None if self.proxy is None else self.proxy.beside)
+        return self.border.unchanged and all(one is None or one.unchanged for one in beside)
+
+    @property
+    def available(self) -> list[Any]:
+        """The names of the frame's columns."""
+        return self.border.names()
+
+    @property
+    def of_values(self) -> bool:
+        """True if the frame has numbers that were computed elsewhere (``value=``)."""
+        return self.roles.get("value") is not None
+
+    @property
+    def limits(self) -> Limits:
+        """The memory and the folder of temporary files that a large frame may use."""
+        return limits_of(self.roles)
+
+    def without_judgments(self, roles: Roles) -> Given:
+        """Return the same frame with other roles, and without separate judgments."""
+        return replace(self, roles=roles, judgments=None, beside=None, proxy=None)
+
+
+def limits_of(roles: Roles) -> Limits:
+    """Return the memory and the folder of temporary files that a large frame may use."""
+    memory = roles.get("memory")
+    return Limits(None if memory is None else bytes_of(memory), roles.get("temporary"))
+
+
+def given(
+    frame: Any,
+    roles: Roles,
+    judgments: Judgments | None = None,
+    *,
+    border: Border | None = None,
+    expressed: frozenset[str] = frozenset(),
+) -> Given:
+    """Return what a caller gave, with the borders of the frames; raise for what is no frame.
+
+    ``border``: that of the frame, if it is known.
+    """
+    border, beside, proxy = border or border_of(frame), None, None
+    if judgments is not None:
+        beside = border_of(judgments[0])
+        if judgments[1].get("proxy") is not None:
+            machine, said, own = judgments[1]["proxy"]
+            proxy = given(frame, roles | own, (machine, said), border=border, expressed=expressed)
+    return Given(
+        frame=frame,
+        roles=roles,
+        judgments=judgments,
+        border=border,
+        beside=beside,
+        proxy=proxy,
+        expressed=expressed,
+    )
