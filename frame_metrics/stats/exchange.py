@@ -208,7 +208,8 @@ class Drawn:
         costly : whether ``FIRST`` exchanges are drawn before the others.
         """
         first = min(FIRST, self.permutations) if costly else self.permutations
-        reached = self._reached(range(first), draw, enough, step, tick)
+        halves = min(step, -(-first // 2)) if costly else step  # so that two threads share the work
+        reached = self._reached(range(first), draw, enough, halves, tick)
         p = (reached + 1) / (first + 1)
         if first == self.permutations or not (p < LIKELY).any():
             tick(self.permutations - first)

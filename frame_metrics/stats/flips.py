@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.eights import chosen_sums
+from frame_metrics.stats.eights import BITS, chosen_sums
 from frame_metrics.stats.significance import CLOSE, Tick
 from frame_metrics.threads import in_threads
 
@@ -15,6 +15,7 @@ BYTES = 1 << 22  # random bytes that are drawn at a time: a block
 ATONCE = 16  # blocks that are processed before their sums are added up
 PARTS = 16  # parts into which the draws of a step are split, so that each stays in the cache
 MOST = 62  # units of which all flips can be numbered by a 64-bit integer
+SIGNS = 1 - 2 * BITS  # of eight rows for each byte: a bit flips one
 
 
 def every_flip(units: int, permutations: int) -> bool:
@@ -142,7 +143,7 @@ def flipped(
     def work(block: int) -> None:
         here = slice(*np.searchsorted(eight, [block * step, (block + 1) * step]))
         some, chosen = eights[here], _chosen(eight[here] - block * step, flips, [seed, block], every=every)
-        pieces[block] = chosen_sums(some, chosen, _sums)
+        pieces[block] = chosen_sums(some, chosen, SIGNS)
         tick(8 * len(some))
 
     whole = np.zeros((flips, rows.shape[1]))
@@ -179,11 +180,3 @@ def _chosen(eight: Array, flips: int, seed: list[int], *, every: bool) -> Array:
     n = int(eight[-1]) + 1
     drawn = np.frombuffer(np.random.default_rng(seed).bytes(n * flips), np.uint8).reshape(n, flips)
     return drawn if n == len(eight) else drawn[eight]
-
-
-def _sums(eights: Array) -> Array:
-    """Return the sums of each eight rows for all 256 combinations of signs, shape (eights, 256, columns)."""
-    sums = np.zeros((len(eights), 256, eights.shape[2]))
-    for i, sign in enumerate((1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)).T):
-        sums += sign[:, None] * eights[:, i, None]
-    return sums

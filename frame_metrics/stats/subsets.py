@@ -7,10 +7,10 @@ from math import ceil
 import numpy as np
 
 from frame_metrics.inputs.rows import Array
-from frame_metrics.stats.eights import chosen_sums
+from frame_metrics.stats.eights import BITS, chosen_sums
 
 HELD = 1 << 26  # random bytes that are kept at a time
-MOST = 1000  # subsets that are drawn together
+MOST = 1125  # subsets that are drawn together: an even number of times makes the 9,000 that follow the first ones
 LEVELS = 256  # chances of a unit that a draw can have, besides 0 and 1
 
 
@@ -33,23 +33,16 @@ def subset_sums(random: np.random.Generator, rows: Array, chosen: Array) -> Arra
     """
     n, columns = rows.shape
     groups, chance = -(-n // 8), int(np.clip(round(LEVELS * float(chosen.mean()) / n), 1, LEVELS - 1))
-    padded = np.zeros((groups * 8, columns + 1))
-    padded[:n, :-1], padded[:n, -1] = rows, 1
-    eights, bytes_ = padded.reshape(groups, 8, columns + 1), _bytes(random, (groups, len(chosen)), chance)
-    total = chosen_sums(eights, bytes_, _tables)
-    for i, more in enumerate((chosen - total[:, -1].round()).astype(np.int64).tolist()):
+    padded = np.zeros((groups * 8, columns))
+    padded[:n] = rows
+    bytes_ = _bytes(random, (groups, len(chosen)), chance)
+    bytes_[-1] &= (1 << n - 8 * (groups - 1)) - 1  # the last eight may have fewer units
+    total = chosen_sums(padded.reshape(groups, 8, columns), bytes_, BITS)
+    for i, more in enumerate((chosen - np.bitwise_count(bytes_).sum(axis=0, dtype=np.int64)).tolist()):
         if more:
             units = _some(random, n, bytes_[:, i], abs(more), inside=more < 0)
             total[i] += np.sign(more) * padded[units].sum(axis=0)
-    return total[:, :-1]
-
-
-def _tables(eights: Array) -> Array:
-    """Return the sums of the rows of each eight that the bits of each byte choose, shape (eights, 256, columns)."""
-    sums = np.zeros((len(eights), LEVELS, eights.shape[2]))
-    for bit in range(8):
-        sums[:, 1 << bit : 2 << bit] = sums[:, : 1 << bit] + eights[:, bit, None]
-    return sums
+    return total
 
 
 def _bytes(random: np.random.Generator, shape: tuple[int, int], chance: int) -> Array:

@@ -194,7 +194,7 @@ def folded(rng: Random, frame: Any, named: dict[str, str]) -> Any:
         rest = [name for name in frame.column_names if name not in keys]
         lists = frame.group_by(keys, use_threads=False).aggregate([(name, "list") for name in rest])
         return lists.rename_columns([*keys, *rest] if lists.column_names[0] in keys else [*rest, *keys])
-    except Exception:
+    except (Exception, pl.exceptions.PanicException):  # as of objects without a hash
         return frame
 
 

@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from simulate_families import apart, around, away, flipped
 from trials import Line, agree, as_log
 
 from frame_metrics.stats.exact import t_quantile
-from frame_metrics.stats.families import greatest_against, quantile_of_flips
+from frame_metrics.stats.families import quantile_of_flips
+from frame_metrics.stats.flips import every_flip, flipped
+from frame_metrics.stats.significance import errors_away
 
 LEVEL = 0.95
 AGREE, FLIPS = 2, 1000
-SYSTEMS, QUERIES = (3, 10), (20, 50, 200)
+SYSTEMS, QUERIES = (3, 10, 40), (20, 50, 200)
 SHAPES = {"evenly apart": 0.5, "equal": 0.0, "skewed": 0.5}  # and how much better the best is than the worst
 FAR = 10.0  # added to values, so that none is below 0
 HELD = (0.935, 1.0)
@@ -34,20 +35,24 @@ def drawn(shape: str, systems: int, queries: int, trial: int) -> Any:
 
 
 def board(values: Any, seed: int) -> tuple[Any, Any, Any]:
-    """Return which systems may be the best, and the least and the greatest rank of each."""
+    """Return which systems may be the best, and the least and the greatest rank of each.
+
+    The values of systems are flipped, not those of pairs: a flipped difference is that of two flipped values.
+    """
     n, systems = values.shape
-    differences, which = apart(values), [(system, base) for system in range(systems) for base in range(system)]
-    block, found = flipped(differences, FLIPS, seed, lambda done: None)
-    ends, pairs = around(differences, away(found, LEVEL, n)), np.array(which)
-    better, worse = ends["ci_low"] > 0, ends["ci_high"] < 0
-    low = 1 + np.bincount(np.concatenate([pairs[better, 1], pairs[worse, 0]]), minlength=systems)
-    high = systems - np.bincount(np.concatenate([pairs[better, 0], pairs[worse, 1]]), minlength=systems)
-    t, every = greatest_against(block, pairs.T[::-1], n, FLIPS, seed)
-    wide = np.maximum(quantile_of_flips(t, LEVEL, every=every), t_quantile(LEVEL, n - 1))
-    beaten = np.zeros(systems, bool)
-    beaten[pairs[around(differences, wide[pairs[:, 1]])["ci_low"] > 0, 1]] = True
-    beaten[pairs[around(differences, wide[pairs[:, 0]])["ci_high"] < 0, 0]] = True
-    return ~beaten, low, high
+    away = values - values.mean(axis=0)
+    flips = flipped(away, FLIPS, seed, lambda done: None, every=every_flip(n, FLIPS))
+    norm = np.sqrt(((away[:, :, None] - away[:, None, :]) ** 2).sum(axis=0))
+    np.fill_diagonal(norm, np.inf)
+    u = (flips[:, :, None] - flips[:, None, :]) / norm
+    against = u.max(axis=1)  # the greatest of the others less each system, shape (flips, systems)
+    t = against * np.sqrt((n - 1) / (n - against**2))
+    one = np.maximum(quantile_of_flips(t.T, LEVEL, every=every_flip(n, FLIPS)), t_quantile(LEVEL, n - 1))
+    both = quantile_of_flips(t.max(axis=1)[None], LEVEL, every=every_flip(n, FLIPS))[0]
+    both = max(float(both), errors_away(LEVEL, n))
+    mean = values.mean(axis=0)
+    better = (mean[:, None] - mean) / (norm / np.sqrt(n * (n - 1)))  # the row's system less the column's
+    return ~(better.max(axis=0) > one), 1 + (better > both).sum(axis=0), systems - (better > both).sum(axis=1)
 
 
 def same(ours: tuple[Any, Any, Any], values: Any, seed: int) -> None:
