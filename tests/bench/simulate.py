@@ -33,7 +33,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest, chi2, norm
-from simulate_arm_families import arm_families
+from simulate_arm_families import arm_families, unequal_arm_families
 from simulate_arms import at_one_look, of_many_looks
 from simulate_classes import PARTS as OF_CLASSES
 from simulate_families import families, of_family
@@ -1001,6 +1001,7 @@ PARTS = {
     "margins_of_arms": margins_of_arms,
     "over_time": over_time,
     "winners": winners,
+    "unequal_arm_families": unequal_arm_families,
 }
 
 
