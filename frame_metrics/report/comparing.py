@@ -20,9 +20,12 @@ from frame_metrics.report.of_segments import SERIES
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.verbs.compare.arms import with_covariate
 from frame_metrics.verbs.compare.margins import margin_read, margins_of
+from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.strata import with_strata
 
 ALL_PAIRS = 32  # the most systems of which all pairs are shown
+# How many times as many are flipped for a leaderboard, by so many times fewer flips: the best is told by 1,000 too.
+THINNED = 10
 LEAST = 3  # systems of which a leaderboard says more than a comparison
 # The most differences of queries that are flipped so that pairs of more systems are tested together too, half a minute.
 # With more, p-values are multiplied by all pairs, which lifts even the least one of 10,000 permutations above .05.
@@ -130,7 +133,7 @@ def with_comparison(content: Content, work: Calls, played: Any, compared: Mappin
     return replace(content, comparison=found, compared_by=next((name for name in names if name in there), None))
 
 
-def flips_few(content: Content, work: Calls, metrics: int = 1) -> bool:
+def flips_few(content: Content, work: Calls, metrics: float = 1) -> bool:
     """Return True if flips of all pairs of systems, by so many metrics, do not take long."""
     queries = int(content.results["n"].max() or 0)  # type: ignore[arg-type]
     return work.paired and bool(content.query) and content.n_pairs * metrics * queries <= TOGETHER
@@ -146,12 +149,14 @@ def compared_in_pairs(content: Content, work: Calls) -> bool:
 def with_leaderboard(content: Content, work: Calls, compared: Mapping[str, Any]) -> Content:
     """Add the leaderboard of three systems or more to the content of a report, where no baseline is named."""
     name, calls = content.first_compared, work.apart(work.irm)
-    if content.named or content.n_systems < LEAST or not sign_of(name) or not flips_few(content, work):
+    if content.named or content.n_systems < LEAST or not sign_of(name) or not flips_few(content, work, 1 / THINNED):
         return content
+    thinned = 1 if flips_few(content, work) else THINNED
     irm = calls.whole(content)
     if content.by and irm is work.irm:  # some queries are in several segments
         return content
-    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.named(name), ci=compared["ci"]))
+    options = {"ci": compared["ci"], "permutations": CompareOptions.permutations // thinned}
+    board = calls.tried("leaderboard", partial(irm.leaderboard, *work.named(name), **options))
     return content if board is None else replace(content, leaderboard=content.of_compared(board))
 
 

@@ -146,6 +146,8 @@ class Decisions(Stated):
         if frame is None or {*self.content.by} & {*frame.columns}:
             return
         frame, name = self.content.of_compared(frame), self.content.first_compared
+        if self.content.leaderboard is not None and "bonferroni" in frame["correction"]:
+            return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
         rows = self._differences(frame.to_dicts(), name)
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
