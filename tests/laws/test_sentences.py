@@ -1,0 +1,142 @@
+"""Sentences of a summary are made of the numbers of the verbs, and never say more than intervals and p-values do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frame_metrics import IRM
+from helpers import LONG
+
+SHAPES = ("normal", "ones", "rare", "equal")
+CLAIMS = ("difference", "winner", "not worse", "best")
+VERBS = {" beats ": 1, " loses to ": -1}
+NUMBER = r"[+-]?[\d,]*\.?\d+(?:e-\d+)?"
+MARGIN = 0.05
+
+
+def drawn(seed: int, shape: str, systems: int, queries: int, apart: float) -> pl.DataFrame:
+    """Values of systems on the same queries; the first ones are better."""
+    rng, parts = np.random.default_rng(seed), []
+    for i in range(systems):
+        more = apart * (systems - 1 - i) / systems
+        value = {
+            "normal": 0.5 + more + 0.1 * rng.normal(size=queries),
+            "ones": (rng.random(queries) < 0.4 + more).astype(float),
+            "rare": 0.8 - 0.4 * (rng.random(queries) < 0.2 - 0.15 * more),
+            "equal": np.full(queries, 0.5 + more),
+        }[shape]
+        columns = {"query": range(queries), "run": f"s{i}", "rr": value.clip(0, 1), "user": np.arange(queries) // 2}
+        parts.append(pl.DataFrame(columns))
+    return pl.concat(parts)
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def found_of(said: dict[str, Any], compared: list[dict[str, Any]]) -> tuple[dict[str, Any], int]:
+    """Return the row of a comparison that a sentence is about, and -1 if it stands the other way round there."""
+    pair = said["run"], said["baseline"]
+    row = next(row for row in compared if {row["run"], row["baseline"]} == {*pair})
+    return row, 1 if row["run"] == pair[0] else -1
+
+
+def check_difference(said: dict[str, Any], compared: list[dict[str, Any]]) -> None:
+    """Raise where the sentence of a difference says more than the row of ``compare``."""
+    row, way = found_of(said, compared)
+    text, p, difference = said["sentence"], row["p_adjusted"], way * row["difference"]
+    ends = sorted(way * end for end in (row["ci_low"], row["ci_high"]) if end is not None)
+    told = [sign for verb, sign in VERBS.items() if verb in text]
+    assert bool(told) == (p < 0.05 and difference != 0)
+    assert all(np.sign(difference) == sign for sign in told)
+    assert (" cannot be told apart: " in text) <= (p >= 0.05)
+    if least := re.search(rf", at (least|most) ({NUMBER}), interval", text):
+        near, said_least = (ends[0] if difference > 0 else ends[1]), number(least[2])
+        assert told
+        assert row["correction"] in (None, "max_t")
+        assert (least[1] == "least") == (difference > 0)
+        assert 0 < abs(said_least) <= abs(near) + 1e-12
+        assert np.sign(near) == np.sign(said_least) == np.sign(difference)
+    elif told and ends:  # where the interval holds 0, or begins so near that a text would be 0
+        assert ends[0] < 0.0005
+        assert ends[1] > -0.0005
+    if floor := re.search(rf"no p can be below ({NUMBER})", text):
+        assert not told
+        assert p >= number(floor[1]) * 0.99
+        assert number(floor[1]) >= 0.05
+        assert "told apart" not in text
+    if shows := re.search(rf"would show ({NUMBER}) in four of five tests", text):
+        assert abs(number(shows[1]) - row["mde"]) <= 0.00051
+        assert ends[0] <= 0 <= ends[1]
+
+
+def check_not_worse(said: dict[str, Any], compared: list[dict[str, Any]]) -> None:
+    """Raise where the sentence of a margin says more than ``p_not_worse``, and the interval."""
+    row, _ = found_of(said, compared)
+    text, p = said["sentence"], row["p_not_worse"]
+    assert (" is not worse than " in text and "shown" not in text and "Whether" not in text) == (
+        p is not None and p < 0.05
+    )
+    assert ("cannot be told" in text) == (p is None)
+    if loss := re.search(rf"a loss of up to ({NUMBER}) is not excluded", text):
+        assert number(loss[1]) >= max(MARGIN, -row["ci_low"] if row["ci_low"] is not None else MARGIN) - 0.00051
+
+
+def check_best(said: dict[str, Any], irm: IRM[Any]) -> None:
+    """Raise where a system that may be the best is left out."""
+    board = irm.leaderboard()
+    may = board.filter("may_be_best")["run"].to_list()
+    if len(may) == len(board):
+        assert said["sentence"] == f"Any of {len(board)} systems may be the best by rr."
+        return
+    assert said["sentence"].startswith(f"The best of {len(board)} systems by rr is ")
+    assert re.findall(r"\bs\d\b", said["sentence"].partition(" by rr ")[2]) == may
+
+
+@pytest.mark.slow
+@settings(max_examples=settings().max_examples if LONG else 12, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(SHAPES),
+    st.integers(2, 4),
+    st.integers(2, 30),
+    st.sampled_from([0.0, 0.1, 0.3]),
+    st.sampled_from([None, "s1", "s0"]),
+    st.booleans(),
+)
+def test_no_sentence_says_more_than_its_numbers(
+    seed: int, shape: str, systems: int, queries: int, apart: float, baseline: str | None, clustered: bool
+) -> None:
+    """Every claim is that of the rows of compare() and leaderboard(), and the last line counts them."""
+    roles = {"cluster": "user"} if clustered and queries > 3 else {}
+    irm = IRM(drawn(seed, shape, systems, queries, apart), query="query", system="run", value="rr", **roles)
+    given: dict[str, Any] = {} if baseline is None else {"baseline": baseline, "margin": MARGIN}
+    compared, pairs = irm.compare(**given).to_dicts(), irm.compare().to_dicts()
+    rows = irm.summary(**given).to_dicts()
+    claims = 0
+    for said in rows:
+        text = said["sentence"]
+        assert said["about"] in CLAIMS or not any(verb in text for verb in (*VERBS, "not worse", "may be the best"))
+        if "too few to test" in text or "have the same" in text:
+            continue
+        if said["about"] == "difference":
+            check_difference(said, compared)
+        elif said["about"] == "winner":
+            check_difference(said, pairs)
+        elif said["about"] == "not worse":
+            check_not_worse(said, compared)
+        elif said["about"] == "best":
+            check_best(said, irm)
+        claims += any(verb in text for verb in VERBS) or bool(re.match(r"The best of \d|s\d is not worse", text))
+    (last,) = [said for said in rows if said["about"] == "tests"] or [None]
+    assert (last is not None) == (claims > 1)
+    if last is not None:
+        assert (last["n"], last["share"]) == (claims, claims * last["value"])
+        assert last["sentence"].startswith(f"{claims} of these sentences rest on tests: each is wrong in at most 5 %")
