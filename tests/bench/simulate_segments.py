@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from trials import Line, agree
 
-from frame_metrics.stats.averages import means
+from frame_metrics.stats.averages import tally
 from frame_metrics.stats.intervals import intervals
 from frame_metrics.stats.outstanding import outstanding
 
@@ -159,9 +159,15 @@ def told(world: World, *, again: bool = False) -> int:
 def by_summary(world: World) -> list[float]:
     """Return the segment that summary() says stands out, and its p-value; -1 and 1 for none."""
     n = len(world.values)
-    columns = {"query": np.arange(n), "of": world.segment, "user": np.arange(n) if world.cluster is None else world.cluster}
+    columns = {
+        "query": np.arange(n),
+        "of": world.segment,
+        "user": np.arange(n) if world.cluster is None else world.cluster,
+    }
     sides = {"new": world.values} | ({} if world.baseline is None else {"old": world.baseline})
-    log = pl.concat([pl.DataFrame(columns | {"gain": own}).with_columns(side=pl.lit(side)) for side, own in sides.items()])
+    log = pl.concat(
+        [pl.DataFrame(columns | {"gain": own}).with_columns(side=pl.lit(side)) for side, own in sides.items()]
+    )
     roles = {"query": "query", "value": "gain", "by": "of"}
     roles |= {"cluster": "user"} if world.cluster is not None else {}
     beside = {} if world.baseline is None else {"baseline": "old"}
@@ -176,9 +182,9 @@ def by_intervals(world: World) -> int:
     """Return the segment whose interval, at a level for all, is farthest from the whole without holding it; or -1."""
     n = int(world.segment.max()) + 1
     order = np.arange(len(world.values))
-    low, high = intervals(
-        means(world.values[None]), world.segment, n, 1 - ALPHA / n, max(1000, 200 * n), 0, queries=order
-    )[:, 0]
+    every = order >= 0
+    own = tally(None, world.values, "macro", None, (every, ~every), (-np.inf, np.inf))
+    low, high = intervals([own], world.segment, n, 1 - ALPHA / n, max(1000, 200 * n), 0, queries=order)[:, 0]
     whole, size = world.values.mean(), np.bincount(world.segment)
     own = np.bincount(world.segment, world.values) / size
     far = np.where(((low > whole) | (high < whole)) & (size >= LEAST), np.abs(own - whole), 0)

@@ -1,0 +1,291 @@
+"""The segment that stands out: the one farthest from the rest, and the p-value of its distance among all segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.exchange import LIKELY, NEAR
+from frame_metrics.stats.offsets import offsets
+from frame_metrics.stats.resampling import AT_ONCE, units_of
+from frame_metrics.threads import in_threads
+
+LEAST = 5  # units of a segment, and of the rest, that are compared
+FLIPPED = 30  # clusters in several segments, whose contributions are flipped
+FIRST, DRAWS = 199, 1999  # permutations that are drawn first, and in all where the first ones may be significant
+MANY, ALONE = 20_000, 5000  # units, from which on they are permuted in blocks; those that still are so one by one
+SIGNS = 2000  # the fewest signs of which so many clusters have the same one
+
+Far = Callable[[Array], Array]
+Draw = Callable[[np.random.Generator, int], Array]  # the greatest distance of each of so many permutations
+
+
+@dataclass(frozen=True)
+class Outstanding:
+    """The segment that is farthest from the rest; -1 where none is."""
+
+    segment: int
+    p: float  # the share of permutations in which some segment is as far from the rest
+    n: int  # how many segments were judged
+
+
+def outstanding(values: Array, segment: Array, cluster: Array | None = None, seed: int = 0) -> Outstanding:
+    """Return the segment whose mean is farthest from that of all others, and its p-value.
+
+    The distances of all segments are a family: the p-value is the share of permutations of the labels over queries in
+    which the greatest one is at least as great (Westfall, Young). That holds for values of any shape.
+
+    - Values of two kinds, such as 0 and 1: |m_s - m| sqrt(n_s / (1 - n_s / n)), with m_s the mean of the n_s queries of
+      a segment, and m that of all n. How many have the greater value in each segment is drawn (hypergeometric).
+    - Other values: |m_s - m_r| / sqrt(v_s / n_s + v_r / n_r), with r the rest. v are variances, of the segment or of
+      all, whichever is greater: of few skewed values the least ones have the least variance too. All is computed anew
+      in each permutation.
+    - Clusters, each in one segment: whole clusters are permuted. m_s is then a quotient of sums.
+    - Clusters in several segments: what each adds to m_s - m_r has a random sign, the same for all segments.
+
+    Many units are permuted in blocks of equal size, each from one segment, beside some that are alone.
+
+    Parameters
+    ----------
+    values : of each query, shape (queries,).
+    segment : the number of each query's segment, shape (queries,).
+    cluster : the number of each query's cluster, shape (queries,); None if queries are independent.
+    seed : of the permutations.
+
+    Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
+    Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016.
+    """
+    judged = Judged.of(values, segment, cluster)
+    some = judged.some
+    if not len(some) or np.abs(judged.rest).max() <= NEAR:
+        return Outstanding(-1, 1.0, len(some))
+    way = judged.counted if judged.two else judged.flipped if judged.across else judged.permuted
+    seen, draw, width = way(seed)
+    enough = float(seen.max()) * (1 - NEAR)
+    first = int(np.flatnonzero(seen >= enough)[0])  # of two segments, which are equally far, the smaller one
+    p = _share(draw, enough, max(AT_ONCE // width, 1), seed, costly=width > MANY)
+    return Outstanding(int(judged.names[some[first]]), p, len(some))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The units of segments, in an order that depends neither on names nor on the order of the rows.
+
+    Units are queries, or clusters; a cluster has a row for each of its segments.
+    """
+
+    sums: Array  # of the values, which are at most 1, shape (rows,)
+    size: Array  # the number of queries, shape (rows,)
+    place: Array  # of the segment, ascending, shape (rows,)
+    names: Array  # the number of the segment at each place, shape (segments,)
+    unit: Array | None = None  # the number of each row's cluster; None if each row is a query
+
+    @classmethod
+    def of(cls, values: Array, segment: Array, cluster: Array | None) -> Judged:
+        """Put values in order; segments are sorted by their numbers of queries, then by their sums."""
+        order = np.lexsort((values, segment))
+        values, (names, starts, n) = values[order], np.unique(segment[order], return_index=True, return_counts=True)
+        values = values - offsets(values)
+        values /= np.abs(values).max(initial=0) or 1.0
+        if not len(names):
+            return cls(values, values, names, names)
+        rank = np.empty(len(names), np.int64)
+        rank[np.lexsort((np.add.reduceat(values, starts), n))] = np.arange(len(names))
+        place, names = np.repeat(rank, n), names[np.argsort(rank)]
+        turn = np.argsort(place, kind="stable")
+        values, place, ones = values[turn], place[turn], np.ones(len(values), np.int64)
+        units = None if cluster is None else units_of([place, values], ones, cluster[order][turn])
+        if units is None or units.cluster is None:
+            return cls(values, ones.astype(np.float64), place, names)
+        each = units.columns[0] * units.number + units.cluster  # a number for each segment and cluster
+        rows, at = np.unique(each, return_inverse=True)
+        sums, size = np.bincount(at, units.columns[1] * units.times), np.bincount(at, units.times)
+        return cls(sums, size, rows // units.number, names, rows % units.number)
+
+    @cached_property
+    def n(self) -> Array:
+        """The number of rows of each segment, shape (segments,)."""
+        return np.bincount(self.place)
+
+    @cached_property
+    def starts(self) -> Array:
+        """The first row of each segment, shape (segments,)."""
+        return np.cumsum(self.n) - self.n
+
+    @cached_property
+    def rest(self) -> Array:
+        """The sum of each row less what it would be at the mean of all, shape (rows,)."""
+        return self.sums - self.size * (self.sums.sum() / self.size.sum())
+
+    @cached_property
+    def across(self) -> bool:
+        """True if some cluster is in several segments."""
+        return self.unit is not None and len(np.unique(self.unit)) < len(self.unit)
+
+    @cached_property
+    def two(self) -> bool:
+        """True for queries whose values are of two kinds."""
+        return self.unit is None and bool(((self.sums == self.sums.min()) | (self.sums == self.sums.max())).all())
+
+    @cached_property
+    def some(self) -> Array:
+        """The places of the segments that are judged, shape (judged,)."""
+        others = len(self.place) - self.n
+        if self.across and len(np.unique(self.unit)) < FLIPPED:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero((self.n >= LEAST) & (others >= LEAST))
+
+    def counted(self, seed: int) -> tuple[Array, Draw, int]:
+        """Return the distance of each segment's share, a function that draws the greatest, and numbers of a draw."""
+        del seed
+        own, high = self.n[self.some], self.sums == self.sums.max()
+        whole, n = int(high.sum()), len(high)
+        root = np.sqrt(own / (1 - own / n))
+
+        def far(counts: Array) -> Array:
+            return np.asarray(np.abs(counts[..., self.some] / own - whole / n) * root)
+
+        def draw(random: np.random.Generator, draws: int) -> Array:
+            return far(random.multivariate_hypergeometric(self.n, whole, draws, method="marginals")).max(axis=1)
+
+        return far(np.add.reduceat(high, self.starts, dtype=np.int64)), draw, len(self.n)
+
+    def permuted(self, seed: int) -> tuple[Array, Draw, int]:
+        """Return the same for means, in standard errors, as whole rows are permuted."""
+        parts, starts, strata = _blocks(_products(self.sums, None if self.unit is None else self.size), self.n, seed)
+        total, own = parts.sum(axis=1)[:, None], self.n[self.some]
+        n = len(self.place)
+        usual = _mean_of(total, np.array([n]))[2]
+
+        def far(parts: Array) -> Array:
+            sums = np.add.reduceat(parts, starts, axis=-1)[..., self.some]
+            sides = [_mean_of(sums, own), _mean_of(total - sums, n - own)]
+            error = sum(
+                many * np.maximum(spread, usual) / size**2
+                for (_, size, spread), many in zip(sides, (own, n - own), strict=True)
+            )
+            return _divided(np.abs(sides[0][0] - sides[1][0]), np.sqrt(error))
+
+        def draw(random: np.random.Generator, draws: int) -> Array:
+            order = np.empty((draws, parts.shape[1]), np.int64)
+            for stratum in strata:
+                order[:, stratum] = random.permuted(np.broadcast_to(stratum, (draws, len(stratum))), axis=1)
+            return far(parts[:, order].swapaxes(0, 1)).max(axis=1)
+
+        return far(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
+
+    def flipped(self, seed: int) -> tuple[Array, Draw, int]:
+        """Return the same where what clusters in several segments add to the differences of means is flipped.
+
+        A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
+        queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
+        """
+        rest, place, unit = _signed_together(self.rest, self.place, np.unique(self.unit, return_inverse=True)[1], seed)
+        starts, own = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
+        others, whole = own.sum() - own, np.bincount(unit, rest)
+        up, down = 1 / own + 1 / others, 1 / others
+        away = whole[unit] * down[place]
+        square = np.add.reduceat((rest * up[place] - away) ** 2 - away**2, starts) + (whole @ whole) * down**2
+        each = np.add.reduceat(rest**2, starts)
+        lacks = np.maximum((rest @ rest) * own / own.sum() - each, 0) / own**2
+        error = np.sqrt(np.maximum(square, 0))
+
+        def far(signs: Array, error: Array = error) -> Array:
+            sums = np.add.reduceat(rest * signs[:, unit], starts, axis=1)
+            apart = sums * up - np.einsum("dc,c->d", signs, whole)[:, None] * down
+            return _divided(np.abs(apart), error)[:, self.some]
+
+        def draw(random: np.random.Generator, draws: int) -> Array:
+            return far(1.0 - 2.0 * random.integers(0, 2, (draws, len(whole)))).max(axis=1)
+
+        return far(np.ones((1, len(whole))), np.sqrt(error**2 + lacks))[0], draw, 2 * len(rest)
+
+
+def _products(sums: Array, size: Array | None) -> Array:
+    """Return what is summed over rows, shape (parts, rows): values and squares; of clusters sizes and products too."""
+    return np.stack([sums, sums**2] if size is None else [sums, sums**2, size, sums * size, size**2])
+
+
+def _mean_of(sums: Array, n: Array) -> tuple[Array, Array, Array]:
+    """Return means, the numbers of queries, and the variance of what a row adds, from sums of ``_products``.
+
+    Parameters
+    ----------
+    sums : shape (..., parts, segments).
+    n : the number of rows, shape (segments,).
+    """
+    s, square = sums[..., 0, :], sums[..., 1, :]
+    size, crossed, sizes = (n, s, n) if sums.shape[-2] == 2 else (sums[..., i, :] for i in (2, 3, 4))
+    mean = s / size
+    return mean, size, np.maximum(square - 2 * mean * crossed + mean**2 * sizes, 0) / (n - 1)
+
+
+def _divided(apart: Array, error: Array) -> Array:
+    """Return how many standard errors means are apart; 0 for what is only rounding."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(apart <= NEAR, 0.0, apart / error)
+
+
+def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array]]:
+    """Return the parts of blocks of rows, where each segment begins, and the blocks that are exchanged for each other.
+
+    Parameters
+    ----------
+    parts : of each row, sorted by segment, shape (parts, rows).
+    n : the number of rows of each segment, shape (segments,).
+    """
+    rows, starts = parts.shape[1], np.cumsum(n) - n
+    if rows <= MANY:
+        return parts, starts, [np.arange(rows)]
+    some = -(-rows // MANY)
+    full = (n - n * ALONE // rows) // some  # blocks of each segment
+    single = n - some * full
+    order = np.lexsort((np.random.default_rng(seed).random(rows), np.repeat(np.arange(len(n)), n)))
+    many = np.concatenate([np.repeat([some, 1], pair) for pair in zip(full, single, strict=True)])
+    blocks = np.add.reduceat(parts[:, order], np.cumsum(many) - many, axis=1)
+    return blocks, np.cumsum(full + single) - full - single, [np.flatnonzero(many == size) for size in (some, 1)]
+
+
+def _signed_together(rest: Array, place: Array, unit: Array, seed: int) -> tuple[Array, Array, Array]:
+    """Return rests, segments and clusters, sorted by segment; of many clusters some at random are one.
+
+    Parameters
+    ----------
+    rest, place, unit : of each row, shape (rows,).
+    """
+    n, clusters = len(rest), int(unit.max()) + 1
+    signs = max(SIGNS, clusters * MANY // n)
+    if signs >= clusters:
+        return rest, place, unit
+    each = place * signs + (np.random.default_rng(seed).permutation(clusters) % signs)[unit]
+    rows, at = np.unique(each, return_inverse=True)
+    return np.bincount(at, rest), rows // signs, rows % signs
+
+
+def _share(draw: Draw, enough: float, step: int, seed: int, *, costly: bool) -> float:
+    """Return the share of permutations that reach a distance, what was seen being one of them.
+
+    ``FIRST`` are drawn, and the rest of ``DRAWS`` where the share of these is below ``LIKELY``; costly ones only if
+    some of the first reached it.
+    """
+    reached = _reached(range(FIRST), draw, enough, step, seed)
+    p = (reached + 1) / (FIRST + 1)
+    if p >= LIKELY or (costly and not reached):
+        return p
+    return (reached + _reached(range(FIRST, DRAWS), draw, enough, step, seed) + 1) / (DRAWS + 1)
+
+
+def _reached(these: range, draw: Draw, enough: float, step: int, seed: int) -> int:
+    """Count the permutations that reach a distance; blocks of them have random numbers of their own."""
+    counts: list[int] = []
+
+    def work(begin: int) -> None:
+        found = draw(np.random.default_rng([seed, begin]), min(step, these.stop - begin))
+        counts.append(int(np.count_nonzero(found >= enough)))
+
+    in_threads(range(these.start, these.stop, step), work)
+    return sum(counts)
