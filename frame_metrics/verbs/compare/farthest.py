@@ -1,0 +1,98 @@
+"""The segment that stands out in a log: by the values of one system, or by its differences from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.log import Log
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.measured import measured_of, planned
+from frame_metrics.measuring.pairs import Pairing, number_of
+from frame_metrics.measuring.queries import Measured, filled
+from frame_metrics.measuring.results import number
+from frame_metrics.metrics.names import Metrics
+from frame_metrics.plan.needs import MEANS
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.outstanding import outstanding
+from frame_metrics.verbs.compare.options import CompareOptions
+from frame_metrics.verbs.compare.paired import paired_by
+
+COLUMNS: dict[str, Any] = dict.fromkeys(("value", "whole", "p_value"), pl.Float64) | {"n_segments": pl.Int64}
+
+
+def farthest(
+    irm: Plan, metrics: Sequence[Metrics], name: str, system: Any, options: CompareOptions | None = None
+) -> Any:
+    """Return the segment that is farthest from the rest: its keys, its mean, that of all, the p-value, and the judged.
+
+    Parameters
+    ----------
+    metrics, name : the metrics to compute, and the name of the one that is looked at.
+    system : whose values are looked at, a system or an arm; None without these.
+    options : those of a comparison with one baseline, to look at differences from it; None to look at values.
+    """
+    plan, asked = planned(irm, metrics, MEANS)
+    paired = None if options is None else paired_by(plan, asked, options)
+
+    def compute(source: Source) -> Answer:
+        measured = measured_of(source, asked)
+        at = next(i for i, (own, _) in enumerate(measured.asked) if own == name)
+        if paired is None:
+            values, segment, cluster = _of_values(measured, at, system)
+        else:
+            values, segment, cluster = _of_differences(paired(measured), at, system)
+        found = outstanding(values, segment, cluster)
+        own = values[segment == found.segment]
+        mean = [float(some.mean()) if len(some) else np.nan for some in (own, values)]
+        figures = (*mean, found.p if found.n else np.nan, found.n)
+        columns = {
+            name: number(np.array([one])).cast(COLUMNS[name]) for name, one in zip(COLUMNS, figures, strict=True)
+        }
+        return Answer(
+            measured.log.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.log.held
+        )
+
+    return answer_of(plan, compute, lambda types: dict(COLUMNS), keys=plan.columns.by, in_pieces=not irm.of_values)
+
+
+def _of_values(measured: Measured, at: int, system: Any) -> tuple[Array, Array, Array | None]:
+    """Return the values of a system, with the numbers of their segments and clusters; undefined ones are left out."""
+    grid, values = measured.log.grid, filled(measured, at)
+    some = measured.evaluated & np.isfinite(values) & _is_of(system, measured.log)
+    some &= True if measured.absent is None else ~measured.absent[at]
+    return values[some], grid.segment[some], None if measured.cluster is None else measured.cluster[some]
+
+
+def _is_of(system: Any, log: Log) -> Array:
+    """Mark the rankings of a system, or of an arm, which segments are of, shape (rankings,)."""
+    grid, arm = log.grid, log.columns.arm
+    if arm is None:
+        column = log.columns.system
+        return np.asarray(grid.system == (0 if column is None else number_of(system, log.systems, column, "system=")))
+    own = log.columns.key_names[1][0]
+    names = log.keys_at([own], grid.segment_row)[own]  # of each segment
+    name = names[number_of(system, names, arm, "arm=")]
+    return names.eq_missing(pl.Series([name], dtype=names.dtype)).to_numpy()[grid.segment]
+
+
+def _of_differences(pairing: Pairing, at: int, system: Any) -> tuple[Array, Array, Array | None]:
+    """Return the differences of a system from its only baseline, as ``_of_values``."""
+    log, values, segments, clusters = pairing.measured.log, list[Array](), list[Array](), list[Array]()
+    name = log.columns.system
+    one = pairing.pairs[0][0] if system is None or name is None else number_of(system, log.systems, name, "system=")
+    pair = next(two for two in pairing.pairs if two[0] == one)
+    for segment in pairing.segments.tolist():
+        here = pairing.laid(segment)
+        (use,) = here.compared(at, [pair])
+        both = here.values[at, use]
+        values.append(both[:, pair[0]] - both[:, pair[1]])
+        segments.append(np.full(len(both), segment))
+        clusters.append(np.zeros(len(both)) if here.cluster is None else here.cluster[use])
+    clustered = pairing.measured.cluster is not None
+    return np.concatenate(values), np.concatenate(segments), np.concatenate(clusters) if clustered else None
