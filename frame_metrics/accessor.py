@@ -2007,15 +2007,16 @@ class IRM(Generic[Frame]):
         sample would detect in four of five tests, or says that with so few units no p can be below 0.05. Of three
         systems or more those that may be the best are named, as ``leaderboard`` returns them; with a baseline the best
         is also compared with the next best, at the p-value of all pairs. Arms of which one is ahead over all, and the
-        other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. For the best system, a segment
-        stands out if its interval, at a level that holds for all segments together, excludes the overall value.
-        Segments that are days, weeks or other periods are judged by their course instead: a trend, by the slope of
-        their means, or a break, by the largest step. Both are one family of tests; weekdays are taken out, and
-        neighbours that are correlated count for less. Scores between 0 and 1 of rows without a query are also read as
-        probabilities: they are off if the interval of a bin of ``curve("calibration")``, at a level that holds for all
-        bins together, excludes its mean score. What the data do not show has no row; what you named and cannot be made
-        (a metric that was not saved, more segments than are searched) has one that says why. It is computed at once,
-        even for a lazy frame.
+        other within segments of ``by``, by ``ab_test(strata=by)``, have a sentence. A segment stands out if its mean of
+        the best system, or with a baseline its mean difference from it, is farther from the rest than any segment is in
+        95 % of permutations of labels over queries (of rows without a query, if its interval, at a level for all
+        segments, excludes the value of all). Segments that are days, weeks or other periods are judged by their course
+        instead: a trend, by the slope of their means, or a break, by the largest step. Both are one family of tests;
+        weekdays are taken out, and neighbours that are correlated count for less. Scores between 0 and 1 of rows
+        without a query are also read as probabilities: they are off if the interval of a bin of
+        ``curve("calibration")``, at a level that holds for all bins together, excludes its mean score. What was looked
+        for in segments and not found is one row; what you named and cannot be made (a metric that was not saved,
+        segments of weighted queries) has one that says why. It is computed at once, even for a lazy frame.
 
         Parameters
         ----------
@@ -2032,16 +2033,17 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: about ("split", "best", "difference", "winner", "not worse", "reversal", "value",
         "absent", "unjudged", "undefined", "missing", "calibration", "distance", "cut", "audit", "segment", "trend",
-        "break", "trend or break", "tests"), sentence, of (the systems that may be the best, the segment, the times of a
-        trend, the first time after a break, the finding of the audit, what is absent and why, what is missing, or the
-        label that probabilities are of), the system, baseline, metric, value, baseline_value, difference, ci_low,
-        ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units, share, mde, with
-        ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the value. Of the best
-        n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is the number, value
-        how often each is wrong at most, and share how often some are. For unjudged results n is the cutoff. For
-        undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the number of
-        rows, and share that of all. For probabilities value is the ece; share, its interval and n are those of the bin
-        that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the sentences.
+        "break", "trend or break", "nothing", "tests"), sentence, of (the systems that may be the best, the segment, the
+        times of a trend, the first time after a break, the finding of the audit, what is absent and why, what is
+        missing, or the label that probabilities are of), the system, baseline, metric, value, baseline_value,
+        difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n, n_units, baseline_n_units,
+        share, mde, with ``margin`` also margin and p_not_worse. The interval is that of the difference, else of the
+        value. Of the best n_units systems, of baseline_n_units, may be it. Of several sentences that rest on tests n is
+        the number, value how often each is wrong at most, and share how often some are. For unjudged results n is the
+        cutoff. For undefined queries n is their number, of baseline_n in all; for missing labels and scores n is the
+        number of rows, and share that of all. For probabilities value is the ece; share, its interval and n are those
+        of the bin that is farthest off, and baseline_value is its mean score. ``frame_metrics.show`` prints the
+        sentences.
 
         Raises
         ------

@@ -80,7 +80,7 @@ def gathered(
     split : the share of the units that each arm should have.
     """
     columns, baseline = played.columns, compared["baseline"]
-    work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics))
+    work = Calls(irm, columns, verb_of(columns, compared, split), given=bool(metrics), played=played)
     asked, call = _planned(played, metrics, None)
     check_named(work, played, asked, compared)
     depth = depth_of(irm, played.columns)

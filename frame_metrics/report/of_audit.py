@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.metrics.elsewhere import is_known
-from frame_metrics.report.cells import counted
+from frame_metrics.report.cells import counted, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
 from frame_metrics.verbs.audit.of_systems import SOME
@@ -17,6 +17,7 @@ from frame_metrics.verbs.audit.of_systems import SOME
 NOTHING_RELEVANT = "queries without relevant documents"  # a note, not a warning, where each row has its own label
 LACKING = "systems without rows for"
 MISMATCH = "sample ratio mismatch"
+IN_A_SEGMENT = f"{MISMATCH} in a segment"
 CUT = "searches cut by segments"
 MISSING = ("rows left out without a label", "many rows without a score", "labels written almost as positive")
 # Why queries seem to have no row: these stand before any figure.
@@ -42,9 +43,23 @@ class OfAudit(Stated):
     """Sentences about findings of the audit."""
 
     def split(self) -> Iterator[Said]:
-        """Yield a warning if units are not split between arms as they should be; it stands before any difference."""
+        """Yield a warning if units are not split between arms as they should be; it stands before any difference.
+
+        Of segments in which they are not, the first one is named.
+        """
         for message in self.content.audit.filter(pl.col("check") == MISMATCH)["message"]:
             yield self._said("split", {}, of=message.partition(";")[0])
+        segments = self.content.audit.filter(pl.col("check") == IN_A_SEGMENT)
+        for name, message in segments.select("example", "message").head(1).iter_rows():
+            more = len(segments) - 1
+            others = f", and so in {more:,} more segment{'' if more == 1 else 's'}" if more else ""
+            of = ", ".join(map(plain_text, self.content.by))
+            yield self._said("split", {}, of=f"in {of} = {name}, {message.partition(';')[0]}{others}")
+
+    @property
+    def split_in_segments(self) -> bool:
+        """True if units are split as planned in all segments that are looked at."""
+        return IN_A_SEGMENT not in self.content.audit["check"]
 
     def causes(self) -> Iterator[Said]:
         """Yield what is written in two ways, from a share of ``SOME`` on, so that figures are too low."""

@@ -15,7 +15,7 @@ from frame_metrics.border.shown import value_text
 from frame_metrics.report.cells import number_text, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
-from frame_metrics.stats.periods import LEAST, LEAST_OF_DAYS, WEEK, Course, Periods, course
+from frame_metrics.stats.periods import LEAST, LEAST_OF_BREAK, LEAST_OF_DAYS, WEEK, Course, Periods, course
 
 # Times as text: 2026-01-05, 2026-01-05 10:00, 2026-01-05/2026-01-11, 2026-W02, 2026-W02-3, 2026-01, 2026Q1.
 WEEKS = re.compile(r"(\d{4})-?W(\d\d)(?:-(\d))?")
@@ -48,6 +48,13 @@ def _in_days(made: Any) -> tuple[str, float] | None:
     return "day", when.toordinal() + seconds / 86400
 
 
+def are_times(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Return True if a column of segments has times of one unit, two or more."""
+    values = {*(value_text(row[name]) for row in rows if row[name] is not None)}
+    units = {None if (time := time_of(text)) is None else time[0] for text in values}
+    return len(values) > 1 and len(units) == 1 and None not in units
+
+
 class OfPeriods(Stated):
     """Sentences about time."""
 
@@ -64,8 +71,11 @@ class OfPeriods(Stated):
             return []
         return sorted(((one[1], row) for one, row in zip(times, rows, strict=True) if one), key=lambda one: one[0])
 
-    def periods(self) -> Iterator[Said]:
-        """Yield how the first metric changed over time; first and last periods that are partly filled are left out."""
+    def periods(self, nothing: list[str]) -> Iterator[Said]:
+        """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
+
+        ``nothing``: takes what was looked for and is not there.
+        """
         every = [one for one in self.rows if one[1]["value"] is not None]
         filled = _filled(every)
         time = np.array([when for when, _ in filled])
@@ -87,7 +97,9 @@ class OfPeriods(Stated):
         found = course(Periods(values, time, (time % WEEK) if days else None))
         if found.kind == "together":
             yield from self._together([row for _, row in filled], time, days=days)
-        elif found.kind != "none":
+        elif found.kind == "none":
+            nothing.append("a trend or a break" if days or n >= LEAST_OF_BREAK else "a trend")
+        else:
             yield self._changed(found, [row for _, row in filled], days=days)
 
     def _at(self, row: Mapping[str, Any]) -> str:

@@ -3,47 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+import polars as pl
+
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import plain_text, sign_of
-from frame_metrics.report.of_periods import OfPeriods
+from frame_metrics.report.cells import ALPHA, p_text, plain_text, sign_of
+from frame_metrics.report.of_periods import OfPeriods, are_times
 from frame_metrics.report.of_strata import in_segments
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
+from frame_metrics.stats.outstanding import FLIPPED
+from frame_metrics.stats.outstanding import LEAST as LEAST_JUDGED
+from frame_metrics.verbs.compare.farthest import farthest
+from frame_metrics.verbs.compare.options import CompareOptions
 
-SEGMENTS = 50  # the most segments; with more, none is searched
-LEAST = 30  # the fewest queries of a segment; with fewer, its interval is too short to name the farthest of many
-SERIES = 500  # the most segments of all systems together; with more, none is searched
+SEGMENTS = 50  # the most segments of rows without a query; with more, none is searched
+LEAST = 30  # the fewest rows of such a segment; with fewer, its interval is too short to name the farthest of many
+SERIES = 500  # the most segments of all systems together in which systems are compared
 DRAWS = 200  # resamples for each segment; so some of them lie outside its interval
 OPPOSITE = 3  # the most segments that are named in which another system beats the best one
+SEVERAL = "queries in several segments"  # the finding of the audit
 
 
 class OfSegments(Stated):
     """Sentences about segments."""
 
-    def opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
-        """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
+    def all(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Yield what is found in segments or over time, and what was looked for and is not there.
+
+        Parameters
+        ----------
+        pairs : the sentences about differences of systems.
+        """
+        nothing: list[str] = []
+        yield from self._opposite(pairs, nothing)
+        yield from self._apart(pairs, nothing)
+        if nothing:
+            yield self._said("nothing", {}, of=f"Looked for and not found: {', '.join(nothing)}")
+
+    @cached_property
+    def _in_segments(self) -> tuple[list[dict[str, Any]], str]:
+        """The comparison with the best system, or with saved numbers, in each segment; else the reason."""
         named, name = self.compared["baseline"], self.content.first_compared
-        if not pairs or not self.content.by or self._series() > SERIES:
-            return
-        saved = is_frame(named)
-        options = in_segments(self.compared, self.content.by)
-        options |= {"baseline": named if saved else self.work.as_baseline(self.best), "over": "all"}
+        baseline = named if is_frame(named) else self.work.as_baseline(self.best)
         calls = self.work.apart(self.work.irm)
+        options = in_segments(self.compared, self.content.by) | {"baseline": baseline, "over": "all"}
         found = calls.tried("segments", partial(calls.compare, self.work.irm, name, **options))
         if found is None:
-            reason = calls.absent[0]["reason"].removeprefix("baseline: ")
+            return [], calls.absent[0]["reason"].removeprefix("baseline: ")
+        return found.to_dicts(), ""
+
+    def _opposite(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+        """Yield segments in which another system beats the best one; p-values are corrected for all tests together."""
+        name, series = self.content.first_compared, self._series()
+        if not pairs or not self.content.by:
+            return
+        if series > SERIES:
+            why = f"{self._by} makes {series:,} segments of all systems together, and at most {SERIES} are compared"
+            yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {why}")
+            return
+        rows, reason = self._in_segments
+        if reason:
             yield self._said("absent", {}, by=name, of=f"Nothing is compared in each segment: {reason}")
             return
-        rows = [*found.iter_rows(named=True)]
+        saved = is_frame(self.compared["baseline"])
         yield from self._new(rows) if saved else ()
         each = [self._said("difference", row, by=name) for row in rows]
         each = [one.turned() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
         other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
         yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
+        if worse and not other and self._n > 1:
+            better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
+            nothing.append(f"a segment in which {better} better")
 
     def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
         """Yield the segments of the frame of which there are no saved numbers."""
@@ -57,47 +91,133 @@ class OfSegments(Stated):
     def _series(self) -> int:
         return 0 if self.content.segments is None else len(self.content.of_first(self.content.segments))
 
-    def segments(self) -> Iterator[Said]:
-        """Yield the segment that is farthest from the whole; intervals hold for all. Of periods yield their course."""
-        frame, ci = self.content.segments, self.content.ci
-        if frame is None or ci is None:  # without intervals nothing stands out
+    @property
+    def _by(self) -> str:
+        return ", ".join(map(plain_text, self.content.by))
+
+    @cached_property
+    def _own_rows(self) -> list[dict[str, Any]]:
+        """The segments of the best system, by the first metric."""
+        frame = self.content.segments
+        every = [] if frame is None else self.content.of_first(frame).to_dicts()
+        return [row for row in every if self._system(row) == self.best]
+
+    @property
+    def _n(self) -> int:
+        return len(self._own_rows)
+
+    def _apart(self, pairs: Sequence[Said], nothing: list[str]) -> Iterator[Said]:
+        """Yield the segment that is farthest from the rest, if that is no chance. Of periods yield their course."""
+        if not self._own_rows:
             return
+        summed = self.content.asked[0][1].summed
         time = OfPeriods(self.content, self.work, self.compared)
-        if time.rows and not self.content.asked[0][1].summed:
-            yield from time.periods()
+        if time.rows and not summed:
+            yield from time.periods(nothing)
+        elif self._n < 2:
             return
-        n = sum(self._system(row) == self.best for row in self.content.of_first(frame).iter_rows(named=True))
-        if why := self._too_many(n):
-            yield self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
-        if n < 2 or why:
+        elif why := self._why_not():
+            yield self._not_looked_for(why)
+        elif self.content.query:
+            yield from self._of_queries(pairs[0] if self.content.named and pairs else None, nothing)
+        elif self.content.ci is not None:  # without intervals nothing stands out
+            yield from self._of_rows(self.content.ci, nothing)
+
+    def _not_looked_for(self, why: str) -> Said:
+        return self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
+
+    def _why_not(self) -> str:
+        """Return the reason why segments are not searched; "" if they are."""
+        content, unit = self.content, self.content.unit
+        if content.asked[0][1].summed:
+            return f"{content.first} is a sum, which depends on how many {unit} a segment has"
+        if len(content.by) > 1 and (times := [name for name in content.by if are_times(self._own_rows, name)]):
+            return self._of_both(times)
+        if not content.query:
+            many = f"{self._by} makes {self._n:,} segments, and at most {SEGMENTS} are searched"
+            return f"{many}; group them with by=" if self._n > SEGMENTS else ""
+        roles = self.work.irm.roles
+        weights = next((name for name in ("weight", "propensity") if roles.get(name) is not None), None)
+        if content.weighted is not None or weights:
+            return f"{unit} have weights, and labels of {unit} that weigh unlike cannot be exchanged"
+        if content.audit.filter(pl.col("check") == SEVERAL)["n"].sum():
+            return f"some {unit} stand in several segments, so that these are not independent"
+        if content.named and content.arms:
+            return f"each {plain_text(content.system)} has {unit} of its own, so that none of these has a difference"
+        if self.own["average"] != "macro":
+            return f"{content.first} is no mean over {unit}"
+        return ""
+
+    def _of_both(self, times: Sequence[str]) -> str:
+        """Return the reason that some columns of segments are times: these have a scatter of their own."""
+        others = [name for name in self.content.by if name not in times]
+        alone = others[0] if len(others) == 1 else others
+        hint = f"by={times[0]!r} alone looks for a trend or a break"
+        hint += f", and by={alone!r} for a segment that stands out" if others else ""
+        return f"{self._by} makes {self._n:,} segments, and {' and '.join(times)} varies by itself; {hint}"
+
+    def _of_queries(self, pair: Said | None, nothing: list[str]) -> Iterator[Said]:
+        """Yield the segment whose mean is farthest from that of all other queries, if its p-value is below .05.
+
+        Parameters
+        ----------
+        pair : the difference from a baseline that is looked at; None for the values of the best system.
+        """
+        system, name, options = self.best, self.content.first, None
+        if pair is not None:
+            saved, system, name = is_frame(self.compared["baseline"]), pair.system, self.content.first_compared
+            baseline = self.compared["baseline"] if saved else self.work.as_baseline(pair.baseline)
+            options = CompareOptions(baseline=baseline)
+        calls, asked = self.work.apart(self.work.irm), self.work.named(name)
+        system = self.work.nested.get(system, system)
+        found = calls.tried(
+            "segments", partial(farthest, self.work.played, asked, name, system, self.content.ci, options)
+        )
+        if found is None:
+            yield self._not_looked_for(calls.absent[0]["reason"])
             return
-        level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
+        row = found.to_dicts()[0]
+        if not row["n_segments"]:
+            yield self._not_looked_for(self._too_few())
+        elif row["p_value"] >= ALPHA:
+            nothing.append(f"a segment that stands out (p {p_text(row['p_value'])})")
+        else:
+            yield self._standing(row, pair)
+
+    def _too_few(self) -> str:
+        """Return the reason why there is no segment that could be judged."""
+        unit, cluster = self.content.unit, self.work.columns.cluster
+        if cluster is None:
+            return f"no segment has {LEAST_JUDGED} {unit} and as many beside it"
+        of = plain_text(cluster)
+        return f"clusters ({of}) are too few: a segment needs {LEAST_JUDGED}, and {FLIPPED} if some stand in several"
+
+    def _standing(self, row: Mapping[str, Any], pair: Said | None) -> Said:
+        """Return the sentence about a segment that stands out; ``row``: of ``farthest``."""
+        figures = {name: value for name, value in row.items() if name not in ("whole", "p_value")}
+        figures |= {"difference": row["value"] - row["whole"], "baseline_value": row["whole"]}
+        figures |= {"p_adjusted": row["p_value"], "correction": "max_t"}
+        if pair is None:
+            return self._said("segment", figures, system=self.best)
+        return self._said(
+            "segment", figures, by=self.content.first_compared, system=pair.system, baseline=pair.baseline
+        )
+
+    def _of_rows(self, ci: float, nothing: list[str]) -> Iterator[Said]:
+        """Yield the segment whose interval excludes the value of all rows; intervals hold for all segments together."""
+        level, draws = 1 - (1 - ci) / self._n, max(1000, DRAWS * self._n)
         calls, irm = self.work.apart(self.work.irm), self.work.irm
         found = calls.tried("segments", partial(irm.evaluate, self.content.first, ci=level, resamples=draws))
-        every = [] if found is None else found.iter_rows(named=True)
-        sure = [row for row in every if self._system(row) == self.best]
-        sure = [row for row in sure if row["ci_low"] is not None and row["ci_high"] is not None]
-        rows = [row for row in sure if row["n"] >= LEAST]
+        every = [] if found is None else found.to_dicts()
+        rows = [row for row in every if self._system(row) == self.best and row["n"] >= LEAST]
+        rows = [row for row in rows if row["ci_low"] is not None and row["ci_high"] is not None]
         if not rows:
             why = calls.absent[0]["reason"] if found is None else f"no segment has {LEAST} {self.content.unit}"
-            yield self._said("absent", {}, of=f"No segment that stands out is looked for: {why}")
+            yield self._not_looked_for(why)
             return
         whole = self.own["value"]
-        if whole is not None:
-            far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
-            for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
-                yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
-
-    def _too_many(self, n: int) -> str:
-        """Return the reason why segments are not searched; "" if they are. ``n``: the number of segments."""
-        by, series = ", ".join(map(plain_text, self.content.by)), self._series()
-        if self.content.asked[0][1].summed:
-            return f"{self.content.first} is a sum, which depends on how many {self.content.unit} a segment has"
-        if n > SEGMENTS:
-            return (
-                f"{by} makes {n:,} segments, and at most {SEGMENTS} are searched; group them with by=, such as days by "
-                "week"
-            )
-        if series > SERIES:
-            return f"{by} makes {series:,} segments of all systems together, and at most {SERIES} are searched"
-        return ""
+        far = [] if whole is None else [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
+        for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
+            yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
+        if not far:
+            nothing.append("a segment that stands out")

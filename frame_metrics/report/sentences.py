@@ -8,7 +8,16 @@ from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text
 from frame_metrics.report.differing import difference, not_worse, reversal
-from frame_metrics.report.words import LONGEST, at_text, counted_of, level_text, name_of, of_system, range_of
+from frame_metrics.report.words import (
+    LONGEST,
+    at_text,
+    counted_of,
+    level_text,
+    name_of,
+    of_system,
+    range_of,
+    signed_text,
+)
 from frame_metrics.verbs.audit.of_weights import FEW
 
 
@@ -189,9 +198,14 @@ def _audit(said: Said) -> str:
 
 
 def _segment(said: Said) -> str:
-    values = f"{said.metric} {number_text(said.value)} ({range_of(said)})"
+    apart = said.baseline is not None  # whether it is a difference that stands out
+    text = signed_text if apart else number_text
+    between = "" if said.ci_low is None else f" ({range_of(said, signed=apart)})"
+    of = f"{said.metric} minus that of {name_of(said.baseline)} is" if apart else said.metric
+    sure = "" if said.p_adjusted is None else f" (p {p_text(said.p_adjusted)})"
     whose = "" if said.system is None else f" for {name_of(said.system)}"
-    return f"{said.of} stands out{whose}: {values}, {number_text(said.baseline_value)} over all."
+    values = f"{of} {text(said.value)}{between}, {text(said.baseline_value)} over all"
+    return f"{said.of} stands out{whose}: {values}{sure}."
 
 
 def _moved(said: Said) -> str:
@@ -258,6 +272,7 @@ SENTENCES: Mapping[str, Callable[[Said], str]] = {
     "cut": _cut,
     "audit": _audit,
     "segment": _segment,
+    "nothing": _as_it_is,
     "trend": _trend,
     "break": _break,
     "trend or break": _either,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -92,8 +93,7 @@ class Decisions(Stated):
         yield from audit.turned()
         yield from audit.cut()
         yield from audit.audited()
-        yield from segments.opposite(pairs)
-        yield from segments.segments()
+        yield from segments.all(pairs)
 
     def tests(self, said: Sequence[Said]) -> Iterator[Said]:
         """Yield how often sentences that rest on tests are wrong, each and together, if there are several."""
@@ -149,6 +149,8 @@ class Decisions(Stated):
         if self.content.leaderboard is not None and "bonferroni" in frame["correction"]:
             return  # of so many pairs no p-value can be low enough; the leaderboard says who may be the best
         rows = self._differences(frame.to_dicts(), name)
+        if not OfAudit(self.content, self.work, self.compared).split_in_segments:
+            rows = [replace(one, split=0.0) for one in rows]
         if self.content.named:
             named = [*dict.fromkeys(frame["baseline"])]
             own = [] if is_frame(self.compared["baseline"]) else named

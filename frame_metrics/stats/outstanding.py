@@ -16,6 +16,7 @@ from frame_metrics.threads import in_threads
 
 LEAST = 5  # units of a segment, and of the rest, that are compared
 FLIPPED = 30  # clusters in several segments, whose contributions are flipped
+ALPHA = 0.05  # p-values below which a segment stands out
 FIRST, DRAWS = 199, 1999  # permutations that are drawn first, and in all where the first ones may be significant
 MANY, ALONE = 20_000, 5000  # units, from which on they are permuted in blocks; those that still are so one by one
 SIGNS = 2000  # the fewest signs of which so many clusters have the same one
@@ -59,7 +60,7 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     Source: P. H. Westfall, S. S. Young, Resampling-based multiple testing, 1993 (single-step max T). E. Chung, J. P.
     Romano, Multivariate and multiple permutation tests, Journal of Econometrics 193(1), 2016.
     """
-    judged = Judged.of(values, segment, cluster)
+    judged = LabelledUnits.of(values, segment, cluster)
     some = judged.some
     if not len(some) or np.abs(judged.rest).max() <= NEAR:
         return Outstanding(-1, 1.0, len(some))
@@ -72,7 +73,7 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class LabelledUnits:
     """The units of segments, in an order that depends neither on names nor on the order of the rows.
 
     Units are queries, or clusters; a cluster has a row for each of its segments.
@@ -82,10 +83,10 @@ class Judged:
     size: Array  # the number of queries, shape (rows,)
     place: Array  # of the segment, ascending, shape (rows,)
     names: Array  # the number of the segment at each place, shape (segments,)
-    unit: Array | None = None  # the number of each row's cluster; None if each row is a query
+    unit: Array | None = None  # the number of each row's cluster, from 0; None if each row is a query
 
     @classmethod
-    def of(cls, values: Array, segment: Array, cluster: Array | None) -> Judged:
+    def of(cls, values: Array, segment: Array, cluster: Array | None) -> LabelledUnits:
         """Put values in order; segments are sorted by their numbers of queries, then by their sums."""
         order = np.lexsort((values, segment))
         values, (names, starts, n) = values[order], np.unique(segment[order], return_index=True, return_counts=True)
@@ -99,6 +100,8 @@ class Judged:
         turn = np.argsort(place, kind="stable")
         values, place, ones = values[turn], place[turn], np.ones(len(values), np.int64)
         units = None if cluster is None else units_of([place, values], ones, cluster[order][turn])
+        if cluster is not None and units is None:  # one cluster, of which nothing is known
+            return cls(values[:0], values[:0], place[:0], names[:0])
         if units is None or units.cluster is None:
             return cls(values, ones.astype(np.float64), place, names)
         each = units.columns[0] * units.number + units.cluster  # a number for each segment and cluster
@@ -122,9 +125,14 @@ class Judged:
         return self.sums - self.size * (self.sums.sum() / self.size.sum())
 
     @cached_property
+    def units(self) -> int:
+        """The number of queries, or of clusters."""
+        return len(self.place if self.unit is None else np.unique(self.unit))
+
+    @property
     def across(self) -> bool:
         """True if some cluster is in several segments."""
-        return self.unit is not None and len(np.unique(self.unit)) < len(self.unit)
+        return self.units < len(self.place)
 
     @cached_property
     def two(self) -> bool:
@@ -135,7 +143,7 @@ class Judged:
     def some(self) -> Array:
         """The places of the segments that are judged, shape (judged,)."""
         others = len(self.place) - self.n
-        if self.across and len(np.unique(self.unit)) < FLIPPED:
+        if self.across and self.units < FLIPPED:
             return np.zeros(0, np.int64)
         return np.flatnonzero((self.n >= LEAST) & (others >= LEAST))
 
@@ -184,7 +192,7 @@ class Judged:
         A cluster c adds r_cs (1 / N_s + 1 / N_r) - r_c / N_r to that of segment s, with r its rest and N numbers of
         queries. What is seen is in standard errors that are at least those of a segment with the usual squares of r.
         """
-        rest, place, unit = _signed_together(self.rest, self.place, np.unique(self.unit, return_inverse=True)[1], seed)
+        rest, place, unit = _signed_together(self.rest, self.place, self.unit, seed)
         starts, own = np.searchsorted(place, np.arange(len(self.n))), np.add.reduceat(self.size, self.starts)
         others, whole = own.sum() - own, np.bincount(unit, rest)
         up, down = 1 / own + 1 / others, 1 / others
@@ -250,13 +258,14 @@ def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array
     return blocks, np.cumsum(full + single) - full - single, [np.flatnonzero(many == size) for size in (some, 1)]
 
 
-def _signed_together(rest: Array, place: Array, unit: Array, seed: int) -> tuple[Array, Array, Array]:
+def _signed_together(rest: Array, place: Array, unit: Array | None, seed: int) -> tuple[Array, Array, Array]:
     """Return rests, segments and clusters, sorted by segment; of many clusters some at random are one.
 
     Parameters
     ----------
     rest, place, unit : of each row, shape (rows,).
     """
+    unit = np.arange(len(rest)) if unit is None else unit
     n, clusters = len(rest), int(unit.max()) + 1
     signs = max(SIGNS, clusters * MANY // n)
     if signs >= clusters:

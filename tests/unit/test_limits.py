@@ -172,17 +172,38 @@ def standing_out(segments: int, systems: int = 1) -> IRM[pl.DataFrame]:
 
 
 @pytest.mark.parametrize(("segments", "searched"), [(50, True), (51, False)])
-def test_up_to_50_segments_are_searched(segments: int, searched: bool) -> None:
-    """With more, none is named, as the farthest of many is far by chance."""
-    found = standing_out(segments).summary().filter(about="segment")
-    assert found["of"].to_list() == [f"part = {segments - 1}"] * searched
+def test_up_to_50_segments_of_rows_are_searched(segments: int, searched: bool) -> None:
+    """With more, none is named, as the farthest of many is far by chance; of queries permutations take that in."""
+    rows = [
+        {"part": part, "label": 1, "predicted": int((part == segments - 1) == (i % 10 == 0))}
+        for part in range(segments)
+        for i in range(30)
+    ]
+    of_rows = pl.DataFrame(rows).irm(by="part").summary("accuracy")
+    named = [f"part = {segments - 1}"]
+    assert of_rows.filter(about="segment")["of"].to_list() == named * searched
+    assert standing_out(segments).summary().filter(about="segment")["of"].to_list() == named
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("segments", "systems", "searched"), [(4, 125, True), (3, 167, False)])
-def test_up_to_500_segments_of_all_systems_are_searched(segments: int, systems: int, searched: bool) -> None:
-    """Those of 125 systems with 4 each are 500; of 167 with 3 each they are 501."""
-    assert ("segment" in standing_out(segments, systems).summary()["about"]) == searched
+@pytest.mark.parametrize(("segments", "systems", "compared"), [(4, 125, True), (3, 167, False)])
+def test_in_up_to_500_segments_of_all_systems_these_are_compared(segments: int, systems: int, compared: bool) -> None:
+    """Those of 125 systems with 4 each are 500; of 167 with 3 each they are 501, and a sentence says so."""
+    summary = standing_out(segments, systems).summary()
+    told = [text for text in summary["sentence"] if text.startswith("Nothing is compared in each segment: part makes")]
+    assert len(told) == (not compared)
+    assert "segment" in summary["about"]
+
+
+@pytest.mark.parametrize(("n", "judged"), [(5, True), (4, False)])
+def test_segments_of_five_queries_are_judged(n: int, judged: bool) -> None:
+    """A segment of four queries is not named, however far it is."""
+    frame = pl.DataFrame(
+        {"query": range(40 + n), "part": ["a"] * 20 + ["b"] * 20 + ["c"] * n, "v": [0.0] * 40 + [1.0] * n}
+    )
+    frame = frame.with_columns(v=pl.col("v") + pl.col("query") % 7 / 100)
+    found = frame.irm(value="v", by="part").summary().filter(about="segment")
+    assert found["of"].to_list() == ["part = c"] * judged
 
 
 # Files

@@ -19,22 +19,36 @@ from frame_metrics.metrics.names import Metrics
 from frame_metrics.plan.needs import MEANS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.stats.outstanding import outstanding
+from frame_metrics.stats.averages import tally
+from frame_metrics.stats.intervals import intervals
+from frame_metrics.stats.outstanding import ALPHA, outstanding
+from frame_metrics.verbs.compare.groups import range_of
 from frame_metrics.verbs.compare.options import CompareOptions
 from frame_metrics.verbs.compare.paired import paired_by
 
-COLUMNS: dict[str, Any] = dict.fromkeys(("value", "whole", "p_value"), pl.Float64) | {"n_segments": pl.Int64}
+FIGURES = ("value", "whole", "ci_low", "ci_high", "p_value")
+COUNTS = ("n", "n_segments")
+COLUMNS: dict[str, Any] = dict.fromkeys(FIGURES, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some lie outside its interval; and the least, the most
 
 
 def farthest(
-    irm: Plan, metrics: Sequence[Metrics], name: str, system: Any, options: CompareOptions | None = None
+    irm: Plan,
+    metrics: Sequence[Metrics],
+    name: str,
+    system: Any,
+    ci: float | None,
+    options: CompareOptions | None = None,
 ) -> Any:
-    """Return the segment that is farthest from the rest: its keys, its mean, that of all, the p-value, and the judged.
+    """Return the segment that is farthest from the rest: its mean, that of all, interval, p-value and queries.
+
+    The interval holds for all segments together, as the segment was chosen among them.
 
     Parameters
     ----------
     metrics, name : the metrics to compute, and the name of the one that is looked at.
     system : whose values are looked at, a system or an arm; None without these.
+    ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
     """
     plan, asked = planned(irm, metrics, MEANS)
@@ -48,9 +62,13 @@ def farthest(
         else:
             values, segment, cluster = _of_differences(paired(measured), at, system)
         found = outstanding(values, segment, cluster)
-        own = values[segment == found.segment]
-        mean = [float(some.mean()) if len(some) else np.nan for some in (own, values)]
-        figures = (*mean, found.p if found.n else np.nan, found.n)
+        here = segment == found.segment
+        mean = [float(some.mean()) if len(some) else np.nan for some in (values[here], values)]
+        ends = (np.nan, np.nan)
+        if ci is not None and found.p < ALPHA:
+            between = range_of(measured.asked[at][1], values) if paired is None else (-np.inf, np.inf)
+            ends = _interval(values, here, cluster, 1 - (1 - ci) / found.n, found.n, between)
+        figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n)
         columns = {
             name: number(np.array([one])).cast(COLUMNS[name]) for name, one in zip(COLUMNS, figures, strict=True)
         }
@@ -59,6 +77,18 @@ def farthest(
         )
 
     return answer_of(plan, compute, lambda types: dict(COLUMNS), keys=plan.columns.by, in_pieces=not irm.of_values)
+
+
+def _interval(
+    values: Array, here: Array, cluster: Array | None, level: float, n: int, between: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of the mean of one of ``n`` segments, whose queries are ``here``."""
+    every, each = np.ones(len(values), bool), DRAWS[0]
+    own = tally(None, values, "macro", None, (every, ~every), between)
+    draws = min(max(each * n, DRAWS[1]), DRAWS[2])
+    low, high = intervals([own], np.where(here, 0, -1), 1, level, draws, 0, cluster, np.argsort(values, kind="stable"))
+    mean = float(values[here].mean())  # which the middle of skewed draws may not hold
+    return min(float(low[0, 0]), mean), max(float(high[0, 0]), mean)
 
 
 def _of_values(measured: Measured, at: int, system: Any) -> tuple[Array, Array, Array | None]:
