@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frame_metrics.report.cells import ALPHA, counted
-from frame_metrics.stats.flips import least_p
+from frame_metrics.stats.flips import every_flip, least_p
 from frame_metrics.verbs.compare.differences import least_of_units
 from frame_metrics.verbs.compare.options import CompareOptions
 
@@ -61,12 +61,14 @@ class Floors:
         return n if self.clusters is None else min(n, self.clusters)
 
     def _few(self, row: Mapping[str, Any]) -> str:
-        """Return words for the units, as "5 queries", "2 of 50 queries that differ" and "3 and 4 clusters"."""
+        """Return words for the units, as "2 of 50 queries that differ", or for draws of their signs."""
         n = int(row["n"])
         if row.get("baseline_n_units") is not None:
             units, queries = (row["n_units"], row["baseline_n_units"]), (n, row["baseline_n"])
             return f"{units[0]:,} and {units[1]:,} {self.unit if units == queries else 'clusters'}"
         moved = self._moved(row)
+        if row.get("test") == "randomization" and not every_flip(moved, CompareOptions.permutations):
+            return f"{CompareOptions.permutations:,} draws"  # the least p-value of many units
         if moved == self.clusters:
             return counted(moved, "clusters")
         return counted(n, self.unit) if moved == n else f"{moved:,} of {counted(n, self.unit)} that differ"

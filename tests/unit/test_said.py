@@ -11,7 +11,7 @@ import pytest
 import frame_metrics
 from frame_metrics import IRM
 from frame_metrics.report.words import no_more
-from inside import REGISTRY
+from inside import REGISTRY, few_pairs_together
 
 
 def values(queries: int = 40, seed: int = 0, **better: float) -> pl.DataFrame:
@@ -208,3 +208,21 @@ def test_a_direction_that_is_not_known_is_declared_as_the_sentence_says() -> Non
         assert row["sentence"] == "a is not worse than b by more than 0.05 in euros_of_a_basket (p <0.001)."
     finally:
         del REGISTRY[euros_of_a_basket.name]
+
+
+@pytest.mark.parametrize(
+    ("together", "about"),
+    [(10_000, ["best", "difference"]), (1_000, ["best", "value"]), (100, ["difference"])],
+    ids=["all pairs", "fewer flips", "none"],
+)
+def test_of_so_many_pairs_that_p_cannot_be_low_the_leaderboard_speaks(
+    monkeypatch: pytest.MonkeyPatch, together: int, about: list[str]
+) -> None:
+    """Where all pairs would take long, p-values are multiplied by their number; beyond that there is no leaderboard."""
+    few_pairs_together(monkeypatch, together)
+    frame = values(15, **{f"s{i:02d}": 0.3 * (i == 7) for i in range(34)})
+    rows = saved(frame).summary().to_dicts()
+    assert [row["about"] for row in rows if row["about"] in ("best", "difference", "value")] == about
+    assert (rows[0]["sentence"] == "The best of 34 systems by rr is s07.") == ("best" in about)
+    floor = "; with 10,000 draws no p can be below 0.0561 after bonferroni: so few cannot show any difference."
+    assert rows[0]["sentence"].endswith(floor) == (about == ["difference"])
