@@ -69,6 +69,11 @@ SHAPES = (
     Shape("shares of .02 to .1", share(0.02, 0.08), {100: 0.12, 40: 0.13}),
     Shape("users with 1 to 9 queries", bell(1.0), {100: 0.4, 40: 0.5}, users=True),
 )
+SMALL = {  # strata, units of each arm in each: values, and by how much the first arm is better
+    (50, 2): {"bell": (bell(1.0), 0.4), "lognormal": (lognormal, 0.7), "shares of .2 to .8": (share(0.2, 0.6), 0.19)},
+    (10, 5): {"bell": (bell(1.0), 0.55), "shares of .2 to .8": (share(0.2, 0.6), 0.19)},
+    (20, 5): {"shares of .02 to .1": (share(0.02, 0.08), 0.12)},
+}
 CANCELS = {"bell": (bell(1.0), 0.6), "shares of .2 to .8": (share(0.2, 0.6), 0.15)}
 
 
@@ -189,6 +194,26 @@ def of_shape(shape: Shape, number: int, strata: int, sizes: tuple[int, int], tri
         yield Line(name, setting, trials, happened[name], asked)
 
 
+def of_small(trials: int) -> Iterator[Line]:
+    """Count what is said of many strata of few units each, as many of either arm."""
+    for number, ((strata, units), shapes) in enumerate(SMALL.items()):
+        many = np.full((2, strata), units)
+        for at, (name, (draw, more)) in enumerate(shapes.items()):
+            shape, alarms, held, seen = Shape(name, draw, {}), 0, 0, 0
+            for batch, n in batches(trials):
+                rng = np.random.default_rng([74, number, at, batch])
+                null, better = (drawn(rng, shape, many, np.full(strata, one), n) for one in (0.0, more))
+                alarms += int((told(null.parts(), batch)["p_value"] <= LEVEL).sum())
+                found = told(better.parts(), batch)
+                seen += int((found["p_value"] <= LEVEL).sum())
+                held += int((~((found["ci_low"] > more) | (found["ci_high"] < more))).sum())
+            setting = f"{strata} strata of {units} and {units} units, {name}"
+            yield Line("false alarm: with strata", setting, trials, alarms, AT_MOST)
+            asked = None if name == "lognormal" else HOLDS
+            yield Line("interval holds the difference: with strata", setting, trials, held, asked)
+            yield Line("difference seen, arms alike: with strata", setting, trials, seen, None)
+
+
 def that_cancel(trials: int) -> Iterator[Line]:
     """Count false alarms where an arm is better in one stratum and worse in the other, and equal over all."""
     for (number, (name, (draw, more))), sizes in product(enumerate(CANCELS.items()), SIZES):
@@ -232,3 +257,4 @@ def of_strata(_: pl.DataFrame, trials: int) -> Iterator[Line]:
         yield from of_shape(shape, number, strata, sizes, trials)
     yield from that_cancel(trials)
     yield from of_reversals(trials)
+    yield from of_small(trials)
