@@ -1318,8 +1318,9 @@ class IRM(Generic[Frame]):
             Welch's for "t", normal for "z", and percentiles for "bootstrap". That of the default is Newcombe's for
             shares, of which all values are 0 or 1, and Welch's for other means. If fewer than ten units of an arm, and
             fewer than half, differ from its most frequent value, it is Newcombe's on the range of the metric, and null
-            for a metric without a range. With ``strata`` Newcombe's adds up the squares of all strata. Without a query
-            what is made of shares of rows has Newcombe's, and other measures percentiles, by default.
+            for a metric without a range. With ``strata`` Newcombe's adds up the squares of all strata, and is widened
+            to Welch's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
+            by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 
         Returns

@@ -132,7 +132,8 @@ def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: S
 
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
     is that by Kish, with which values vary as much as they can, as those of 0 and 1 do; where other values, or units of
-    several sizes, have a known variance, it is the number with which they vary as they do.
+    several sizes, have a known variance, it is the number with which they vary as they do. With strata the squares of
+    all are added up, and ends are no nearer than Welch's.
 
     Parameters
     ----------
@@ -154,7 +155,19 @@ def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: S
         means = np.concatenate([part.means[:, column] for part in arms.parts])
         slopes = tuple(sign * share for share in arms.mix.tolist() for sign in (1.0, -1.0))
         out[:, column] = hybrid(means, np.array(of_arms), 0.0, slopes)
-    return out
+    return _widened(out, arms, variances, levels) if len(arms.parts) > 1 else out
+
+
+def _widened(ends: Array, arms: Arms | Strata, variances: Array, levels: Array) -> Array:
+    """Return ends that are as far away as Welch's at least, and within the range: Wilson's of few units is too short.
+
+    So it is at a share of 0 or 1, as those of small strata often are.
+    """
+    free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
+    far = error * np.array([t_quantile((1 + level) / 2, df) for level, df in zip(levels, free, strict=True)])
+    far, widest = np.where(np.isnan(far), 0, far), np.asarray(arms.widest)
+    wider = np.array([np.minimum(ends[0], arms.apart - far), np.maximum(ends[1], arms.apart + far)])
+    return np.clip(wider, -widest, widest)
 
 
 def _of_arm(arms: Arms, arm: int, column: int, ends: tuple[float, ...], variance: float, level: float) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from frame_metrics import IRM
+from frame_metrics import IRM, NotComputableError
 from helpers import KINDS, as_kind, as_polars
 from refusals import check
 
@@ -68,7 +68,7 @@ def test_a_difference_within_strata_by_hand() -> None:
 
 
 def test_the_interval_of_shares_adds_up_the_squares_of_strata() -> None:
-    """Newcombe's interval is that of Wilson's of each arm in each stratum, times the share of the stratum."""
+    """Newcombe's adds up Wilson's of each arm in each stratum, times its share, and is not within Welch's."""
     row, z = versus(simpson(), **FEW), 1.959963984540054
     below = above = 0.0
     for share, arms in ((0.5, ((0.35, 700), (0.3, 300))), (0.5, ((0.65, 300), (0.6, 700)))):
@@ -80,8 +80,10 @@ def test_the_interval_of_shares_adds_up_the_squares_of_strata() -> None:
             low, high = p - (middle - far), (middle + far) - p
             below += (share * (low if sign > 0 else high)) ** 2
             above += (share * (high if sign > 0 else low)) ** 2
-    assert row["ci_low"] == pytest.approx(0.05 - below**0.5)
-    assert row["ci_high"] == pytest.approx(0.05 + above**0.5)
+    by_t = versus(simpson(), test="t")
+    assert row["ci_low"] == pytest.approx(min(0.05 - below**0.5, by_t["ci_low"]))
+    assert row["ci_high"] == pytest.approx(max(0.05 + above**0.5, by_t["ci_high"]))
+    assert row["ci_low"] < by_t["ci_low"]
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -238,6 +240,9 @@ ab_test(in_both_arms(), strata="device", roles={"cluster": "user"})
         within strata; pass test='t'
     but: ab_test(in_both_arms(), strata="device", roles={"cluster": "user"}, test="t")
     but: ab_test(in_both_arms(), roles={"cluster": "user"})
+made().irm(query="query", system="arm", value="v").compare(strata="device")
+    UnknownNameError: compare() has no option 'strata'; it is an option of ab_test(), of arms:
+        irm(arm=...).ab_test(..., strata=...)
 made().irm(query="query", arm="arm", value="v").change(strata="device")
     UnknownNameError: change() has no option 'strata'; it is an option of ab_test(), of arms:
         irm(arm=...).ab_test(..., strata=...)
@@ -281,7 +286,7 @@ def test_a_reversal_is_said() -> None:
     """The arm that is ahead within segments is named first, whichever is better over all."""
     (sentence,) = said(simpson(), "success@1")["sentence"]
     assert sentence == (
-        "b is above a in success@1 within segments of device (+0.050, at least +0.0039, interval +0.004 to +0.094; "
+        "b is above a in success@1 within segments of device (+0.050, at least +0.0039, interval +0.004 to +0.095; "
         "p 0.038), although it is below a over all: the two have different mixes of device."
     )
     other = simpson().with_columns(pl.col("arm").replace({"a": "b", "b": "a"}))
@@ -306,6 +311,30 @@ def test_what_is_no_reversal_is_not_said() -> None:
     assert said(simpson(), by=None).is_empty()
 
 
+@pytest.mark.parametrize(("n", "there"), [(50, True), (51, False)])
+def test_a_reversal_is_looked_for_in_50_segments(n: int, there: bool) -> None:
+    """With more segments none is looked for."""
+    frame = simpson().with_columns(v=pl.when(pl.col("arm") == "b").then(pl.col("v") + 0.2).otherwise("v"))
+    frame = frame.with_columns(v=pl.col("v") - 2.0 * (pl.col("device") == "mobile").cast(pl.Float64))
+    part = pl.int_range(pl.len()).over("arm", "device") % (n - 25)
+    mobile = pl.col("device") == "mobile"
+    frame = frame.with_columns(device=pl.when(mobile).then(25 + part).otherwise(part % 25))
+    assert frame["device"].n_unique() == n
+    assert len(said(frame)) == there
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_stratum_has_two_units_of_each_arm(n: int) -> None:
+    """With one unit of an arm it is an error, with two it is compared."""
+    more = made().filter(arm="a")[:9].vstack(made().filter(arm="b")[:n])
+    frame = pl.concat([made(), more.with_columns(device=pl.lit("tv"), query=pl.col("query") + 999)])
+    if n > 1:
+        assert versus(frame, **FEW)["ci_low"] is not None
+    else:
+        with pytest.raises(NotComputableError, match="device = tv has too few queries of arm = b: 1, and each stratum"):
+            versus(frame, **FEW)
+
+
 def test_a_summary_with_strata_compares_within_them() -> None:
     """strata= of summary() and report() makes the comparison that of ab_test(), and says so; by= may name the same."""
     irm = simpson().irm(query="query", arm="arm", value="v", by="device")
@@ -316,6 +345,12 @@ def test_a_summary_with_strata_compares_within_them() -> None:
     assert "adjusted by device" in row["sentence"]
     page = irm.report(format="md", baseline="a", strata="device", queries=0)
     assert "adjusted by device; Results are not" in page
+
+
+def test_a_reversal_where_less_is_better() -> None:
+    """The sentence is about which arm is above the other one, whichever is better."""
+    (sentence,) = said(simpson(), "brier")["sentence"]
+    assert sentence.startswith("b is above a in brier within segments of device")
 
 
 def test_strata_of_a_report_need_arms() -> None:

@@ -110,7 +110,7 @@ class StrataOfQueries:
     def split(
         self, at: Array, mine: Array, arms_of: Callable[[Array, Array], Arms], named: Callable[[bool], str]
     ) -> Strata | None:
-        """Return the units of two arms by stratum; None if an arm has none at all.
+        """Return the units of two arms by stratum; None if an arm has none at all, or all are of one stratum.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class StrataOfQueries:
         own = self.stratum[at]
         numbers = np.unique(own).tolist()
         parts = [arms_of(at[own == one], mine[own == one]) for one in numbers]
-        if not np.sum([part.n for part in parts], axis=0).all():
+        if len(parts) < 2 or not np.sum([part.n for part in parts], axis=0).all():
             return None
         for number, part in zip(numbers, parts, strict=True):
             if min(part.n) < LEAST:
