@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,9 @@ from frame_metrics.threads import in_threads
 LEAST = 5  # units of a segment, and of the rest, that are compared
 FLIPPED = 30  # clusters in several segments, whose contributions are flipped
 ALPHA = 0.05  # p-values below which a segment stands out
-FIRST, DRAWS = 199, 1999  # permutations that are drawn first, and in all where the first ones may be significant
+# Permutations that are drawn first; in all where these may be significant; and where they are near the level.
+FIRST, DRAWS, MOST = 199, 1999, 4999
+NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # p-values near the level
 MANY, ALONE = 20_000, 5000  # units, from which on they are permuted in blocks; those that still are so one by one
 SIGNS = 2000  # the fewest signs of which so many clusters have the same one
 
@@ -169,8 +171,8 @@ class LabelledUnits:
         n = len(self.place)
         usual = _mean_of(total, np.array([n]))[2]
 
-        def far(parts: Array) -> Array:
-            sums = np.add.reduceat(parts, starts, axis=-1)[..., self.some]
+        def far(rows: Array | Sequence[Array]) -> Array:
+            sums = np.stack([np.add.reduceat(part, starts, axis=-1) for part in rows], axis=-2)[..., self.some]
             sides = [_mean_of(sums, own), _mean_of(total - sums, n - own)]
             error = sum(
                 many * np.maximum(spread, usual) / size**2
@@ -179,10 +181,13 @@ class LabelledUnits:
             return _divided(np.abs(sides[0][0] - sides[1][0]), np.sqrt(error))
 
         def draw(random: np.random.Generator, draws: int) -> Array:
+            if self.unit is None and len(strata) == 1:
+                mixed = _mixed(random, draws, self.sums)
+                return far([mixed, mixed**2]).max(axis=1)
             order = np.empty((draws, parts.shape[1]), np.int64)
             for stratum in strata:
-                order[:, stratum] = random.permuted(np.broadcast_to(stratum, (draws, len(stratum))), axis=1)
-            return far(parts[:, order].swapaxes(0, 1)).max(axis=1)
+                order[:, stratum] = _mixed(random, draws, stratum)
+            return far([part.take(order) for part in parts]).max(axis=1)
 
         return far(parts), draw, (parts.shape[0] + 1) * parts.shape[1]
 
@@ -238,6 +243,11 @@ def _divided(apart: Array, error: Array) -> Array:
         return np.where(apart <= NEAR, 0.0, apart / error)
 
 
+def _mixed(random: np.random.Generator, draws: int, values: Array) -> Array:
+    """Return values in random orders, shape (draws, values)."""
+    return random.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
+
+
 def _blocks(parts: Array, n: Array, seed: int) -> tuple[Array, Array, list[Array]]:
     """Return the parts of blocks of rows, where each segment begins, and the blocks that are exchanged for each other.
 
@@ -278,14 +288,18 @@ def _signed_together(rest: Array, place: Array, unit: Array | None, seed: int) -
 def _share(draw: Draw, enough: float, step: int, seed: int, *, costly: bool) -> float:
     """Return the share of permutations that reach a distance, what was seen being one of them.
 
-    ``FIRST`` are drawn, and the rest of ``DRAWS`` where the share of these is below ``LIKELY``; costly ones only if
-    some of the first reached it.
+    ``FIRST`` are drawn, ``DRAWS`` where the share of these is below ``LIKELY``, and ``MOST`` where that of these is
+    near the level. Of costly ones there are at most ``DRAWS``, and these only if some of the first reached it.
     """
     reached = _reached(range(FIRST), draw, enough, step, seed)
     p = (reached + 1) / (FIRST + 1)
     if p >= LIKELY or (costly and not reached):
         return p
-    return (reached + _reached(range(FIRST, DRAWS), draw, enough, step, seed) + 1) / (DRAWS + 1)
+    reached += _reached(range(FIRST, DRAWS), draw, enough, step, seed)
+    p = (reached + 1) / (DRAWS + 1)
+    if costly or not NEARLY[0] <= p < NEARLY[1]:
+        return p
+    return (reached + _reached(range(DRAWS, MOST), draw, enough, step, seed) + 1) / (MOST + 1)
 
 
 def _reached(these: range, draw: Draw, enough: float, step: int, seed: int) -> int:

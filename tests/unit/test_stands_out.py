@@ -83,7 +83,7 @@ def test_the_p_value_is_that_of_all_permutations(
     every = [far(values, sizes, np.array(way), judged) for way in labellings(segment)]
     p = np.mean(np.array(every) >= seen * (1 - 1e-9))
     found = outstanding(each, of, cluster)
-    drawn = kernel.FIRST if found.p >= kernel.LIKELY else kernel.DRAWS
+    drawn = kernel.FIRST if found.p >= kernel.LIKELY else kernel.DRAWS  # or more
     assert found.n == len(judged)
     assert found.p == pytest.approx(p, abs=4 * (p * (1 - p) / drawn) ** 0.5 + 1 / drawn)
 
