@@ -21,6 +21,7 @@ ALPHA = 0.05  # p-values below which a segment stands out
 FIRST, DRAWS, MOST = 199, 1999, 4999
 NEARLY = 0.6 * ALPHA, 1.4 * ALPHA  # p-values near the level
 MANY, ALONE = 20_000, 5000  # units, from which on they are permuted in blocks; those that still are so one by one
+COSTLY = 200_000  # numbers of a permutation, from which on few are drawn
 SIGNS = 2000  # the fewest signs of which so many clusters have the same one
 
 Far = Callable[[Array], Array]
@@ -70,7 +71,7 @@ def outstanding(values: Array, segment: Array, cluster: Array | None = None, see
     seen, draw, width = way(seed)
     enough = float(seen.max()) * (1 - NEAR)
     first = int(np.flatnonzero(seen >= enough)[0])  # of two segments, which are equally far, the smaller one
-    p = _share(draw, enough, max(AT_ONCE // width, 1), seed, costly=width > MANY)
+    p = _share(draw, enough, width, seed)
     return Outstanding(int(judged.names[some[first]]), p, len(some))
 
 
@@ -285,19 +286,21 @@ def _signed_together(rest: Array, place: Array, unit: Array | None, seed: int) -
     return np.bincount(at, rest), rows // signs, rows % signs
 
 
-def _share(draw: Draw, enough: float, step: int, seed: int, *, costly: bool) -> float:
+def _share(draw: Draw, enough: float, width: int, seed: int) -> float:
     """Return the share of permutations that reach a distance, what was seen being one of them.
 
     ``FIRST`` are drawn, ``DRAWS`` where the share of these is below ``LIKELY``, and ``MOST`` where that of these is
-    near the level. Of costly ones there are at most ``DRAWS``, and these only if some of the first reached it.
+    near the level. What takes long is left out: the last ones of more than ``MANY`` numbers, and the second ones of
+    more than ``COSTLY`` if none of the first reached it. ``width``: the numbers of a permutation.
     """
+    step = max(AT_ONCE // width, 1)
     reached = _reached(range(FIRST), draw, enough, step, seed)
     p = (reached + 1) / (FIRST + 1)
-    if p >= LIKELY or (costly and not reached):
+    if p >= LIKELY or (width > COSTLY and not reached):
         return p
     reached += _reached(range(FIRST, DRAWS), draw, enough, step, seed)
     p = (reached + 1) / (DRAWS + 1)
-    if costly or not NEARLY[0] <= p < NEARLY[1]:
+    if width > MANY or not NEARLY[0] <= p < NEARLY[1]:
         return p
     return (reached + _reached(range(DRAWS, MOST), draw, enough, step, seed) + 1) / (MOST + 1)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+from frame_metrics import IRM
 from frame_metrics.stats import outstanding as kernel
 from frame_metrics.stats.outstanding import outstanding
+from helpers import KINDS, as_kind, as_polars
 
 RNG = np.random.default_rng
 SKEWED = np.array([0.1, 0.2, 0.2, 0.4, 0.1, 2.0, 5.5, 1.1, 0.9, 3.0])
@@ -145,6 +149,7 @@ def test_many_units_are_permuted_in_blocks_with_the_same_p_value(
     monkeypatch.setattr(kernel, "MANY", 1000)
     monkeypatch.setattr(kernel, "ALONE", 300)
     monkeypatch.setattr(kernel, "SIGNS", 300)
+    monkeypatch.setattr(kernel, "COSTLY", 1000)
     blocks = outstanding(values, segment, cluster)
     assert (blocks.segment, blocks.n) == (single.segment, 6)
     assert blocks.p == pytest.approx(single.p, abs=0.1)
@@ -334,3 +339,48 @@ def test_a_split_that_is_off_in_segments_is_said_before_the_difference() -> None
         assert all("and so in 1 more segment" in row["sentence"] for row in said)
         (row,) = of(summary, "difference")
         assert row["sentence"].endswith("but units were not assigned as planned.") is off
+
+
+def ranked() -> pl.DataFrame:
+    """Return results of 80 queries; on one device the relevant one is last, by the scores in the column score alone."""
+    rng, at = RNG(0), np.arange(240)
+    device, first = at // 3 % 4, at % 3 == 0
+    score = np.where(first, np.where(device == 2, 0.0, 0.9), 0.5) + rng.random(240) * 0.3
+    columns = {"query": at // 3, "doc": [f"x{i % 3}" for i in at], "grade": first.astype(int), "score": score}
+    return pl.DataFrame(columns | {"other": rng.random(240), "device": [f"d{i}" for i in device], "user": at // 6})
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "file", "lists"])
+def test_a_segment_of_every_kind_of_frame_stands_out(kind: str, tmp_path: Path) -> None:
+    """Of frames, files and lists as rows; of users; of two columns of scores the difference does."""
+    frame: Any = ranked()
+    if kind == "file":
+        frame.write_parquet(tmp_path / "log.parquet")
+        frame = pl.scan_parquet(tmp_path / "log.parquet")
+    elif kind == "lists":
+        frame = frame.group_by("query", "device", "user", maintain_order=True).agg("score", "other", "grade")
+    else:
+        frame = as_kind(frame, kind)
+    roles = {"query": "query", "grade": "grade", "by": "device"} | ({} if kind == "lists" else {"doc": "doc"})
+    calls = [({"score": "score"}, {}), ({"score": "score", "cluster": "user"}, {})]
+    calls += [] if kind == "lists" else [({"score": ["score", "other"]}, {"baseline": "other"})]
+    for more, options in calls:
+        (row,) = of(as_polars(IRM(frame, **roles, **more).summary("rr", **options)), "segment")
+        assert row["of"] == "device = d2"
+        assert row["sentence"].startswith(f"device = d2 stands out{' for score' if options else ''}: rr ")
+        assert row["baseline_value"] == pytest.approx(0.1924 if options else 0.8333, abs=1e-3)
+
+
+@pytest.mark.parametrize("names", [(None, 3), (date(2026, 1, 1), date(2026, 1, 2)), ("", "3"), ({"a": 1}, {"a": 2})])
+@pytest.mark.parametrize("role", ["system", "arm"])
+def test_the_best_system_of_any_name_is_looked_at(names: tuple[Any, Any], role: str) -> None:
+    """It may have a null, a time, an empty text or a struct as its name; of arms it is the same."""
+    frame = ranked()
+    both = [frame, frame.with_columns(score=pl.col("other"))]
+    runs = [one.with_columns(pl.Series("run", [name] * len(one))) for one, name in zip(both, names, strict=True)]
+    second = pl.int_range(480) >= 240
+    log = pl.concat(runs, how="vertical_relaxed").with_columns(query=pl.col("query") + second * 1000 * (role == "arm"))
+    roles = {"query": "query", "grade": "grade", "doc": "doc", "score": "score", "by": "device", role: "run"}
+    (row,) = of(log.irm(**roles).summary("rr"), "segment")
+    assert (row["of"], row["n"]) == ("device = d2", 20)
+    assert row["value"] == pytest.approx(1 / 3)
