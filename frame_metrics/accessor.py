@@ -1319,7 +1319,7 @@ class IRM(Generic[Frame]):
             shares, of which all values are 0 or 1, and Welch's for other means. If fewer than ten units of an arm, and
             fewer than half, differ from its most frequent value, it is Newcombe's on the range of the metric, and null
             for a metric without a range. With ``strata`` Newcombe's adds up the squares of all strata, and is widened
-            to Welch's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
+            to z's. Without a query what is made of shares of rows has Newcombe's, and other measures percentiles,
             by default.
         permutations, resamples, seed : of the random draws; they are the same on every machine.
 

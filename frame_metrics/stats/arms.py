@@ -133,7 +133,7 @@ def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: S
     The interval of an arm is Wilson's at its mean, on the range of the values; NaN without a range. Its number of units
     is that by Kish, with which values vary as much as they can, as those of 0 and 1 do; where other values, or units of
     several sizes, have a known variance, it is the number with which they vary as they do. With strata the squares of
-    all are added up, and ends are no nearer than Welch's.
+    all are added up, and ends are no nearer than normal ones.
 
     Parameters
     ----------
@@ -159,12 +159,11 @@ def scored(arms: Arms | Strata, variances: Array, levels: Array | float, some: S
 
 
 def _widened(ends: Array, arms: Arms | Strata, variances: Array, levels: Array) -> Array:
-    """Return ends that are as far away as Welch's at least, and within the range: Wilson's of few units is too short.
+    """Return ends that are as far away as normal ones at least, and within the range.
 
-    So it is at a share of 0 or 1, as those of small strata often are.
+    Wilson's interval of few units is too short at a share of 0 or 1, as those of small strata often are.
     """
-    free, error = freedom(variances, arms.n_free), np.sqrt(variances.sum(axis=0))
-    far = error * np.array([t_quantile((1 + level) / 2, df) for level, df in zip(levels, free, strict=True)])
+    far = np.sqrt(variances.sum(axis=0)) * np.array([normal_quantile(level) for level in levels])
     far, widest = np.where(np.isnan(far), 0, far), np.asarray(arms.widest)
     wider = np.array([np.minimum(ends[0], arms.apart - far), np.maximum(ends[1], arms.apart + far)])
     return np.clip(wider, -widest, widest)

@@ -68,7 +68,7 @@ def test_a_difference_within_strata_by_hand() -> None:
 
 
 def test_the_interval_of_shares_adds_up_the_squares_of_strata() -> None:
-    """Newcombe's adds up Wilson's of each arm in each stratum, times its share, and is not within Welch's."""
+    """Newcombe's adds up Wilson's of each arm in each stratum, times its share, and is not within the normal one."""
     row, z = versus(simpson(), **FEW), 1.959963984540054
     below = above = 0.0
     for share, arms in ((0.5, ((0.35, 700), (0.3, 300))), (0.5, ((0.65, 300), (0.6, 700)))):
@@ -80,10 +80,10 @@ def test_the_interval_of_shares_adds_up_the_squares_of_strata() -> None:
             low, high = p - (middle - far), (middle + far) - p
             below += (share * (low if sign > 0 else high)) ** 2
             above += (share * (high if sign > 0 else low)) ** 2
-    by_t = versus(simpson(), test="t")
-    assert row["ci_low"] == pytest.approx(min(0.05 - below**0.5, by_t["ci_low"]))
-    assert row["ci_high"] == pytest.approx(max(0.05 + above**0.5, by_t["ci_high"]))
-    assert row["ci_low"] < by_t["ci_low"]
+    by_z = versus(simpson(), test="z")
+    assert row["ci_low"] == pytest.approx(min(0.05 - below**0.5, by_z["ci_low"]))
+    assert row["ci_high"] == pytest.approx(max(0.05 + above**0.5, by_z["ci_high"]))
+    assert row["ci_low"] < by_z["ci_low"]
 
 
 @pytest.mark.parametrize("test", TESTS)
