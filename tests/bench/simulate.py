@@ -42,6 +42,7 @@ from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
 from simulate_periods import over_time
+from simulate_strata import of_strata
 from simulate_winner import winners
 from trials import HEAD, Line, agree, as_log, ends
 
@@ -1002,6 +1003,7 @@ PARTS = {
     "over_time": over_time,
     "winners": winners,
     "unequal_arm_families": unequal_arm_families,
+    "strata": of_strata,
 }
 
 
