@@ -37,8 +37,8 @@ def compare(plan: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> 
     call = paired_by_row(call) if kind == "rows" and options.against is None else call
     check_compared(kind, call, asked or (), options)
     options = replace(options, of=kind)
-    if kind == "proxies":
-        _ = options.test == "z" or students_t()
+    if kind == "proxies" and options.test != "z":
+        students_t()  # so that a lack of scipy is told of before anything is read
     check_apart(call.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind != "rows":
         options = replace(options, test=options.test or next(iter(TESTS[kind])), by_default=options.test is None)
