@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +14,27 @@ from frame_metrics.stats.flips import enough, every_flip, flipped, held_at_once,
 from frame_metrics.stats.significance import CLOSE, Tick, left_of
 
 ROOM = 100_000_000  # bytes of flipped sums that are held at a time
+ALIKE = 1e-14  # share of the mean size of differences from which they are made otherwise
 NEVER = 1e-9  # share of the units by which u**2 stays below their number where t is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What columns are differences of, where few sides make many pairs: a flipped difference is that of two sides."""
+
+    rows: Array  # sums of a unit's weighted values, less those of one side, shape (units, sides)
+    pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
+
+    def make(self, sums: Array) -> bool:
+        """Return True if columns are the differences of two sides, so nearly that no flipped sum can be told apart.
+
+        ``sums``: the columns, shape (units, columns).
+        """
+        first, second = self.pair
+        return all(
+            bool((np.abs(self.rows[:, first[i]] - self.rows[:, second[i]] - one) <= ALIKE * np.abs(one).mean()).all())
+            for i, one in enumerate(sums.T)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +48,7 @@ class Flipped:
     offset: Array  # what was taken from the differences of each column, shape (columns,)
     family: Array  # the number of each column's family, shape (columns,)
     weighted: Array  # whether the queries of a pattern have unlike weights, shape (patterns,)
+    sides: Sides | None = None  # what the columns are differences of, where flips of these take less time
 
     @cached_property
     def row_place(self) -> Array | None:
@@ -159,10 +180,9 @@ def maxima(
     u, t, reached = np.zeros((families, flips)), np.zeros((families, flips)), []
     one_sided = np.zeros((max((int(own.max()) + 1 for own in against), default=0), flips))
     for i, block in enumerate(blocks):
-        far = np.zeros(len(block.family), np.int64)
+        far, move = np.zeros(len(block.family), np.int64), _moving(block, Flips(flips, seed, every), tick)
         for columns in _some(block, flips):
-            sums, sizes = _flipped(block, columns, flips, seed, tick, every=every)
-            tick = _silent
+            sums, sizes = move(columns)
             here = block.family[columns]
             moved = np.abs(sums + block.offset[columns] * sizes if block.offset[columns].any() else sums)
             far[columns] = (moved >= enough(block.whole[:, columns])).sum(axis=0)
@@ -194,9 +214,9 @@ def greatest_against(block: Flipped, against: Array, units: int, permutations: i
     """
     every = every_flip(units, permutations)
     flips = 1 << units if every else permutations
-    t = np.zeros((int(against.max()) + 1, flips))
+    t, move = np.zeros((int(against.max()) + 1, flips)), _moving(block, Flips(flips, seed, every), _silent)
     for columns in _some(block, flips):
-        sums, sizes = _flipped(block, columns, flips, seed, _silent, every=every)
+        sums, sizes = move(columns)
         distance = sums - block.centre[columns] * sizes
         _keep_sides(t, block, columns, distance, against, Flips(flips, seed, every))
     return t, every
@@ -215,21 +235,36 @@ def _some(block: Flipped, flips: int) -> Iterator[slice]:
         yield slice(begin, min(begin + step, n))
 
 
-def _flipped(block: Flipped, columns: slice, flips: int, seed: int, tick: Tick, *, every: bool) -> tuple[Array, Array]:
-    """Return the flipped sums of some columns, and of the sizes of their units, (flips, columns) or (flips, 1)."""
-    patterns, at = np.unique(block.pattern[columns], return_inverse=True)
-    rows = np.column_stack([block.sums[:, columns], block.sizes[:, patterns]])
-    found = flipped(rows, flips, seed, tick, block.row_place, every=every)
-    sums, sizes = np.split(found, [len(at)], axis=1)
-    return sums, sizes if len(patterns) == 1 else sizes[:, at]
-
-
 class Flips(NamedTuple):
     """Flips of signs: their number, the seed of random ones, and whether they are all."""
 
     n: int
     seed: int
     every: bool
+
+
+def _moving(block: Flipped, flips: Flips, tick: Tick) -> Callable[[slice], tuple[Array, Array]]:
+    """Return a function from columns to their flipped sums, and to those of the sizes of their units.
+
+    Shapes: (flips, columns), and (flips, columns) or (flips, 1).
+    """
+    seen, given = [tick], (flips.n, flips.seed)
+
+    def flip(rows: Array) -> Array:
+        told = seen.pop() if seen else _silent  # columns that follow flip the same units
+        return flipped(rows, *given, told, block.row_place, every=flips.every)
+
+    if block.sides is not None:
+        (first, second), whole = block.sides.pair, flip(np.column_stack([block.sides.rows, block.sizes[:, 0]]))
+        return lambda columns: (whole[:, first[columns]] - whole[:, second[columns]], whole[:, -1:])
+
+    def move(columns: slice) -> tuple[Array, Array]:
+        patterns, at = np.unique(block.pattern[columns], return_inverse=True)
+        found = flip(np.column_stack([block.sums[:, columns], block.sizes[:, patterns]]))
+        sums, sizes = np.split(found, [len(at)], axis=1)
+        return sums, sizes if len(patterns) == 1 else sizes[:, at]
+
+    return move
 
 
 def _keep_t(

@@ -86,7 +86,7 @@ def effective(share: Any, variance: Any, units: Any, n: Any, level: float, *, cl
     share, variance, units, n = (np.asarray(one, np.float64) for one in (share, variance, units, n))
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = share * (1 - share) / variance
-        if clustered:
+        if clustered and level > 0:  # at 0 both ends are the estimate, whatever the number of rows
             some, at = np.unique(units, return_inverse=True)
             t = np.array([t_quantile((1 + level) / 2, one - 1) for one in some.tolist()])[at].reshape(units.shape)
             rows = rows * (units - 1) / units * (normal_quantile(level) / t) ** 2

@@ -369,6 +369,23 @@ def test_units_of_arms(roles: dict[str, str]) -> None:
         assert 0 < less < worse <= equivalent < 1
 
 
+@pytest.mark.parametrize("size", [1, 2, 10])
+@pytest.mark.parametrize("margin", [0.01, 0.03, 0.2])
+def test_a_loss_of_shares_of_clusters_is_excluded_by_their_interval(size: int, margin: float) -> None:
+    """Users with several searches each: a loss is excluded at 5 % where the interval of 90 % is above it."""
+    rng = np.random.default_rng(size)
+    user = np.arange(800) // size
+    frame = pl.DataFrame(
+        {"query": range(800), "user": user, "run": np.where(user % 2, "b", "a"), "ndcg": rng.integers(0, 2, 800)}
+    )
+    irm = frame.irm(arm="run", value="ndcg", cluster="user")
+    row = irm.ab_test(baseline="a", margin=margin, ci=0.9).row(0, named=True)
+    assert (row["p_not_worse"] < 0.05) == (row["ci_low"] > -margin)
+    assert row["p_not_worse"] == pytest.approx(
+        held(frame, margin=margin, verb="ab_test", test="t", cluster="user")[0][0], abs=0.02
+    )
+
+
 # Words
 
 

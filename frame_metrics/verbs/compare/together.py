@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.families import Flipped, greatest_against, maxima, quantile_of_flips
+from frame_metrics.stats.families import Flipped, Sides, greatest_against, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.options import CompareOptions
+
+FEWER = 2  # times as many pairs as systems, from which on the values of systems are flipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +104,28 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
         pattern = np.repeat(np.arange(len(own)), [len(groups[i].columns) for i in own])
         families = np.concatenate([family[i] for i in own])
         weighted = np.array([weigh_unlike(groups[i].weight) for i in own])
-        blocks.append(
-            Flipped(place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted)
+        block = Flipped(
+            place, np.hstack(sums), np.column_stack(sizes), pattern, np.concatenate(offset), families, weighted
         )
+        sides = _sides_of(groups[own[0]], unit, len(place)) if len(own) == 1 else None
+        made = sides is not None and sides.make(block.sums)
+        blocks.append(replace(block, sides=sides) if made else block)
     return blocks, int(number.max()) + 1
+
+
+def _sides_of(group: PairGroup, unit: Array, units: int) -> Sides | None:
+    """Return the systems of the pairs of a group, in each metric; None if they are not far fewer than the pairs.
+
+    ``unit``: the number of the unit of each query that is used; ``units``: how many there are.
+    """
+    keys = [[(column.at, system) for system in column.pair] for column in group.columns]
+    each, pair = np.unique(np.reshape(keys, (-1, 2)), axis=0, return_inverse=True)
+    if FEWER * len(each) > len(keys):
+        return None
+    values = group.values.values[each[:, 0], :, each[:, 1]][:, group.use].T
+    first = np.searchsorted(each[:, 0], each[:, 0])  # the first system in the same metric
+    rows = times(values - values[:, first], group.weight)
+    return Sides(in_clusters(rows, unit) if len(unit) > units else rows, pair.reshape(-1, 2).T)
 
 
 def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Array]:
