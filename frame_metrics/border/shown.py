@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import sys
 import textwrap
@@ -104,8 +105,25 @@ def rows_of_text(table: pl.DataFrame, digits: int | None = DIGITS) -> list[list[
     """Return the names of the columns, and the values of each row, as texts."""
     return [
         [*map(printable, table.columns)],
-        *([cell_text(value, digits) for value in row] for row in table.iter_rows()),
+        *([_cell(*one, digits) for one in zip(table.columns, row, strict=True)] for row in table.iter_rows()),
     ]
+
+
+def _cell(column: str, value: Any, digits: int | None) -> str:
+    """Return a value as text; a threshold is never rounded up, above the score that it stands for."""
+    down = column == "threshold" and digits is not None and isinstance(value, float)
+    return cell_text(float(rounded_down(value, digits or DIGITS)) if down else value, digits)
+
+
+def rounded_down(number: float, digits: int) -> str:
+    """Return a number with so many significant digits, of those that are not above it."""
+    if not math.isfinite(number):
+        return str(number)
+    text = f"{number:.{digits}g}"
+    if float(text) <= number:
+        return text
+    step = 10.0 ** (math.floor(math.log10(abs(float(text)) or 1)) - digits + 1)
+    return f"{float(text) - step:.{digits}g}"
 
 
 def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None, header: bool = True) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_metrics.border.frames import here
-from frame_metrics.border.shown import held_together, printable, value_text
+from frame_metrics.border.shown import held_together, printable, rounded_down, value_text
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -129,9 +129,13 @@ def number_text(number: float | None, digits: int = 3) -> str:
 
 
 def p_text(p: float | None, digits: int = 3) -> str:
-    """Return a p-value as text; a value that would be rounded to 0 becomes one such as "<0.001"."""
+    """Return a p-value as text; one that would be rounded to 0, or to 0.05 from below, has a "<"."""
     least = 10**-digits
-    return f"<{least:.{digits}f}" if p is not None and p < least else number_text(p, digits)
+    if p is not None and p < least:
+        return f"<{least:.{digits}f}"
+    if p is not None and p < ALPHA <= round(p, digits):
+        return f"<{ALPHA:.{digits}f}"
+    return number_text(p, digits)
 
 
 def counted(n: int, unit: str) -> str:
@@ -139,6 +143,13 @@ def counted(n: int, unit: str) -> str:
     first, space, rest = unit.partition(" ")
     one = f"{SINGULAR.get(first, first.removesuffix('s'))}{space}{rest}"
     return f"{n:,} {one if n == 1 else unit}"
+
+
+def _no_more(threshold: float, digits: int) -> str:
+    """Return a threshold as text; it is not rounded up, above the score that it stands for."""
+    text = number_text(threshold, digits)
+    up = math.isfinite(threshold) and float(text.replace(",", "")) > threshold
+    return rounded_down(threshold, digits) if up else text
 
 
 def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:
@@ -149,6 +160,8 @@ def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None
         return Cell("yes" if value else "no")
     if isinstance(value, int):
         return Cell(f"{value:,}" if column in COUNTS else str(value), float(value))
+    if isinstance(value, float) and column == "threshold":
+        return Cell(_no_more(value, digits), value)
     if isinstance(value, float) and column == "gain":
         return Cell(f"{value:g}", value)  # a grade, or what one is worth: whole as a rule
     if isinstance(value, float):

@@ -71,6 +71,12 @@ class OfPeriods(Stated):
             return []
         return sorted(((one[1], row) for one, row in zip(times, rows, strict=True) if one), key=lambda one: one[0])
 
+    def _are_days(self, time: Any) -> bool:
+        """Return True for times of most days, one after the other; months and quarters are counted by ones too."""
+        found = time_of(value_text(self.rows[0][1][self.content.by[0]])) if len(time) > 1 else None
+        whole = found is not None and found[0] == "day" and bool((time % 1 == 0).all())
+        return whole and float(np.median(np.diff(time))) == 1
+
     def periods(self, nothing: list[str]) -> Iterator[Said]:
         """Yield how the first metric changed over time; first and last periods that are partly filled are left out.
 
@@ -79,7 +85,7 @@ class OfPeriods(Stated):
         every = [one for one in self.rows if one[1]["value"] is not None]
         filled = _filled(every)
         time = np.array([when for when, _ in filled])
-        days = len(time) > 1 and bool((time % 1 == 0).all()) and float(np.median(np.diff(time))) == 1
+        days = self._are_days(time)
         n = len(filled)
         if n < LEAST:
             yield self._said(

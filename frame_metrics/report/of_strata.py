@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from frame_metrics.measuring.baseline import is_frame
-from frame_metrics.report.cells import ALPHA, plain_text
+from frame_metrics.report.cells import ALPHA, EQUAL, plain_text
 from frame_metrics.report.sentences import Said
 from frame_metrics.report.stated import Stated
 
@@ -16,7 +16,7 @@ STRATA = 50  # the most segments; with more, each is small
 
 def opposed(difference: float, within: float, p: float) -> bool:
     """Return whether a difference within segments is told from 0, and has the other sign than that over all."""
-    return p < ALPHA and within * difference < 0
+    return p < ALPHA and abs(difference) > EQUAL and within * difference < 0
 
 
 def in_segments(compared: Mapping[str, Any], by: Sequence[str]) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def _best(said: Said) -> str:
     if said.n_units == said.baseline_n_units:
         return f"Any of {which} may be the best by {said.metric}{level_text(said)}."
     one = "one of " if (said.n_units or 0) > 1 else ""
-    return f"The best of {which} by {said.metric} is {one}{said.of}{level_text(said)}."
+    return f"The best of {which} by {said.metric} is {one}{said.of}, by tests of one side{level_text(said)}."
 
 
 def _winner(said: Said) -> str:

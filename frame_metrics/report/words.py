@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.border.shown import rounded_down
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.report.cells import ALPHA, EQUAL, counted, number_text, plain_text
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST = 60  # the most letters of a name
 TINY = 0.0005  # numbers that other texts round to 0
+WRITTEN = 0.000005  # numbers that sentences write out
 
 
 def name_of(system: Any) -> str:
@@ -35,6 +37,7 @@ def range_of(said: Said, *, signed: bool = False) -> str:
 
 def signed_text(number: float | None) -> str:
     text = number_text(number)
+    text = f"{number:.5f}" if number is not None and "e-" in text and abs(number) >= WRITTEN else text
     return f"+{text}" if number is not None and number > EQUAL else text
 
 
@@ -49,7 +52,7 @@ def counted_of(said: Said) -> str:
 
 
 def at_text(said: Said) -> str:
-    return "" if said.threshold is None else f" at threshold {said.threshold:.4g}"
+    return "" if said.threshold is None else f" at threshold {rounded_down(said.threshold, 4)}"
 
 
 def no_more(number: float) -> str:

@@ -38,6 +38,7 @@ class Shifted:
     margin: Array  # shape (columns,)
     error: Array | None = None  # the standard error of the mean, shape (columns,)
     units: float | None = None  # how many there are; Kish's where they have weights
+    widest: Array | None = None  # the greatest difference that a unit can have, shape (columns,)
 
     @property
     def mean(self) -> Array:
@@ -53,6 +54,18 @@ class Shifted:
     def known(self) -> Array:
         """True where the differences say how they vary, and a margin is given, shape (columns,)."""
         return (self.moved >= FEW) & (self.errors > 0) & ~np.isnan(self.margin) & (self.count > LEAST - 1)
+
+    @property
+    def unmoved(self) -> Array:
+        """The p-value where no unit moved, of units of one weight; NaN of other columns, shape (columns,).
+
+        If the mean loss is the margin, at least margin / widest of all units lose: that none of n does has a chance of
+        at most (1 - margin / widest)^n.
+        """
+        if self.widest is None or np.ptp(self.size) > CLOSE * self.size.max(initial=0):
+            return np.full(len(self.margin), np.nan)
+        p = (1 - np.minimum(self.margin / self.widest, 1)) ** len(self.size)
+        return np.where((self.moved == 0) & np.isfinite(self.widest), p, np.nan)
 
     @property
     def count(self) -> float:
@@ -120,7 +133,8 @@ def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "random
     By "t" they are Student's, of differences to which the margin was added. By "randomization" they are the greatest of
     three: of flipping the signs of these sums, of Student's t, and of Student's t less the skewness of the differences
     (``straightened``). Flips alone pass a loss where few units lose much, and t where losses are skewed. NaN where
-    fewer than ``FEW`` units moved: a sample without those that lose much would pass. So where all differ alike.
+    fewer than ``FEW`` units moved: a sample without those that lose much would pass. So where all differ alike. Where
+    none moved it is ``unmoved``.
 
     Parameters
     ----------
@@ -139,7 +153,7 @@ def of_pairs(shifted: Shifted, permutations: int, seed: int, test: str = "random
     if test != "t":
         some = np.flatnonzero(known)
         p[:, some] = np.maximum(p[:, some], _by_flips(shifted, some, permutations, seed))
-    return p
+    return np.where(shifted.moved == 0, shifted.unmoved, p)
 
 
 def _by_flips(shifted: Shifted, some: Array, permutations: int, seed: int) -> Array:
@@ -168,13 +182,15 @@ def of_shares(table: Array, margin: float) -> tuple[float, float]:
     """Return the p-values that a loss, and that a gain, of two paired shares is less than a margin, one-sided.
 
     They are those at which the bound of Newcombe's interval reaches the margin. NaN where fewer than ``FEW`` rows have
-    different values.
+    different values; where none has, (1 - margin)^n.
 
     Parameters
     ----------
     table : the numbers of rows that count for both, only the first, only the second, and neither, as ``newcombe`` has
         it.
     """
+    if table[1] + table[2] == 0:  # no row moved, and at least so large a share does, if so much is lost
+        return ((1 - margin) ** float(np.sum(table)),) * 2
     if not table[1] + table[2] >= FEW or np.isnan(margin):
         return np.nan, np.nan
     turned = np.asarray(table)[list(SWAPPED)]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import frame_metrics  # noqa: F401 - gives frames their accessor
+import frame_metrics
 
 
 @pytest.mark.parametrize(("n", "share", "more"), [(100, 0.5, 0.04), (300, 0.5, 0.02), (100, 0.1, 0.13)])
@@ -22,3 +22,23 @@ def test_a_threshold_is_better_on_the_rows_that_it_was_chosen_on(n: int, share: 
     right = [share * NormalDist().cdf(1 - one) for one in found["threshold"]]
     on_others = [2 * tp / (tp + (1 - share) * fp + share) for tp, fp in zip(right, at, strict=True)]
     assert found["f1"].mean() - np.mean(on_others) == pytest.approx(more, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_threshold_is_never_printed_above_the_score_that_it_stands_for(
+    seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rounded up it would lose the row of that score: as text, in a report and in a sentence."""
+    rng = np.random.default_rng(seed)
+    label = rng.random(60) < 0.4
+    score = (0.3 * label + rng.normal(size=60)) * 10.0 ** rng.integers(-3, 4)
+    irm = pl.DataFrame({"label": label.astype(int), "score": score}).irm(label="label", score="score")
+    best = irm.best_threshold("f1")
+    threshold = best["threshold"][0]
+    frame_metrics.show(best)
+    page, said = irm.report(format="md"), irm(threshold=threshold).summary("f1")["sentence"][0]
+    printed = [capsys.readouterr().out.split("\n")[1].split()[0]]
+    printed += [page.split("The threshold of the best f1")[1].split("\n")[4].split("|")[1]]
+    printed += [said.split(" at threshold ")[1].split(", over")[0]]
+    assert all(float(text.replace(",", "")) <= threshold for text in printed)
+    assert [float(text.replace(",", "")) for text in printed] == pytest.approx([threshold] * 3, rel=0.01, abs=5e-4)

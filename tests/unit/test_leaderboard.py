@@ -183,3 +183,17 @@ def test_what_is_refused(ranked: pl.DataFrame, roles: dict[str, Any], asked: lis
     """Arms, no systems, no queries, and metrics without a value for each query are errors."""
     irm = ranked.irm(**{"query": "query", "system": "run", "score": "score", "label": "label"} | roles)
     assert words in error(lambda: irm.leaderboard(*asked))
+
+
+def test_systems_that_always_differ_by_the_same_are_told_apart() -> None:
+    """Differences that are all equal have no interval; the flips tell them from 0, as compare() says."""
+    frame = pl.DataFrame(
+        {"query": [*range(12)] * 3, "run": np.repeat(["a", "b", "c"], 12), "rr": np.repeat([0.6, 0.5, 0.4], 12)}
+    )
+    irm = frame.irm(system="run", value="rr")
+    assert irm.compare()["p_adjusted"].max() < 0.05
+    board = irm.leaderboard()
+    assert board["may_be_best"].to_list() == [True, False, False]
+    assert board["rank_low"].to_list() == board["rank_high"].to_list() == [1, 2, 3]
+    few = frame.filter(pl.col("query") < 4).irm(system="run", value="rr").leaderboard()
+    assert few["may_be_best"].all()

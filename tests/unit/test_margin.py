@@ -103,7 +103,19 @@ def test_flips_and_t_and_skewness() -> None:
         assert found == pytest.approx((expected[0], max(expected)), rel=1e-9)
 
 
-@pytest.mark.parametrize("moved", [0, 3, 9, 10])
+@pytest.mark.parametrize(("n", "metric", "passes"), [(400, "ndcg", True), (100, "ndcg", False), (400, "success", True)])
+def test_where_nothing_moved_a_loss_of_the_margin_would_have_shown(n: int, metric: str, passes: bool) -> None:
+    """If the mean loss is .01 then at least one in a hundred loses; that none of 400 does is rare."""
+    base = np.arange(n) % 2 * 1.0 if metric == "success" else pair(n)[0]
+    frame = of_systems(base, base, metric=metric)
+    row = frame.irm(system="run", value=metric).compare(baseline="a", margin=0.01).row(0, named=True)
+    assert row["p_not_worse"] == row["p_equivalent"] == pytest.approx(0.99**n)
+    assert (row["p_not_worse"] < 0.05) == passes
+    wide = frame.with_columns(w=1.0 + pl.col("query") % 2).irm(system="run", value=metric, weight="w")
+    assert wide.compare(baseline="a", margin=0.01)["p_not_worse"].to_list() == [None]
+
+
+@pytest.mark.parametrize("moved", [3, 9, 10])
 def test_too_few_moved(moved: int) -> None:
     """Fewer than ten queries that differ say nothing of a loss in rare ones, whatever the test."""
     base, value = pair(50)

@@ -185,3 +185,13 @@ def test_sums_have_no_trend() -> None:
     }
     found = pl.DataFrame(rows).irm(query="query", score="score", label="label", by="day").summary("num_rel")
     assert not {"trend", "break", "trend or break"} & {*found["about"]}
+
+
+@pytest.mark.parametrize("form", ["2024-{:02}", "20{:02}Q1", "20{:02}-01-01"])
+def test_months_and_years_have_no_weekday(form: str) -> None:
+    """They are counted by ones as days are, and twelve of them are enough for a trend."""
+    rng = np.random.default_rng(0)
+    time = np.repeat([form.format(i) for i in range(1, 13)], 30)
+    value = np.repeat(np.arange(12) / 50, 30) + rng.normal(0.4, 0.1, 360)
+    said = pl.DataFrame({"query": range(360), "time": time, "ndcg": value}).irm(by="time", value="ndcg").summary()
+    assert any(" rose steadily" in sentence for sentence in said["sentence"])

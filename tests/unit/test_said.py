@@ -80,11 +80,11 @@ def test_six_queries_are_not_too_few() -> None:
 
 
 def test_the_least_difference_is_the_near_end_rounded_down() -> None:
-    """It stands beside a difference that is told; of a lower one it is the most."""
+    """It stands beside a difference that is told; of a lower one it has no sign."""
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="b")
     assert f", at least {no_more(row['ci_low'])}, interval " in row["sentence"]
     (row,) = told(saved(values(a=0.1, b=0.0)), "difference", baseline="a")
-    assert f", at most {no_more(row['ci_high'])}, interval " in row["sentence"]
+    assert f", at least {no_more(-row['ci_high'])[1:]} less, interval " in row["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,11 @@ def test_a_level_that_is_not_the_usual_one_is_said() -> None:
 @pytest.mark.parametrize(
     ("better", "sentence"),
     [
-        ({"a": 0.3, "b": 0.0, "c": 0.0}, "The best of 3 systems by rr is a."),
-        ({"a": 0.3, "b": 0.299, "c": 0.0, "d": 0.3}, "The best of 4 systems by rr is one of a, b and d."),
+        ({"a": 0.3, "b": 0.0, "c": 0.0}, "The best of 3 systems by rr is a, by tests of one side."),
+        (
+            {"a": 0.3, "b": 0.299, "c": 0.0, "d": 0.3},
+            "The best of 4 systems by rr is one of a, b and d, by tests of one side.",
+        ),
         ({"a": 0.0, "b": 0.0, "c": 0.0}, "Any of 3 systems may be the best by rr."),
         (dict.fromkeys("abcdefgh", 0.3) | {"z": 0.0}, "The best of 9 systems by rr is one of "),
     ],
@@ -223,6 +226,6 @@ def test_of_so_many_pairs_that_p_cannot_be_low_the_leaderboard_speaks(
     frame = values(15, **{f"s{i:02d}": 0.3 * (i == 7) for i in range(34)})
     rows = saved(frame).summary().to_dicts()
     assert [row["about"] for row in rows if row["about"] in ("best", "difference", "value")] == about
-    assert (rows[0]["sentence"] == "The best of 34 systems by rr is s07.") == ("best" in about)
+    assert (rows[0]["sentence"] == "The best of 34 systems by rr is s07, by tests of one side.") == ("best" in about)
     floor = "; with 10,000 draws no p can be below 0.0561 after bonferroni: so few cannot show any difference."
     assert rows[0]["sentence"].endswith(floor) == (about == ["difference"])

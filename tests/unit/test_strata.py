@@ -358,3 +358,23 @@ def test_strata_of_a_report_need_arms() -> None:
     irm = simpson().irm(query="query", system="arm", value="v")
     with pytest.raises(Exception, match=r"strata=.*is of arms with queries of their own; name their column with arm="):
         irm.summary(strata="device")
+
+
+def test_no_reversal_is_told_of_equal_means() -> None:
+    """Two arms with the same numbers in other orders and mixes: their difference over all is only rounding."""
+    rng = np.random.default_rng(2)
+    value = 0.1 * np.concatenate([rng.integers(1, 4, 20), rng.integers(6, 10, 40)])
+    device = np.repeat(["m", "d"], [20, 40])
+    other, order = device.copy(), np.argsort(value)
+    other[order[:40]], other[order[40:]] = "m", "d"
+    mixed = rng.permutation(60)
+    frame = pl.DataFrame(
+        {
+            "query": range(120),
+            "arm": np.repeat(["a", "b"], 60),
+            "device": np.concatenate([device, other[mixed]]),
+            "ndcg": np.concatenate([value, value[mixed]]),
+        }
+    )
+    said = frame.irm(arm="arm", by="device", value="ndcg").summary(baseline="a")
+    assert "reversal" not in said["about"].to_list()

@@ -51,7 +51,8 @@ def _p_values(group: PairGroup, spread: SpreadOfPairs, margin: Array, options: C
     each = np.ones((len(gains), 1)) if group.weight is None else group.weight[:, None]
     size = in_clusters(each, group.cluster)[:, 0]
     sums = in_clusters(times(gains, group.weight), group.cluster)
-    shifted = Shifted(sums[size > 0], size[size > 0], margin[rest], spread.error[rest], spread.units)
+    widest = np.array([group.columns[i].ends[1] for i in rest.tolist()])
+    shifted = Shifted(sums[size > 0], size[size > 0], margin[rest], spread.error[rest], spread.units, widest)
     if options.test == "bootstrap":
         p[:, rest] = np.where(shifted.known, _drawn(group, gains, margin[rest], spread.units, options), np.nan)
     else:

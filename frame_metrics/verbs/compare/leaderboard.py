@@ -26,6 +26,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import t_quantile
 from frame_metrics.stats.reliability import reliability
+from frame_metrics.verbs.compare.differences import Row
 from frame_metrics.verbs.compare.groups import PairGroup
 from frame_metrics.verbs.compare.inferred import BOUNDS, ends_around, infer
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -164,20 +165,28 @@ def _standings(pairing: Pairing, options: LeaderboardOptions) -> dict[int, Stand
             here = pairing.laid(segment)
             rows, groups = described_pairs(here, asked, pairs, shares, options)
             infer(groups, options, tick)
-            better, worse, beaten = np.zeros((3, len(asked), here.values.shape[2]))
+            better, worse, beaten = np.zeros((3, len(asked), here.values.shape[2]), np.int64)
             for i, row in enumerate(rows):
                 (_, metric), (system, base) = asked[i // len(pairs)], pairs[i % len(pairs)]
-                low, high = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+                low, high = _ends(row, options)
                 if low > 0 or high < 0:
                     first, second = (system, base) if (low > 0) == (metric.sign > 0) else (base, system)
                     better[i // len(pairs), second] += 1
                     worse[i // len(pairs), first] += 1
+                    beaten[i // len(pairs), second] |= low == high
             for at, system in _beaten(groups, options):
                 beaten[at, system] = 1
             found[segment] = Standing(
                 better, worse, beaten, np.array([_reliability(here, i) for i in range(len(asked))])
             )
     return found
+
+
+def _ends(row: Row, options: LeaderboardOptions) -> tuple[float, float]:
+    """Return the ends of the interval of a pair; of differences that are all equal, and told from 0, that one."""
+    ends, apart = (row.get("ci_low", np.nan), row.get("ci_high", np.nan)), row.get("difference") or np.nan
+    told = np.isnan(ends).all() and row.get("p_adjusted", np.nan) <= 1 - options.ci
+    return (apart, apart) if told else ends
 
 
 def _beaten(groups: Sequence[PairGroup], options: LeaderboardOptions) -> Iterator[tuple[int, int]]:
