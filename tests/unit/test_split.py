@@ -391,3 +391,10 @@ def test_millions_of_units_get_the_exact_test() -> None:
     counts, shares = np.array([500_900, 499_200]), np.array([0.5, 0.5])
     assert split_exactly(counts, shares) == pytest.approx(stats.binomtest(500_900, 1_000_100).pvalue, rel=1e-7)
     assert split_exactly(counts * 10**6, shares) == 0
+
+
+def test_a_split_of_no_units() -> None:
+    """A log without rows has no arms that could be split otherwise than planned."""
+    frame = pl.DataFrame({"query": [1], "arm": ["a"], "rank": [1], "label": [1]})[:0]
+    found = frame.irm(arm="arm", rank="rank").audit(split="equal")
+    assert not found["check"].str.contains("mismatch").any()

@@ -59,7 +59,7 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     more than the system: find the cause before you compare them{users}
     """
     words = split.words | {"users": _of_users(split.word)}
-    most = str(split.arms[int(np.argmax(split.over))])
+    most = str(split.arms[int(np.argmax(split.over))]) if split.arms else None  # of no unit at all
     return Seen(split.off if words["p"] < MISMATCH else 0, int(split.units.sum()), most, words)
 
 
