@@ -74,9 +74,13 @@ class OfSegments(Stated):
         each = [one.turned() for one in each if one.system == self.best] if saved else each
         worse = sign_of(name)
         other = [one for one in each if one.told and (one.difference or 0) * worse > 0]
-        yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
+        other.sort(key=lambda one: one.p_adjusted or 0)
+        better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
+        yield from other[:OPPOSITE]
+        if more := len({one.of for one in other[OPPOSITE:]}):
+            told = f"{better[0].upper()}{better[1:]} better in {more:,} more segment{'s' * (more > 1)}"
+            yield self._said("absent", {}, by=name, of=told)
         if worse and not other and self._n > 1:
-            better = "the saved numbers are" if saved else f"another {'arm' if self.content.arms else 'system'} is"
             nothing.append(f"a segment in which {better} better")
 
     def _new(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:

@@ -384,3 +384,22 @@ def test_the_best_system_of_any_name_is_looked_at(names: tuple[Any, Any], role: 
     (row,) = of(log.irm(**roles).summary("rr"), "segment")
     assert (row["of"], row["n"]) == ("device = d2", 20)
     assert row["value"] == pytest.approx(1 / 3)
+
+
+def test_segments_that_are_not_named_are_counted() -> None:
+    """Three segments in which another system is better are named; the rest are a number."""
+    rng = np.random.default_rng(8)
+    country = np.arange(400) % 5
+    old = 0.7 + rng.normal(0, 0.1, 400)
+    new = old + np.where(country == 1, -0.3, 0.04) + rng.normal(0, 0.05, 400)
+    frame = pl.DataFrame(
+        {
+            "query": [*range(400)] * 2,
+            "country": np.tile(country, 2),
+            "system": np.repeat(["old", "new"], 400),
+            "rr": np.concatenate([old, new]).clip(0, 1),
+        }
+    )
+    said = frame.irm(system="system", by="country", value="rr").summary(baseline="old")["sentence"].to_list()
+    assert sum(sentence.startswith("In country = ") for sentence in said) == 3
+    assert "Another system is better in 1 more segment." in said
