@@ -1202,7 +1202,8 @@ class IRM(Generic[Frame]):
         - may_be_best : false if some other system is surely better: the greatest difference in standard errors from the
           others passes a bound, for comparisons of this system with all others on one side. All those that are
           true have the best system among them. This is another claim than the ranks: it asks less, so that it tells
-          more of who is first, and nothing of the others.
+          more of who is first, and nothing of the others. Where numbers are missing, pairs are compared on different
+          queries: systems may then beat each other in a circle, and none may be the best.
         - reliability : would other queries like these order the systems so? 1 - MS_residual / MS_systems of the values
           by query and system: 1 if all queries tell the same differences, 0 if the means differ no more than chance
           makes them. Null with weights, clusters, values that only some systems have, and for one system.
