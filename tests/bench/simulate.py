@@ -42,6 +42,7 @@ from simulate_few_mistakes import few_mistakes
 from simulate_leaderboard import leaderboards
 from simulate_margin import margins, margins_of_arms
 from simulate_periods import over_time
+from simulate_segments import of_segments
 from simulate_strata import of_strata
 from simulate_winner import winners
 from trials import HEAD, Line, agree, as_log, ends
@@ -1004,6 +1005,7 @@ PARTS = {
     "winners": winners,
     "unequal_arm_families": unequal_arm_families,
     "strata": of_strata,
+    "segments": of_segments,
 }
 
 
