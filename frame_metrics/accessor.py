@@ -348,7 +348,7 @@ class IRM(Generic[Frame]):
 
     @property
     def _named(self) -> Given:
-        """What was given, with names in the place of expressions; kept as long as the frame has the same columns."""
+        """The frame and its roles, with names in the place of expressions; kept while the frame has its columns."""
         kept = vars(self).get("_kept")
         if kept is None or not kept.holds:
             kept = vars(self)["_kept"] = with_columns_made(self.frame, self._given, self._judgments)

@@ -30,7 +30,7 @@ def _is_file(argument: str) -> bool:
 
 
 @dataclass
-class Call:
+class CommandLine:
     """One command with its options."""
 
     name: str

@@ -16,7 +16,7 @@ import polars.selectors as cs
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, Call
+from frame_metrics.command.call import OF_DOCS, OF_RANKS, SAVED, CommandLine
 from frame_metrics.command.commands import OF_JUDGE, options_of, verb_of
 from frame_metrics.command.files import File
 from frame_metrics.command.front import FAILED, OK, PROGRAM, UNDECIDED, quiet_pipe
@@ -32,7 +32,7 @@ LISTLESS = re.compile("is missing; name its column|holds no lists of ids")  # er
 
 
 @dataclass
-class Job(Call):
+class Job(CommandLine):
     """A call, and the methods that run it."""
 
     stack: ExitStack = field(default_factory=ExitStack)

@@ -1,4 +1,4 @@
-"""What a caller gave: a frame, the roles of its columns, and separate judgments; nothing is looked up in them yet."""
+"""A frame, the roles of its columns and separate judgments, as a caller gave them; nothing is looked up yet."""
 
 from __future__ import annotations
 

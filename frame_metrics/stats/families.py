@@ -19,8 +19,8 @@ NEVER = 1e-9  # share of the units by which u**2 stays below their number where 
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
-    """What columns are differences of, where few sides make many pairs: a flipped difference is that of two sides."""
+class OfSides:
+    """The sides that columns are differences of, where few make many pairs: flipped ones are those of two sides."""
 
     rows: Array  # sums of a unit's weighted values, less those of one side, shape (units, sides)
     pair: Array  # the side of each column, and the side that is taken from it, shape (2, columns)
@@ -48,7 +48,7 @@ class Flipped:
     offset: Array  # what was taken from the differences of each column, shape (columns,)
     family: Array  # the number of each column's family, shape (columns,)
     weighted: Array  # whether the queries of a pattern have unlike weights, shape (patterns,)
-    sides: Sides | None = None  # what the columns are differences of, where flips of these take less time
+    sides: OfSides | None = None  # what the columns are differences of, where flips of these take less time
 
     @cached_property
     def row_place(self) -> Array | None:

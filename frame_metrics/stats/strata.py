@@ -67,7 +67,7 @@ class Strata:
 
     @property
     def mine(self) -> Array:
-        """Whether a row is of the first arm, stratum after stratum, shape (rows,)."""
+        """True for rows of the first arm, stratum after stratum, shape (rows,)."""
         return np.concatenate([part.mine for part in self.parts])
 
     @cached_property
@@ -85,7 +85,7 @@ class Strata:
 
     @property
     def offset(self) -> Array:
-        """What was taken from the values of all strata, shape (columns,)."""
+        """The number that was taken from the values of all strata, shape (columns,)."""
         return self._summed([part.offset for part in self.parts])
 
     @property

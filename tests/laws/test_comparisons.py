@@ -159,7 +159,7 @@ def test_arms(test: Any, covariate: str | None) -> None:
                 stands = [one._replace(unit=place) for place, one in enumerate(stands[:10])]
             if "weight" not in roles:
                 stands = [one._replace(weight=1.0) for one in stands]
-            columns = ["arm", "user", "v", "w", "before"]
+            columns = ["arm", "user", "v", "w", "before", "device"]
             frame = pl.DataFrame(stands, schema=columns, orient="row").with_row_index("query")
             irm = frame.irm(query="query", arm="arm", value="v", **roles)
             found = irm.ab_test(test=test, covariate=covariate, ci=0.9, permutations=20_000)

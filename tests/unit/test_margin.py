@@ -436,6 +436,7 @@ for: "wilcoxon", "sign"
 but: irm.compare(margin=0.1, test="t")
 irm.compare(delta=0.1)
     UnknownNameError: compare() has no option 'delta'; pass margin=, the loss that would still be accepted
+but: irm.compare(margin=0.1)
 irm.evaluate(margin=0.1)
     UnknownNameError: evaluate() has no option 'margin'; it is an option of compare(), ab_test() and change(), the loss
         that would still be accepted

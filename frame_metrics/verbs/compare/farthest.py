@@ -33,7 +33,7 @@ DRAWS = 200, 1000, 40_000  # resamples for each segment, so that some lie outsid
 
 
 def farthest(
-    irm: Plan,
+    plan: Plan,
     metrics: Sequence[Metrics],
     name: str,
     system: Any,
@@ -51,8 +51,8 @@ def farthest(
     ci : the level of the interval, as 0.95; None for none.
     options : those of a comparison with one baseline, to look at differences from it; None to look at values.
     """
-    plan, asked = planned(irm, metrics, MEANS)
-    paired = None if options is None else paired_by(plan, asked, options)
+    call, asked = planned(plan, metrics, MEANS)
+    paired = None if options is None else paired_by(call, asked, options)
 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
@@ -70,13 +70,14 @@ def farthest(
             ends = _interval(values, here, cluster, 1 - (1 - ci) / found.n, found.n, between)
         figures = (*mean, *ends, found.p if found.n else np.nan, here.sum(), found.n)
         columns = {
-            name: number(np.array([one])).cast(COLUMNS[name]) for name, one in zip(COLUMNS, figures, strict=True)
+            column: number(np.array([one])).cast(kind)
+            for (column, kind), one in zip(COLUMNS.items(), figures, strict=True)
         }
         return Answer(
             measured.log.key_rows(segment=np.array([max(found.segment, 0)])), columns, table=measured.log.held
         )
 
-    return answer_of(plan, compute, lambda types: dict(COLUMNS), keys=plan.columns.by, in_pieces=not irm.of_values)
+    return answer_of(call, compute, lambda types: dict(COLUMNS), keys=call.columns.by, in_pieces=not plan.of_values)
 
 
 def _interval(

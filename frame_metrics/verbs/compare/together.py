@@ -10,7 +10,7 @@ import numpy as np
 from frame_metrics.border.progress import Tick
 from frame_metrics.inputs import Array
 from frame_metrics.stats.averages import numbered
-from frame_metrics.stats.families import Flipped, Sides, greatest_against, maxima, quantile_of_flips
+from frame_metrics.stats.families import Flipped, OfSides, greatest_against, maxima, quantile_of_flips
 from frame_metrics.stats.flips import counted_all
 from frame_metrics.stats.offsets import offsets, scales
 from frame_metrics.stats.significance import in_clusters, times, weigh_unlike
@@ -113,7 +113,7 @@ def _blocks(groups: Sequence[PairGroup], family: Sequence[Array]) -> tuple[list[
     return blocks, int(number.max()) + 1
 
 
-def _sides_of(group: PairGroup, unit: Array, units: int) -> Sides | None:
+def _sides_of(group: PairGroup, unit: Array, units: int) -> OfSides | None:
     """Return the systems of the pairs of a group, in each metric; None if they are not far fewer than the pairs.
 
     ``unit``: the number of the unit of each query that is used; ``units``: how many there are.
@@ -125,7 +125,7 @@ def _sides_of(group: PairGroup, unit: Array, units: int) -> Sides | None:
     values = group.values.values[each[:, 0], :, each[:, 1]][:, group.use].T
     first = np.searchsorted(each[:, 0], each[:, 0])  # the first system in the same metric
     rows = times(values - values[:, first], group.weight)
-    return Sides(in_clusters(rows, unit) if len(unit) > units else rows, pair.reshape(-1, 2).T)
+    return OfSides(in_clusters(rows, unit) if len(unit) > units else rows, pair.reshape(-1, 2).T)
 
 
 def _sums(group: PairGroup, unit: Array, units: int) -> tuple[Array, Array, Array]:
