@@ -257,8 +257,16 @@ class Job(CommandLine):
         evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
         alpha = self.said.get("alpha", gates.ALPHA)
         if self.said.get("not_worse_than"):
-            return list(gates.not_worse(compared, alpha, evaluated, self.said["margin"]))
+            return list(gates.not_worse(self._others(compared), alpha, evaluated, self.said["margin"]))
         return list(gates.worse(compared, alpha, evaluated))
+
+    def _others(self, compared: pl.DataFrame) -> pl.DataFrame:
+        """Leave out the system whose own saved numbers it is compared with, if there are others: it cannot lose."""
+        own, column = self.said.get("saved_system"), str(self.roles.get("system") or "system")
+        if own is None or column not in compared.columns:
+            return compared
+        others = compared.filter(pl.col(column).cast(pl.String) != own)
+        return compared if others.is_empty() else others
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         fail_on = self.said.get("fail_on")

@@ -658,6 +658,17 @@ MOVED = [0.01 * (at % 5 - 2) for at in range(40)]
 HELD = ["--value", "ndcg", "--not-worse-than", "old_saved.parquet", "--margin"]
 
 
+@pytest.mark.parametrize(("new", "code"), [(0.0, 0), (-0.05, 1)])
+def test_a_system_is_not_held_against_itself(new: float, code: int, capsys: Captured) -> None:
+    """One file has both systems: of forty queries that are all the same nothing can be told, and nobody asks."""
+    better = [a + b + new for a, b in zip(OLD, MOVED, strict=True)]
+    both = {"query": [*range(40)] * 2, "run": ["old"] * 40 + ["new"] * 40, "ndcg": [*OLD, *better]}
+    pl.DataFrame(both).write_parquet("both.parquet")
+    gate = ["evaluate", "both.parquet", "--value", "ndcg", "--system", "run", "--not-worse-than", "both.parquet"]
+    found, _, said = called(capsys, *gate, "--saved-system", "old", "--margin", "0.02")
+    assert found == code, said
+
+
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_loss_of_the_margin_has_to_be_excluded(command: str, capsys: Captured) -> None:
     """A gate passes where a loss of the margin is excluded, fails where it is not, and is undecided where few moved."""
