@@ -6,8 +6,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+import frame_metrics
 from helpers import ROOT
 from refusals import BUT, lines_of
 
@@ -70,10 +72,11 @@ def texts_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def refusals() -> Iterator[tuple[str, str, set[str]]]:
     """Yield the file, the text and the offered options of each refusal that offers some."""
-    for file in sorted((ROOT / "frame_metrics").rglob("*.py")):
+    package = Path(frame_metrics.__file__).parent  # which may be installed elsewhere
+    for file in sorted(package.rglob("*.py")):
         for _, text in texts_of(ast.parse(file.read_text(encoding="utf-8"))):
             if "<" not in text and (found := WAY_OUT.search(text)):  # no page of HTML
-                yield str(file.relative_to(ROOT)), text, {*OPTION.findall(found.group())}
+                yield file.relative_to(package.parent).as_posix(), text, {*OPTION.findall(found.group())}
 
 
 def of_table(table: str) -> Iterator[Tried]:

@@ -409,12 +409,12 @@ arms.change(margin=VALUE)
 irm.summary("ndcg", baseline="a", margin=VALUE)
 for: 0, -0.01, True, float("nan"), float("inf"), "0.01", [0.01]
     BadValueError: margin=VALUE is not a number above 0, as 0.01: the loss of a metric that would still be accepted
-but: irm.compare(margin=0.01)
+    but: irm.compare(margin=0.01)
 irm.compare(margin={"ndcg": VALUE})
 for: 0, -0.01, True, float("nan"), "0.01", None
     BadValueError: margin of 'ndcg': margin=VALUE is not a number above 0, as 0.01: the loss of a metric that would
         still be accepted
-but: irm.compare(margin={"ndcg": 0.01})
+    but: irm.compare(margin={"ndcg": 0.01})
 irm.compare(margin={})
     BadValueError: margin={} names no metric; pass a number for all metrics, or a number for each
 irm.compare(margin={5: 0.1})
@@ -424,19 +424,23 @@ irm.summary("ndcg", baseline="a", margin={"ndgc": 0.01})
     UnknownNameError: margin: 'ndgc' is none of the metrics that are compared, 'ndcg'; did you mean 'ndcg'?
 irm.compare(margin={"ndcg": 0.01, "NDCG": 0.02})
     BadValueError: margin: 'NDCG' is a metric that has a margin already; pass one
-but: irm.compare(margin={"NDCG": 0.02})
+    but: irm.compare(margin={"NDCG": 0.02})
 irm.compare(margin=VALUE)
 for: 1, 2
     BadValueError: margin=VALUE: no difference of ndcg is greater, as its values are from 0 to 1; pass a smaller one
-but: irm.compare(margin=0.99)
+    but: irm.compare(margin=0.99)
 irm.compare(margin=0.1, test=VALUE)
 for: "wilcoxon", "sign"
     NotComputableError: margin= cannot be used with test=VALUE, which does not look at the size of a mean; pass another
         test
-but: irm.compare(margin=0.1, test="t")
+    but: irm.compare(margin=0.1, test="t")
 irm.compare(delta=0.1)
     UnknownNameError: compare() has no option 'delta'; pass margin=, the loss that would still be accepted
-but: irm.compare(margin=0.1)
+    but: irm.compare(margin=0.1)
+irm.sample_size("ndcg", detect=0.1, paired=False)
+    UnknownNameError: sample_size() has no option 'paired'; name the column of arms, which have queries of their own,
+        with arm= in the place of system=
+    but: arms(arm="run").sample_size("ndcg", detect=0.1)
 irm.evaluate(margin=0.1)
     UnknownNameError: evaluate() has no option 'margin'; it is an option of compare(), ab_test() and change(), the loss
         that would still be accepted
@@ -447,11 +451,11 @@ rows.compare("accuracy", against="majority", margin=0.1)
 irm.summary("ndcg", margin=0.1)
 irm.report(margin=0.1, format="md")
     BadValueError: margin=0.1 is the loss against a baseline that would still be accepted; pass it, as baseline=
-but: irm.summary("ndcg", baseline="a", margin=0.1)
+    but: irm.summary("ndcg", baseline="a", margin=0.1)
 log.compare("catalogue_coverage@1", margin=0.1)
     NotComputableError: margin= is of means over queries, and catalogue_coverage@1 is of all lists together; leave
         catalogue_coverage@1 out, or name the metrics that have a margin, as margin={'ndcg@10': 0.01}
-but: log.compare("catalogue_coverage@1", "rr", margin={"rr": 0.1})
+    but: log.compare("catalogue_coverage@1", "rr", margin={"rr": 0.1})
 """
 
 

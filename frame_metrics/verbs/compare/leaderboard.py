@@ -82,11 +82,6 @@ def _check(call: Call, asked: Asked) -> None:
         )
     if not columns.query and not call.of_values:
         raise NotComputableError("leaderboard() ranks means over queries, and there is no query; name query=")
-    if call.proxy is not None:
-        raise NotComputableError(
-            "leaderboard() ranks means of one kind of judgments, and with proxy= there are two; use compare(), or "
-            "judge() without proxy="
-        )
     if columns.system is None:
         raise ColumnError("leaderboard() ranks systems; name their column with system=")
     for name, metric in asked:
